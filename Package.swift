@@ -10,7 +10,7 @@ let swift: [SwiftSetting] =
     + (Context.environment["LARDER_SANITIZE"] == "thread" ? [.define("SANITIZE_THREAD")] : [])
     + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
-func room(_ name: String, uses dependencies: [Target.Dependency]) -> Target {
+func module(_ name: String, uses dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: swift)
 }
 
@@ -53,58 +53,58 @@ let package = Package(
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
-        // Floor 0
-        room("HTTPMessage", uses: []),
-        room("TextCoding", uses: []),
-        // Floor 1
-        room("HTTPWire", uses: ["HTTPMessage"]),
-        room(
+        // Layer 0
+        module("HTTPMessage", uses: []),
+        module("TextCoding", uses: []),
+        // Layer 1
+        module("HTTPWire", uses: ["HTTPMessage"]),
+        module(
             "HTTPCaching",
             uses: [
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
-        room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
-        room("SQLiteDatabase", uses: ["CSQLite"]),
-        room(
+        module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
+        module("SQLiteDatabase", uses: ["CSQLite"]),
+        module(
             "HTTPSerialization",
             uses: [
                 "HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL",
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
-        // Floor 2
-        room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
-        room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
-        room("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
-        room("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
-        room("EventLoop", uses: ["CLinux"]),
-        room("Reachability", uses: ["EventLoop", "CLinux"]),
-        room(
+        // Layer 2
+        module("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
+        module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
+        module("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
+        module("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
+        module("EventLoop", uses: ["CLinux"]),
+        module("Reachability", uses: ["EventLoop", "CLinux"]),
+        module(
             "UpstreamTransport",
             uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "EventLoop", "CCurl", "CLinux"]),
-        room(
+        module(
             "HTTPSession",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "UpstreamTransport",
                 "CPSL",
             ]),
-        room(
+        module(
             "Snapshots",
             uses: [
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL",
             ]),
-        room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
-        // Floor 3
-        room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
-        // Floor 4
-        room(
+        module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
+        // Layer 3
+        module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
+        // Layer 4
+        module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
-        room(
+        module(
             "Recordings",
             uses: [
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "EventLoop", "ResponseStore",
                 "Snapshots", "ProxyCore",
             ]),
-        room(
+        module(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
@@ -113,50 +113,50 @@ let package = Package(
                 "ProxyCore", "AccessLog", "Recordings",
                 "CLinux",
             ]),
-        room(
+        module(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
                 "ProxyServer", "CLinux",
             ]),
-        // Floor 5
-        room("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
-        room("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
-        room(
+        // Layer 5
+        module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
+        module("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
+        module(
             "Downloads",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
                 "CLinux",
             ]),
-        room(
+        module(
             "LarderSettings",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
             ]),
-        room(
+        module(
             "PinTools",
             uses: [
                 "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
                 "LarderSettings",
             ]),
-        room(
+        module(
             "AdminClient",
             uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"]),
-        room(
+        module(
             "CommandEnvironment",
             uses: [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
                 "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
             ]),
-        room(
+        module(
             "Doctor",
             uses: [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
                 "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
             ]),
-        // Floor 6
-        room(
+        // Layer 6
+        module(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Lines of the log as a loop writes them and the writer takes them: octets in storage that is kept.
+/// Lines of the log as a loop writes them and the writer takes them: bytes in storage that is kept.
 struct AccessLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private var clock = LogClock()
 
-    /// Octets between two visits of the writer; the line that goes past it is the last.
+    /// Bytes between two visits of the writer; the line that goes past it is the last.
     static let byteLimit = 1024 * 1024
 
     var isEmpty: Bool { bytes.isEmpty }
@@ -20,7 +20,7 @@ struct AccessLines: Sendable {
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// How many lines end at or behind this octet.
+    /// How many lines end at or behind this byte.
     func count(from start: Int) -> Int { bytes[start...].count { $0 == ASCII.lf } }
 
     mutating func append(_ record: AccessRecord, _ texts: AccessTexts, as format: AccessLog.Format) {

@@ -31,7 +31,7 @@ struct AccessLogFile: ~Copyable {
         descriptor = new
     }
 
-    /// - Returns: how many octets were written before the file took no more.
+    /// - Returns: how many bytes were written before the file took no more.
     func write(_ bytes: Span<UInt8>) -> Int {
         bytes.withUnsafeBytes { bytes in
             var written = 0

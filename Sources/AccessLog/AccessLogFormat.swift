@@ -4,7 +4,7 @@ import ProxyCore
 /// How a record becomes a line. Whatever a peer put into a text, a line is one line, and holds nothing that a terminal or a
 /// reader of JSON would take for something else (T43).
 extension AccessLog.Format {
-    /// No octet of a text becomes more than six, and all else fits into the first part.
+    /// No byte of a text becomes more than six, and all else fits into the first part.
     private static let textGrowth = 6
     private static let fixedLength = 1024
     /// No line is longer.

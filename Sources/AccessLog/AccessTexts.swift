@@ -16,7 +16,7 @@ struct AccessTexts: ~Escapable {
     /// The name of who asked, where it was proved.
     let user: Span<UInt8>
 
-    /// Octets that are kept of each.
+    /// Bytes that are kept of each.
     enum Limit {
         static let method = 64
         static let url = 8192
@@ -48,7 +48,7 @@ struct AccessTexts: ~Escapable {
         self.user = user.extracting(first: Limit.user)
     }
 
-    /// Octets of what is escaped.
+    /// Bytes of what is escaped.
     var count: Int {
         method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count + serverKey.count
             + user.count

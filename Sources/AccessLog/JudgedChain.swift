@@ -7,7 +7,7 @@ import ServerTrust
 ///
 /// The server's certificate stands first, the anchor last.
 package struct JudgedChain: Sendable {
-    /// Octets that are kept of each.
+    /// Bytes that are kept of each.
     enum Limit {
         static let host = 255
         static let subject = 128

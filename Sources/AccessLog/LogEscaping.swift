@@ -46,8 +46,8 @@ extension OutputSpan<UInt8> {
         append(ASCII.quote)
     }
 
-    /// A text of a peer; left out when it is empty. An octet outside of printable ASCII is written as `\u00XX`, which is valid
-    /// whatever the octets were and turns no terminal's direction.
+    /// A text of a peer; left out when it is empty. A byte outside of printable ASCII is written as `\u00XX`, which is valid
+    /// whatever the bytes were and turns no terminal's direction.
     /// - Parameter name: with the comma before it and the colon behind.
     @inline(__always)
     @_lifetime(self: copy self)
@@ -86,9 +86,9 @@ extension OutputSpan<UInt8> {
         if text.isEmpty { append(UInt8(ascii: "-")) } else { append(quotedText: text) }
     }
 
-    // MARK: Octets
+    // MARK: Bytes
 
-    /// What may stand inside quotes is copied, up to the next octet that may not; nearly every text is copied whole.
+    /// What may stand inside quotes is copied, up to the next byte that may not; nearly every text is copied whole.
     @_lifetime(self: copy self)
     private mutating func append(_ text: Span<UInt8>, escapedBehind prefix: StaticString) {
         var index = 0
@@ -114,7 +114,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The place of the first octet that has to be escaped inside quotes, or the end.
+    /// The place of the first byte that has to be escaped inside quotes, or the end.
     fileprivate func firstUnquotable(from start: Int) -> Int {
         first(
             from: start,

@@ -5,12 +5,12 @@ import ServerTrust
 ///
 ///     ,"recording":"build.larder","body_digest":"sha256:…"    ,"recording":"new"    ,"nearest":"GET http://api.test:80/jobs: query parameter page"
 package enum RecordingMember {
-    /// Octets that are kept of each.
+    /// Bytes that are kept of each.
     enum Limit {
         static let layer = 64
         static let nearest = 512
         static let digest = 7 + 2 * SHA256Digest.count
-        /// Escaping makes six octets of one.
+        /// Escaping makes six bytes of one.
         static let all = 64 + 6 * (layer + nearest + digest)
     }
 

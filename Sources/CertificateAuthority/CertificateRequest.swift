@@ -44,7 +44,7 @@ struct CertificateRequest {
                 extensions.allSatisfy({ $0.add(to: pointer, issuer: issuer?.pointer ?? pointer) }),
                 X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0
             else { return nil }
-            // Read again from its octets, so that nothing of how it was made is left in it.
+            // Read again from its bytes, so that nothing of how it was made is left in it.
             return Certificate(der: DER.written { i2d_X509(pointer, $0) })
         }
     }

@@ -3,7 +3,7 @@ internal import HTTPMessage
 internal import ServerTrust
 
 /// Whom a leaf is for: a host's name in A-labels (RFC 5890 §2.3.2.1), or an address. Whatever `ServerTrust` can judge a server by can
-/// be named here, and nothing else: no NUL, no empty label, none longer than 63 octets, no name longer than 253.
+/// be named here, and nothing else: no NUL, no empty label, none longer than 63 bytes, no name longer than 253.
 public struct LeafName: Hashable, Sendable {
     /// Why a text is no such name.
     public enum Fault: Error, Equatable, Sendable {

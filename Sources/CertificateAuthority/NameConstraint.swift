@@ -58,7 +58,7 @@ public struct NameConstraint: Equatable, Sendable {
                 name == domain || (name.count > domain.count && name.hasSuffix(domain, behind: UInt8(ascii: ".")))
             }
         case .address(let address):
-            // By the very octets, as clients compare them: an IPv4 address inside an IPv6 one is another address.
+            // By the very bytes, as clients compare them: an IPv4 address inside an IPv6 one is another address.
             ranges.contains { AddressRange(base: address, prefixLength: Int($0.prefixLength))?.base == $0.base }
         }
     }

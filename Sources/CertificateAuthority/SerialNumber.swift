@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// A certificate's number: positive, of 16 octets, of which 126 bits are chance (RFC 5280 §4.1.2.2 permits 20 octets; the CA/Browser
+/// A certificate's number: positive, of 16 bytes, of which 126 bits are chance (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser
 /// Forum asks for 64 bits).
 struct SerialNumber {
     static let octetCount = 16

@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import ServerTrust
 
-/// TLS with one client, from our side: octets in, octets out, no socket. Confined to its loop.
+/// TLS with one client, from our side: bytes in, bytes out, no socket. Confined to its loop.
 ///
 /// States and moves: handshaking ──`handshake` answers `.established`──▶ open ──close_notify──▶ ended; from each to failed.
 /// What is to be sent lies in `output`: whoever owns the session sends it and takes it away, also after a failure, since an alert may
@@ -35,7 +35,7 @@ package final class ServerTLSSession {
 
     /// - Parameters:
     ///   - leaf: what the client is shown.
-    ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 octets.
+    ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 bytes.
     /// - Returns: `nil` where OpenSSL has no memory.
     package convenience init?(_ context: ServerTLSContext, showing leaf: Leaf, scope: [UInt8]) {
         self.init(context, scope: scope) { session in
@@ -188,7 +188,7 @@ package enum ServerTLSFailure: Error, Equatable, Sendable {
     case protocolError
 }
 
-/// How OpenSSL reaches a session's octets.
+/// How OpenSSL reaches a session's bytes.
 private final class TransferMethod: Sendable {
     static let shared = TransferMethod()
 

@@ -14,7 +14,7 @@ public enum TrustStoreArchive {
     /// - Parameters:
     ///   - entries: certificates, each under a name of its own.
     ///   - password: what the archive is opened with.
-    /// - Returns: the octets; `nil` where OpenSSL fails.
+    /// - Returns: the bytes; `nil` where OpenSSL fails.
     public static func octets(
         of entries: [(alias: String, certificate: Certificate)], password: String = usualPassword
     ) -> [UInt8]? {

@@ -13,7 +13,7 @@ package final class PasswordFile: Sendable {
         package let all: [Fault]
     }
 
-    /// In octets.
+    /// In bytes.
     package static let nameLimit = 255
     private static let carriageReturn: UInt8 = 0x0D
 

@@ -11,7 +11,7 @@ struct PasswordHash: Sendable {
 
     /// The highest takes about a second.
     static let costs = 4...14
-    /// What bcrypt reads of a password, in octets; it would pass over the rest without a word.
+    /// What bcrypt reads of a password, in bytes; it would pass over the rest without a word.
     static let passwordLimit = 72
     private static let length = 60
     private static let prefixes = ["$2y$", "$2b$", "$2a$"].map { Array($0.utf8) }

@@ -63,7 +63,7 @@ package struct ChildProcess {
         signals.takeBack()
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        // wait(2): the low seven bits are a signal's number, and the second octet is the code.
+        // wait(2): the low seven bits are a signal's number, and the second byte is the code.
         let ending = status & 0x7F
         return ending == 0 ? status >> 8 & 0xFF : 128 + ending
     }

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The words and variables that this process was begun with, octet by octet: neither has to be UTF-8, and a child gets them as they are.
+/// The words and variables that this process was begun with, byte by octet: neither has to be UTF-8, and a child gets them as they are.
 package struct InheritedText {
     private let words: [[CChar]]
     private let variables: [[CChar]]

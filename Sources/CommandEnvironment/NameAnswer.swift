@@ -1,6 +1,6 @@
 /// What whoever asks for a name is answered in a command's own network, where every name stands for one address (RFC 1035).
 ///
-/// Octets to octets. What is asked may be anything: it comes from the command.
+/// Bytes to bytes. What is asked may be anything: it comes from the command.
 enum NameAnswer {
     /// RFC 1035 §4.1.1.
     private enum Code: UInt8 {
@@ -11,7 +11,7 @@ enum NameAnswer {
     }
 
     private static let headLength = 12
-    /// RFC 1035 §3.1, §2.3.4: with the octet of length before each label, and the one for the root.
+    /// RFC 1035 §3.1, §2.3.4: with the byte of length before each label, and the one for the root.
     private static let nameLimit = 255
     private static let labelLimit = 63
     private static let ofAddress = 1
@@ -20,7 +20,7 @@ enum NameAnswer {
     /// No longer query is looked at.
     static let queryLimit = 4096
 
-    /// - Parameter address: of IPv4, four octets.
+    /// - Parameter address: of IPv4, four bytes.
     /// - Returns: `nil` for what gets no answer: what has no head, and what is an answer itself.
     static func answer(to query: [UInt8], with address: [UInt8]) -> [UInt8]? {
         guard (headLength...queryLimit).contains(query.count), query[2] & 0x80 == 0 else { return nil }

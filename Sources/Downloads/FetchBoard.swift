@@ -122,7 +122,7 @@ package final class FetchBoard: Sendable {
     }
 }
 
-/// Octets in a second, over the last few of them.
+/// Bytes in a second, over the last few of them.
 struct RateMeter: Sendable {
     private(set) var total: UInt64 = 0
     private var marks: [(time: ContinuousClock.Instant, total: UInt64)] = []

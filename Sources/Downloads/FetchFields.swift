@@ -7,7 +7,7 @@ import TextCoding
 package enum FetchFields {
     static let fileLengthLimit = 64 * 1024
 
-    /// What says which octets come, and how the message is framed, is not the user's.
+    /// What says which bytes come, and how the message is framed, is not the user's.
     private static let own: Set = [
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "connection",
         "content-length",

@@ -17,7 +17,7 @@ package enum FetchList {
         let column: Int
     }
 
-    /// Octets of a line, and how many there may be.
+    /// Bytes of a line, and how many there may be.
     static let lineLengthLimit = TargetURI.lengthLimit + 1024
     static let itemLimit = 100_000
 

@@ -5,7 +5,7 @@ import TextCoding
 
 /// A response that is not what was asked for: Larder's own word about why there is none (RFC 9457, RFC 9209), or the server's.
 enum GatewayAnswer {
-    /// Octets of a body that are read for it.
+    /// Bytes of a body that are read for it.
     static let lengthLimit = 16 * 1024
 
     /// Whether Larder may have made the response itself.

@@ -5,7 +5,7 @@ import HTTPSerialization
 
 /// The file as far as it is there, under a hidden name in the folder where it will stand. One process has it at a time.
 ///
-/// Written by as many tasks as fetch parts of it; each octet counts as there once it was written. Whatever else waits for the disk, or
+/// Written by as many tasks as fetch parts of it; each byte counts as there once it was written. Whatever else waits for the disk, or
 /// may, is done beside those who read, in the order in which it was asked for.
 final class PartFile: Sendable {
     /// What it is for.
@@ -43,7 +43,7 @@ final class PartFile: Sendable {
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "larder.part")
 
-    /// How often what is there is noted down, for who comes after a `kill -9`: at the first octets, then ever less often.
+    /// How often what is there is noted down, for who comes after a `kill -9`: at the first bytes, then ever less often.
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 
@@ -200,7 +200,7 @@ final class PartFile: Sendable {
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
 
-    /// Octets from there on; none behind the end.
+    /// Bytes from there on; none behind the end.
     func read(at offset: UInt64, atMost count: Int) throws(FetchFailure) -> [UInt8] {
         var code: Int32 = 0
         let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -231,7 +231,7 @@ final class PartFile: Sendable {
     // MARK: The end
 
     /// Leaves what can be gone on with, else nothing.
-    /// - Returns: how many octets are left there.
+    /// - Returns: how many bytes are left there.
     func leave() async -> UInt64 {
         await aside { [self] in
             guard case .file = purpose, entity != nil else {

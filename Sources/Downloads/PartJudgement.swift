@@ -5,9 +5,9 @@ import HTTPSession
 /// A part is only added to what has the same strong entity tag (RFC 9110 §13.1.5, §15.3.7.3). It is asked for with If-Range, and what
 /// comes is looked at all the same.
 enum PartJudgement: Equatable, Sendable {
-    /// The whole, from its first octet; `nil` where the length is not said.
+    /// The whole, from its first byte; `nil` where the length is not said.
     case whole(FetchedEntity)
-    /// These octets of that.
+    /// These bytes of that.
     case part(Range<UInt64>, FetchedEntity)
     /// A part of what has no strong validator, or no known end: nothing can be put to it.
     case lonePart
@@ -62,6 +62,6 @@ enum PartJudgement: Equatable, Sendable {
 struct FetchedEntity: Equatable, Sendable {
     /// The strong entity tag, with its quotes.
     var tag: String?
-    /// In octets.
+    /// In bytes.
     var total: UInt64?
 }

@@ -12,7 +12,7 @@ struct PartRecord: Codable, Equatable {
     /// The strong entity tag.
     var tag: String
     var total: UInt64?
-    /// The octets that are there: each from its first to behind its last.
+    /// The bytes that are there: each from its first to behind its last.
     var extents: [[UInt64]]
     /// Of the run of the system in which it was written.
     var boot: String
@@ -21,7 +21,7 @@ struct PartRecord: Codable, Equatable {
     /// The name that was suggested.
     var name: String
     /// Whether what is there reaches to the end of the file, however long that is by now: one writer alone adds to it, always at its end.
-    /// So the first octets are noted down, and no others before a `kill -9` need be. Not of what only the disk remembers.
+    /// So the first bytes are noted down, and no others before a `kill -9` need be. Not of what only the disk remembers.
     var grows: Bool?
     /// The lines of Repr-Digest that came with it.
     var digests: [String]?

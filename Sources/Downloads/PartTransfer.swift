@@ -169,7 +169,7 @@ struct PartTransfer: Sendable {
         }
         for case .changed in breaks { throw .changed }
         if part.isWhole { return }
-        throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "octets are missing", isRetryable: true))
+        throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "bytes are missing", isRetryable: true))
     }
 
     /// - Returns: what ended it before its time.
@@ -241,7 +241,7 @@ struct PartTransfer: Sendable {
     private static let writeBackLength: UInt64 = 8 << 20
 
     /// Writes what comes to its place.
-    /// - Parameter endsKnown: whether as many octets have to come as the range has.
+    /// - Parameter endsKnown: whether as many bytes have to come as the range has.
     private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
         let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
         let hasher = told.map { DigestHasher($0.algorithm) }
@@ -252,7 +252,7 @@ struct PartTransfer: Sendable {
         do {
             for try await octets in response.body {
                 guard UInt64(octets.count) <= range.upperBound - offset else {
-                    throw FetchFailure(.failed, "malformed_response", "more octets came than announced")
+                    throw FetchFailure(.failed, "malformed_response", "more bytes came than announced")
                 }
                 try part.write(octets, at: offset)
                 hasher?.update(octets.span)

@@ -49,7 +49,7 @@ struct ProgressLine {
         "\(label): \(facts(done: done, total: total, rate: rate, note: note).filter { !$0.isEmpty }.joined(separator: ", "))"
     }
 
-    /// Share, octets, rate and what is left; the first is empty where nobody knows it.
+    /// Share, bytes, rate and what is left; the first is empty where nobody knows it.
     private static func facts(done: UInt64, total: UInt64?, rate: Double?, note: String?) -> [String] {
         var facts = [
             total.map { "\(percent(done, $0)) %" } ?? "", total.map { Quantity.text(done, of: $0) } ?? Quantity.text(done),

@@ -1,4 +1,4 @@
-/// Octets, rates and times as people read them: three digits or so.
+/// Bytes, rates and times as people read them: three digits or so.
 enum Quantity {
     /// `17 B`, `4.2 MiB`, `1.00 GiB`.
     static func text(_ octets: UInt64) -> String {

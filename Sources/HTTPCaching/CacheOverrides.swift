@@ -35,7 +35,7 @@ public struct CacheOverrides: Equatable, Sendable {
     public var timeToLive: DeltaSeconds?
     /// The same for the statuses that are named here, before `timeToLive`.
     public var statusLifetimes = StatusLifetimes()
-    /// A longer body is not stored. In octets.
+    /// A longer body is not stored. In bytes.
     public var maximumBodyLength: UInt64?
     /// `nil` where nothing was said, which means `.explicit`.
     public var setCookie: SetCookieStorage?

@@ -89,7 +89,7 @@ package struct CacheStatus: Equatable, Sendable {
         writeDetail(rule: rule, into: &output)
     }
 
-    /// Adds the key to the field line that was written last, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6): octets that stand in none
+    /// Adds the key to the field line that was written last, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6): bytes that stand in none
     /// are told by their percent-encoding.
     package static func append(key: [UInt8], toFieldAtEndOf output: inout [UInt8]) {
         output.removeLast(2)

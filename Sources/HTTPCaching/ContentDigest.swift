@@ -3,7 +3,7 @@ import HTTPMessage
 /// What a request's content comes to as a part of the key: SHA-256, since whoever found two contents with one digest could have others
 /// served the answer to his own.
 package enum ContentDigest {
-    /// The content together with the fields that say how it is to be read (RFC 9110 §8.3, §8.4, §8.5): the same octets mean something
+    /// The content together with the fields that say how it is to be read (RFC 9110 §8.3, §8.4, §8.5): the same bytes mean something
     /// else under another type.
     package static func make(of content: Span<UInt8>, describedBy fields: Fields) -> [UInt8] {
         var digest = SHA256()

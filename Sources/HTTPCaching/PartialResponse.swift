@@ -4,7 +4,7 @@ import HTTPMessage
 package final class PartialResponse: Sendable {
     /// Head and facts as those of the whole. Its body can be read only where `extents` say.
     package let response: StoredResponse
-    /// The octets that are there: in order, apart from one another.
+    /// The bytes that are there: in order, apart from one another.
     package let extents: [Range<UInt64>]
 
     package init(_ response: StoredResponse, extents: [Range<UInt64>]) {
@@ -18,7 +18,7 @@ package final class PartialResponse: Sendable {
         extents.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
-    /// From the first to the last octet that is missing of a range; empty where none is. What is stored in between is asked for
+    /// From the first to the last byte that is missing of a range; empty where none is. What is stored in between is asked for
     /// again, so that one request is enough.
     package func missing(of range: Range<UInt64>) -> Range<UInt64> {
         var (lower, upper) = (range.lowerBound, range.upperBound)
@@ -29,7 +29,7 @@ package final class PartialResponse: Sendable {
         return lower..<upper
     }
 
-    /// The first octets that are missing of the whole, up to what is stored behind them.
+    /// The first bytes that are missing of the whole, up to what is stored behind them.
     package var firstGap: Range<UInt64> {
         let lower = extents.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
         let next = extents.first { $0.lowerBound >= lower }
@@ -38,7 +38,7 @@ package final class PartialResponse: Sendable {
 }
 
 extension StoredResponse {
-    /// Whether the octets of both may be joined: they have one strong entity tag, and one coding, since an origin server that codes
+    /// Whether the bytes of both may be joined: they have one strong entity tag, and one coding, since an origin server that codes
     /// on the way may leave the tag as it was.
     package func isOfSameRepresentation(as other: StoredResponse) -> Bool {
         guard let tag = strongTag, tag == other.strongTag else { return false }

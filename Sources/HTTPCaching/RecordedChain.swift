@@ -7,7 +7,7 @@ package final class RecordedChain: Sendable {
     package static let octetLimit = 64 << 10
 
     package let octets: [UInt8]
-    /// SHA-256 of the octets, by which equal ones are known.
+    /// SHA-256 of the bytes, by which equal ones are known.
     package let digest: [UInt8]
 
     /// - Returns: `nil` for nothing, and for more than `octetLimit`.

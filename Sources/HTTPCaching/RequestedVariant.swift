@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// The canonical form of a request's own fields, for the names that one stored response nominates: made once, and then compared
-/// octet by octet with the forms of many (RFC 9111 §4.1). Without an allocation.
+/// byte by byte with the forms of many (RFC 9111 §4.1). Without an allocation.
 ///
 /// Not copyable, since each comparison would else be given a copy of it.
 struct RequestedVariant: ~Copyable {

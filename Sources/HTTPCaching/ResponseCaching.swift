@@ -5,7 +5,7 @@ public protocol ResponseCaching: Sendable {
     /// What is kept under a key, the newest first.
     func responses(for key: CachedResponse.Key) async -> [CachedResponse]
 
-    /// The body of one whose octets are not at hand, from its beginning, for one task. What is read stays readable to its end.
+    /// The body of one whose bytes are not at hand, from its beginning, for one task. What is read stays readable to its end.
     /// - Returns: `nil` where it is gone.
     func body(of response: CachedResponse) -> (any CachedBodyReading)?
 
@@ -23,7 +23,7 @@ public protocol ResponseCaching: Sendable {
     /// Begins to keep a response whose body is yet to come.
     /// - Parameters:
     ///   - response: its head, and the requests that it was made for.
-    ///   - length: of the body in octets, where it is known.
+    ///   - length: of the body in bytes, where it is known.
     ///   - moment: when its fetch began, as for `store`.
     /// - Returns: `nil` where it is not kept.
     func beginStoring(
@@ -54,7 +54,7 @@ public struct CachedBodyLost: Error, Sendable {
 
 /// A body on its way into a cache, in pieces and in their order. Let go before its end, it is aborted.
 public protocol CachedBodyWriting: Sendable {
-    /// Takes the next octets in, and comes back when more are welcome.
+    /// Takes the next bytes in, and comes back when more are welcome.
     func append(_ octets: [UInt8]) async
 
     /// All has come. It can be found from now on or a little later.
@@ -103,9 +103,9 @@ public struct CachedResponse: Sendable {
     public var key: Key { Key(stored.key) }
     /// Its status code.
     public var status: Int { Int(stored.head.status.code) }
-    /// About how much memory it takes, in octets.
+    /// About how much memory it takes, in bytes.
     public var cost: UInt64 { stored.body.length + UInt64(stored.head.fields.bytes.count + stored.preparedHead.count) }
-    /// Its body's octets, where they are at hand.
+    /// Its body's bytes, where they are at hand.
     public var octets: [UInt8]? {
         if case .bytes(let octets) = stored.body { octets } else { nil }
     }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The fixed form of the facts in a row of the store: 64 octets, numbers in little endian, the first octet the version.
+/// The fixed form of the facts in a row of the store: 64 bytes, numbers in little endian, the first byte the version.
 extension ReuseFacts {
     package static let encodedCount = 64
     private static let encodingVersion: UInt8 = 1

@@ -14,7 +14,7 @@ struct SHA256: Sendable {
         for index in 0..<bytes.count { put(bytes[index]) }
     }
 
-    /// The 32 octets of the digest.
+    /// The 32 bytes of the digest.
     consuming func finalized() -> [UInt8] {
         let bitCount = byteCount * 8
         put(0x80)

@@ -37,7 +37,7 @@ package enum StoredBody: Sendable {
     case bytes([UInt8])
     case onDisk(BodyReference)
 
-    /// Found without letting anybody have the octets, which would count as holding them.
+    /// Found without letting anybody have the bytes, which would count as holding them.
     @inlinable @inline(__always)
     package var length: UInt64 {
         switch self {

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// The compact form of a stored head, or of trailers, as a BLOB.
 ///
-/// Version (1 octet), status (2), count of the reason phrase (2), number of lines (2); for each line the counts of its name (2)
+/// Version (1 byte), status (2), count of the reason phrase (2), number of lines (2); for each line the counts of its name (2)
 /// and value (4); then the reason phrase and all names and values. Numbers in little endian. Decoding believes nothing.
 package enum StoredHead {
     private static let encodingVersion: UInt8 = 1

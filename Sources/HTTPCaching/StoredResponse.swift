@@ -56,7 +56,7 @@ package final class StoredResponse: Sendable {
         preparedHead = prepared
     }
 
-    /// Whether these octets are its entity tag, and that may be believed.
+    /// Whether these bytes are its entity tag, and that may be believed.
     func isEntityTag(_ octets: Span<UInt8>) -> Bool {
         if entityTag.isEmpty { return false }
         let bytes = head.fields.bytes

@@ -3,7 +3,7 @@ import HTTPMessage
 /// Selecting among the responses stored under one key by the request fields that they nominate (RFC 9111 §4.1).
 ///
 /// With a stored response stands the canonical form of the nominated fields of the request that brought it. For each name, in
-/// lower case, sorted and without repetition, it holds the name's count (1 octet), the name, the value's count (2 octets, little
+/// lower case, sorted and without repetition, it holds the name's count (1 byte), the name, the value's count (2 bytes, little
 /// endian; 65,535 where the field is absent), and the value. Values are normalised as far as the section allows for any field:
 /// lines of one name are combined with a comma and a space, and blanks around the value go. Around the commas of the few fields
 /// known to be lists there is then one space, behind; content codings and language tags, which are compared without regard to
@@ -201,7 +201,7 @@ package enum Vary {
 
     // MARK: The canonical value
 
-    /// Puts the canonical value of a field out octet by octet, until the sink has had enough. No allocation of its own.
+    /// Puts the canonical value of a field out byte by byte, until the sink has had enough. No allocation of its own.
     static func writeCanonicalValue(
         of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int,
         to sink: inout some CanonicalValueSink & ~Copyable
@@ -296,7 +296,7 @@ extension StoredResponse {
     }
 }
 
-/// Where the octets of a canonical value go: into a new form, or against a stored one.
+/// Where the bytes of a canonical value go: into a new form, or against a stored one.
 protocol CanonicalValueSink: ~Copyable {
     /// `false` ends the writing.
     mutating func put(_ byte: UInt8) -> Bool
@@ -309,7 +309,7 @@ extension Array<UInt8>: CanonicalValueSink {
     }
 }
 
-/// Compares octet by octet with a stored value, so that matching allocates nothing.
+/// Compares byte by byte with a stored value, so that matching allocates nothing.
 struct CanonicalValueComparison: CanonicalValueSink {
     private let expected: [UInt8]
     private let end: Int

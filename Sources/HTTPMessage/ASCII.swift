@@ -1,4 +1,4 @@
-/// The octets that HTTP's grammar names, and questions about them (RFC 9110 §5.6, RFC 5234 B.1).
+/// The bytes that HTTP's grammar names, and questions about them (RFC 9110 §5.6, RFC 5234 B.1).
 @usableFromInline
 package enum ASCII {
     @usableFromInline package static let cr: UInt8 = 0x0D
@@ -33,7 +33,7 @@ package enum ASCII {
     /// tchar (RFC 9110 §5.6.2).
     @inlinable
     package static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        // One bit per octet below 128: ! # $ % & ' * + - . ^ _ ` | ~ digits and letters.
+        // One bit per byte below 128: ! # $ % & ' * + - . ^ _ ` | ~ digits and letters.
         if byte < 64 { return (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(byte) & 1 == 1 }
         if byte < 128 { return (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(byte &- 64) & 1 == 1 }
         return false

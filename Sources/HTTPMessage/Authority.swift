@@ -15,7 +15,7 @@ package enum AuthorityFault: Error, Equatable, Sendable {
 /// `uri-host [ ":" port ]` as places in the bytes that hold it (RFC 9110 §4.2.1, §7.2).
 ///
 /// Stricter than the grammar of RFC 3986, so that all who read the name read the same one:
-/// - userinfo is an error (RFC 9110 §4.2.4), and so is any octet besides letters, digits, `-`, `_` and `.`:
+/// - userinfo is an error (RFC 9110 §4.2.4), and so is any byte besides letters, digits, `-`, `_` and `.`:
 ///   names that are not ASCII come as their A-labels, and nothing is percent-encoded;
 /// - `2130706433`, `0x7f.1` and `0177.0.0.1` are names here; who looks them up knows which address they stand for
 ///   (`IPAddress.init(asLookedUp:)`);

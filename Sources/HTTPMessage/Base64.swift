@@ -1,4 +1,4 @@
-/// Base64 to the letter of RFC 4648 §4: the alphabet with `+` and `/`, padded, no octet besides, no bits left over.
+/// Base64 to the letter of RFC 4648 §4: the alphabet with `+` and `/`, padded, no byte besides, no bits left over.
 @usableFromInline
 package enum Base64 {
     @usableFromInline static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

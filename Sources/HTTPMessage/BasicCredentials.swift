@@ -4,7 +4,7 @@ package struct BasicCredentials: Equatable, Sendable {
     package let octets: [UInt8]
     private let colon: Int
 
-    /// The longest of both together, in octets.
+    /// The longest of both together, in bytes.
     package static let limit = 512
     private static let encodedLimit = (limit + 2) / 3 * 4
 

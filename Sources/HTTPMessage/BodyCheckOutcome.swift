@@ -40,7 +40,7 @@ package struct JSONFault: Error, Equatable, Sendable {
         case unexpectedByte
         /// The text ends before the value does.
         case unexpectedEnd
-        /// The octets are not UTF-8 (RFC 8259 §8.1).
+        /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8
         /// Arrays and objects stand in each other more deeply than the limit allows (T35).
         case tooDeep

@@ -4,10 +4,10 @@ package struct ByteRangeSet: Equatable, Sendable {
     package enum Specifier: Equatable, Sendable {
         /// `first-` or `first-last`, both inclusive.
         case from(UInt64, through: UInt64?)
-        /// `-count`: the last octets of the representation.
+        /// `-count`: the last bytes of the representation.
         case suffix(UInt64)
 
-        /// The octets that are meant in a representation of this length, or `nil` where the range is not satisfiable.
+        /// The bytes that are meant in a representation of this length, or `nil` where the range is not satisfiable.
         ///
         /// The end of a representation without content is empty, which Content-Range cannot say: Range is then ignored
         /// (RFC 9110 §14.2 MAY).
@@ -70,12 +70,12 @@ package struct ByteRangeSet: Equatable, Sendable {
 
 /// The value of a Content-Range field in bytes (RFC 9110 §14.4).
 package enum ContentRange: Equatable, Sendable {
-    /// The octets in the content, at least one, and the length of the whole where it is known.
+    /// The bytes in the content, at least one, and the length of the whole where it is known.
     case part(Range<UInt64>, of: UInt64?)
     /// `*/length`, as a 416 sends it.
     case unsatisfied(length: UInt64)
 
-    /// No representation is taken to be longer, in octets (an exbibyte): places in it can be added up without care.
+    /// No representation is taken to be longer, in bytes (an exbibyte): places in it can be added up without care.
     package static let greatestLength: UInt64 = 1 << 60
 
     /// `nil` for another unit, an invalid value, or a length or place beyond `greatestLength`: such content is never combined with a stored response.
@@ -109,7 +109,7 @@ package enum ContentRange: Equatable, Sendable {
         output.append("bytes ")
         switch self {
         case .part(let range, let length):
-            precondition(!range.isEmpty, "A part holds at least one octet")
+            precondition(!range.isEmpty, "A part holds at least one byte")
             output.append(decimal: range.lowerBound)
             output.append(0x2D)
             output.append(decimal: range.upperBound - 1)

@@ -27,7 +27,7 @@ package struct CharsetName: Hashable, Sendable {
         return false
     }
 
-    /// Without an order of octets UTF-16 is big-endian (RFC 2781 §4.3).
+    /// Without an order of bytes UTF-16 is big-endian (RFC 2781 §4.3).
     private static let names: [String: String] = [
         "utf-8": "UTF-8", "utf8": "UTF-8", "us-ascii": "US-ASCII", "ascii": "US-ASCII", "latin1": "ISO-8859-1",
         "l1": "ISO-8859-1",

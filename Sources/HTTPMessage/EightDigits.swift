@@ -1,4 +1,4 @@
-/// The eight digits of a number, found side by side in one word: the first stands in its lowest octet.
+/// The eight digits of a number, found side by side in one word: the first stands in its lowest byte.
 ///
 /// Each step parts every group of digits at once: eight cost what five would by division, without a loop.
 @usableFromInline

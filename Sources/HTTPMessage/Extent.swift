@@ -17,7 +17,7 @@ package struct Extent: Equatable, Hashable, Sendable {
         self.init(offset: range.lowerBound, count: range.count)
     }
 
-    /// The same piece with so many octets more (or fewer) before it.
+    /// The same piece with so many bytes more (or fewer) before it.
     @inlinable
     package func moved(by distance: Int) -> Extent { Extent(offset: Int(offset) &+ distance, count: Int(count)) }
 

@@ -4,7 +4,7 @@ package struct FieldName: Sendable {
     package let bytes: [UInt8]
     package let known: KnownField
 
-    /// - Returns: `nil` for an empty name and for any octet that is not a tchar (RFC 9110 §5.6.2).
+    /// - Returns: `nil` for an empty name and for any byte that is not a tchar (RFC 9110 §5.6.2).
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty, bytes.allSatisfy(ASCII.isTokenCharacter) else { return nil }

@@ -12,7 +12,7 @@ package struct FieldLine: Equatable, Sendable {
         self.known = known
     }
 
-    /// The same line with so many octets more (or fewer) before it.
+    /// The same line with so many bytes more (or fewer) before it.
     @inlinable
     package func moved(by distance: Int) -> FieldLine {
         FieldLine(name: name.moved(by: distance), value: value.moved(by: distance), known: known)
@@ -141,7 +141,7 @@ package struct Fields: Sendable {
         return Extent(offset: start, count: span.count)
     }
 
-    /// The same octets once more, at the end.
+    /// The same bytes once more, at the end.
     package mutating func appendCopy(of extent: Extent) {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Int(extent.count)))
@@ -158,9 +158,9 @@ package struct Fields: Sendable {
         present |= line.known.bit
     }
 
-    /// Notes lines whose bytes are in place already, so many octets behind where they say.
+    /// Notes lines whose bytes are in place already, so many bytes behind where they say.
     package mutating func note(_ moved: [FieldLine], movedBy distance: Int) {
-        // As where octets are appended to an array.
+        // As where bytes are appended to an array.
         if moved.isEmpty { return }
         lines.append(addingCapacity: moved.count) { lines in
             for index in moved.indices {

@@ -13,7 +13,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Writes the second in which the moment lies as an IMF-fixdate, always 29 octets. Years past 9999 are written as 9999.
+    /// Writes the second in which the moment lies as an IMF-fixdate, always 29 bytes. Years past 9999 are written as 9999.
     package static func write(_ time: Timestamp, into output: inout [UInt8]) {
         let seconds = min(max(time.seconds, CivilDate.earliest), CivilDate.latest)
         let day = CivilDate.floorDivide(seconds, by: 86_400)

@@ -1,7 +1,7 @@
-/// Sixteen octets looked at in one go.
+/// Sixteen bytes looked at in one go.
 ///
-/// The searches over a message's octets are built of this: a question to a block is answered by a mask, and nearly every
-/// block's answer is no. The bounds are checked once, before the blocks, and the rest of fewer than sixteen octets is
+/// The searches over a message's bytes are built of this: a question to a block is answered by a mask, and nearly every
+/// block's answer is no. The bounds are checked once, before the blocks, and the rest of fewer than sixteen bytes is
 /// looked at one by one. This file is the only one here that reads memory without further checks.
 @usableFromInline
 package struct OctetBlock {
@@ -37,7 +37,7 @@ package struct OctetBlock {
 }
 
 extension Span<UInt8> {
-    /// The place of the first control octet (below a space, or DEL) at or after `start`, or the end.
+    /// The place of the first control byte (below a space, or DEL) at or after `start`, or the end.
     @inlinable @inline(__always)
     package func firstControl(from start: Int) -> Int {
         first(from: start, block: { $0.isBelow(0x20) .| $0.isEqual(to: 0x7F) }, octet: { $0 < 0x20 || $0 == 0x7F })
@@ -49,7 +49,7 @@ extension Span<UInt8> {
         first(from: start, block: { $0.isEqual(to: ASCII.colon) }, octet: { $0 == ASCII.colon })
     }
 
-    /// The place of the first octet for which the two questions, which mean the same, are answered with yes; or the end.
+    /// The place of the first byte for which the two questions, which mean the same, are answered with yes; or the end.
     @inlinable @inline(__always)
     package func first(
         from start: Int, block isFoundIn: (OctetBlock) -> OctetBlock.Mask, octet isFound: (UInt8) -> Bool
@@ -95,8 +95,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Compares a word of octets. Setting one bit makes capitals small, and besides them would change only controls into
-    /// characters of such a name (CR into `-`), which is why bit 5 or 6 of each octet has to be set already.
+    /// Compares a word of bytes. Setting one bit makes capitals small, and besides them would change only controls into
+    /// characters of such a name (CR into `-`), which is why bit 5 or 6 of each byte has to be set already.
     @inline(__always)
     private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
         _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int
@@ -108,7 +108,7 @@ extension Span<UInt8> {
         return (word | word &<< 1) & bit6 == bit6 && word | bit5 == smallName
     }
 
-    /// The place of the first octet in which the two differ, or the end of the shorter; eight octets at a time.
+    /// The place of the first byte in which the two differ, or the end of the shorter; eight bytes at a time.
     package func firstDifference(from other: Span<UInt8>) -> Int {
         let count = Swift.min(self.count, other.count)
         return withUnsafeBytes { mine in
@@ -129,7 +129,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the octets are the same, eight at a time.
+    /// Whether the bytes are the same, eight at a time.
     package func isSame(as other: Span<UInt8>) -> Bool {
         let count = self.count
         guard count == other.count else { return false }

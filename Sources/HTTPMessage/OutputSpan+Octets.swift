@@ -1,4 +1,4 @@
-/// Writing octets into room that was made for them.
+/// Writing bytes into room that was made for them.
 ///
 ///     output.append(addingCapacity: 64) { line in
 ///         line.append("Age: ")
@@ -22,7 +22,7 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Appends octets with their letters in lower case.
+    /// Appends bytes with their letters in lower case.
     @inlinable
     @_lifetime(self: copy self)
     package mutating func append(lowercasing span: Span<UInt8>) {
@@ -87,7 +87,7 @@ extension OutputSpan<UInt8> {
     @inlinable @inline(__always)
     mutating func append(copying start: UnsafePointer<UInt8>, count: Int) {
         withUnsafeMutableBufferPointer { buffer, initializedCount in
-            // Both are within what the span knows to be its own, and `start` has `count` octets by its type's promise.
+            // Both are within what the span knows to be its own, and `start` has `count` bytes by its type's promise.
             precondition(count <= buffer.count &- initializedCount, "no room for a text")
             guard let base = buffer.baseAddress else { return }
             (base + initializedCount).initialize(from: start, count: count)

@@ -133,7 +133,7 @@ extension RequestTarget {
         }
     }
 
-    // MARK: Octets
+    // MARK: Bytes
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == ASCII.slash || byte == ASCII.question || byte == UInt8(ascii: "#")
@@ -156,7 +156,7 @@ extension RequestTarget {
 }
 
 extension Span<UInt8> {
-    /// The place of the first octet that a target's path (query) cannot pass over, or the end: what is not allowed,
+    /// The place of the first byte that a target's path (query) cannot pass over, or the end: what is not allowed,
     /// and in a path also `%`, `?` and `\`. Some more are named that are harmless.
     fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
         isPath

@@ -5,7 +5,7 @@ package enum TransformFault: UInt8, Error, Sendable, CaseIterable {
     /// Encoded in a way that cannot be seen through.
     case unsupportedCoding
     case malformedJSON, malformedXML, malformedPropertyList
-    /// The octets are no text of their charset.
+    /// The bytes are no text of their charset.
     case malformedText
     case unknownCharset
     /// A character that the wanted charset does not have.
@@ -19,7 +19,7 @@ package enum TransformFault: UInt8, Error, Sendable, CaseIterable {
     case tooDeep
     /// It was not done within `timeout`.
     case timedOut
-    /// Octets of a representation that nobody has asked to be cut.
+    /// Bytes of a representation that nobody has asked to be cut.
     case partialContent
 
     package var word: StaticString {

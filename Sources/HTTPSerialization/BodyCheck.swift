@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// How far a check of a body goes before it gives up.
 package struct BodyCheckLimits: Equatable, Sendable {
-    /// In octets, for the body as it came and for what comes out of each coding.
+    /// In bytes, for the body as it came and for what comes out of each coding.
     package var bodyLength: UInt64 = 8 << 20
     /// How many times longer than the body itself its decoded form may be (T35), once it is past `ratioFloor`.
     package var ratio: UInt64 = 256

@@ -26,7 +26,7 @@ package struct JSONChecker: Sendable {
         /// Behind the only value: blanks.
         case end
         case string, escape, unicodeEscape
-        /// Within a character of several octets.
+        /// Within a character of several bytes.
         case continuation
         case minus, zero, integer, point, fraction, exponentMark, exponentSign, exponent
         case literal
@@ -39,9 +39,9 @@ package struct JSONChecker: Sendable {
     /// One bit for each open container: set for an object.
     private var isObject: InlineArray<16, UInt64> = .init(repeating: 0)
     private var stringIsName = false
-    /// Hexadecimal digits of a `\u` escape, or octets of a character, that are still to come.
+    /// Hexadecimal digits of a `\u` escape, or bytes of a character, that are still to come.
     private var left = 0
-    /// What the next octet of a character may be (RFC 3629 §4).
+    /// What the next byte of a character may be (RFC 3629 §4).
     private var continuationRange: ClosedRange<UInt8> = 0x80...0xBF
     private var literal: StaticString = "true"
     private var literalPlace = 0
@@ -53,7 +53,7 @@ package struct JSONChecker: Sendable {
         self.depthLimit = depthLimit
     }
 
-    /// Goes on with the next octets; after a fault nothing more is read.
+    /// Goes on with the next bytes; after a fault nothing more is read.
     package mutating func consume(_ octets: Span<UInt8>) throws(JSONFault) {
         if let fault { throw fault }
         if offset == 0, !octets.isEmpty { firstOctet = octets[0] }
@@ -73,7 +73,7 @@ package struct JSONChecker: Sendable {
         offset += UInt64(octets.count)
     }
 
-    /// Nothing more comes. No octets at all are fine, and so is a single space: there are servers that send one to say
+    /// Nothing more comes. No bytes at all are fine, and so is a single space: there are servers that send one to say
     /// nothing (V6).
     package mutating func finish() throws(JSONFault) {
         if let fault { throw fault }
@@ -92,7 +92,7 @@ package struct JSONChecker: Sendable {
 
     // MARK: Steps
 
-    /// Where the run of characters that need no look ends: at a quote, a backslash, a control or the first octet above 127.
+    /// Where the run of characters that need no look ends: at a quote, a backslash, a control or the first byte above 127.
     private static func endOfPlainText(in octets: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index < octets.count {
@@ -274,7 +274,7 @@ package struct JSONChecker: Sendable {
         return nil
     }
 
-    /// A number has no end of its own: the octet behind it is read again as what may follow a value.
+    /// A number has no end of its own: the byte behind it is read again as what may follow a value.
     private mutating func endNumber(before octet: UInt8) -> JSONFault.Reason? {
         endValue()
         return step(octet)

@@ -48,7 +48,7 @@ struct KindCheck {
     private func faultOfXML(_ content: [UInt8]) -> BodyCheckOutcome? {
         guard let text = XMLText(content, of: head) else { return .malformedXML }
         do throws(XMLFault) {
-            // In UTF-8 a text is up to three times as long as in a charset of one octet for each character.
+            // In UTF-8 a text is up to three times as long as in a charset of one byte for each character.
             let reader = XMLEventReader(
                 limits: XMLLimits(length: 3 * Int(clamping: min(limits.bodyLength, 1 << 40))), isUTF8: text.isUTF8)
             _ = try reader.consume(text.octets.span)
@@ -68,7 +68,7 @@ struct KindCheck {
         }
     }
 
-    /// - Parameter isWhole: whether there is no more of it: without, what the octets do not tell yet is no fault.
+    /// - Parameter isWhole: whether there is no more of it: without, what the bytes do not tell yet is no fault.
     func fault(ofImage content: [UInt8], isWhole: Bool) -> BodyCheckOutcome? {
         do throws(ImageFault) {
             guard let info = try ImageInfo.reading(content, isWhole: isWhole, limits: limits.image) else { return nil }

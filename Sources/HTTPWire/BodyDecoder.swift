@@ -64,7 +64,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// How many of the octets to come are content whatever they say, so that nobody has to look at them.
+    /// How many of the bytes to come are content whatever they say, so that nobody has to look at them.
     package var plainCount: UInt64 {
         switch state {
         case .counting(let remaining): remaining
@@ -73,7 +73,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// So many octets of content went another way, at most `plainCount`.
+    /// So many bytes of content went another way, at most `plainCount`.
     package mutating func skip(_ count: Int) {
         precondition(UInt64(count) <= plainCount, "only content can be skipped")
         guard case .counting(let remaining) = state else { return }

@@ -4,7 +4,7 @@ import HTTPMessage
 package enum ChunkWriter {
     /// Writes a chunk's size line. A size of zero would end the body.
     package static func writeChunkHeader(count: Int, into output: inout [UInt8]) {
-        precondition(count > 0, "a chunk holds at least one octet")
+        precondition(count > 0, "a chunk holds at least one byte")
         var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) & ~3
         while shift >= 0 {
             output.append(hexDigit(count >> shift & 15))

@@ -1,15 +1,15 @@
 import HTTPMessage
 
-/// Undoes the chunked transfer coding (RFC 9112 §7.1), octet by octet where it has to and by the chunk where it can.
+/// Undoes the chunked transfer coding (RFC 9112 §7.1), byte by byte where it has to and by the chunk where it can.
 ///
-/// States and moves, with the octets that cause them:
+/// States and moves, with the bytes that cause them:
 ///
 ///     sizeStart ─hex→ size ─hex→ size
 ///     size ─CR→ lineEnd    size ─blank→ beforeExtension ─blank→ beforeExtension
 ///     size, beforeExtension ─;→ extensionStart ─blank→ extensionStart ─text→ extensions
 ///     extensions ─;→ extensionStart    extensions ─other text→ extensions ─CR→ lineEnd
 ///     lineEnd ─LF→ data, or after a size of zero → trailers
-///     data ─all octets of the chunk→ dataEnd ─CR→ dataLineEnd ─LF→ sizeStart
+///     data ─all bytes of the chunk→ dataEnd ─CR→ dataLineEnd ─LF→ sizeStart
 ///     trailers ─empty line→ ended
 ///
 /// Everything given is consumed: the decoder itself keeps what it needs of a trailer section that has come in part.
@@ -152,7 +152,7 @@ struct ChunkedDecoder: Sendable {
 
     /// Takes in what the section's next line needs, at most to its LF, and returns where it stopped.
     private mutating func readTrailers(_ input: Span<UInt8>, from start: Int) throws(BodyDecodeError) -> Int {
-        // One octet past the limit is enough for the scanner to say so.
+        // One byte past the limit is enough for the scanner to say so.
         let room = limits.trailerSectionLength + 1 - trailers.bytes.count
         let end = min(input.count, start + room)
         var stop = start

@@ -1,6 +1,6 @@
 /// What a client's first message in TLS tells of whom it means to reach (RFC 8446 §4.1.2, RFC 6066 §3).
 package struct ClientHello: Equatable, Sendable {
-    /// The `host_name` of `server_name` as it came: no name is made of these octets here. `nil` where the client names nobody.
+    /// The `host_name` of `server_name` as it came: no name is made of these bytes here. `nil` where the client names nobody.
     package var serverName: [UInt8]?
     /// An `encrypted_client_hello` is in it: another name may stand in there, or nothing at all, which looks the same (GREASE).
     package var hasEncryptedHello = false
@@ -53,7 +53,7 @@ package enum ClientHelloFault: Error, Equatable, Sendable {
 }
 
 extension ClientHello {
-    /// Reads the message behind its four octets of type and length. What a server might read in two ways is refused: a name that stands
+    /// Reads the message behind its four bytes of type and length. What a server might read in two ways is refused: a name that stands
     /// twice, a list of several, lengths that do not agree.
     init(message: Span<UInt8>) throws(ClientHelloFault) {
         var reader = OctetReader(message)
@@ -92,7 +92,7 @@ extension ClientHello {
     private static let encryptedHelloType = 0xFE0D
 }
 
-/// Octets read one after the other, with no step past their end.
+/// Bytes read one after the other, with no step past their end.
 private struct OctetReader: ~Escapable {
     private let octets: Span<UInt8>
     private var offset = 0

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Puts a client's first octets together until they are a whole ClientHello, or no TLS at all. It holds all of them: who waits for
+/// Puts a client's first bytes together until they are a whole ClientHello, or no TLS at all. It holds all of them: who waits for
 /// its answer passes them on.
 ///
 /// A ClientHello may come in several records (RFC 8446 §5.1); records that are empty, or hold more than it, are refused.

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The field section that was read last, as octets and as the lines found in them.
+/// The field section that was read last, as bytes and as the lines found in them.
 ///
-/// A program sends the same field lines with every request: mostly the target is all that differs. The same octets up to the empty
+/// A program sends the same field lines with every request: mostly the target is all that differs. The same bytes up to the empty
 /// line hold the same lines wherever they stand, so that comparing them, which costs a tenth, says all that reading them again would.
 /// Only the limits are asked again: what stands before may be longer now, and the limits are others after a reload.
 struct FieldSectionMemory: Sendable {
@@ -10,7 +10,7 @@ struct FieldSectionMemory: Sendable {
     static let lengthLimit = 2048
 
     private var octets: [UInt8] = []
-    /// Their places count from the section's first octet.
+    /// Their places count from the section's first byte.
     private var lines: [FieldLine] = []
     /// One Host stands among them, and names an authority: right for whatever stands before the section.
     private(set) var holdsHost = false

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What a client begins to speak in a tunnel, by its first octets.
+/// What a client begins to speak in a tunnel, by its first bytes.
 package enum FirstOctets: Equatable, Sendable {
     /// What there is could be the beginning of several.
     case undecided
@@ -11,9 +11,9 @@ package enum FirstOctets: Equatable, Sendable {
     case http2
     case other
 
-    /// How many octets of a method are looked at: none that is registered is longer.
+    /// How many bytes of a method are looked at: none that is registered is longer.
     static let methodLengthLimit = 24
-    /// No more octets than these are ever undecided.
+    /// No more bytes than these are ever undecided.
     package static let undecidedLimit = 32
 
     package init(_ octets: Span<UInt8>) {

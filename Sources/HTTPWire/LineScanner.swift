@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Finds the ends of a message's lines, and on the way refuses every control octet that no line may hold.
+/// Finds the ends of a message's lines, and on the way refuses every control byte that no line may hold.
 ///
 /// A CR may only stand before a LF and a LF only behind a CR (RFC 9112 §2.2), NUL and the other controls nowhere
 /// (RFC 9110 §5.5). What a line holds is looked at once it is whole, and limits and faults are found in the order of the
-/// octets, so that the result does not depend on how the octets were cut into reads. It remembers how far it looked:
-/// a message that comes octet by octet costs no more than one that comes whole.
+/// bytes, so that the result does not depend on how the bytes were cut into reads. It remembers how far it looked:
+/// a message that comes byte by byte costs no more than one that comes whole.
 struct LineScanner: Sendable {
     /// Where the line that is being read starts.
     private(set) var lineStart = 0
@@ -13,7 +13,7 @@ struct LineScanner: Sendable {
 
     init() {}
 
-    /// Where the CRLF of the line stands, which may have up to `lengthLimit` octets before it; `nil` if it is not there yet.
+    /// Where the CRLF of the line stands, which may have up to `lengthLimit` bytes before it; `nil` if it is not there yet.
     @inline(__always)
     mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionFault) -> Int? {
         var position = bytes.firstControl(from: scanned)

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Reads request heads, octet by octet or whole, to the letter of RFC 9112.
+/// Reads request heads, byte by byte or whole, to the letter of RFC 9112.
 ///
 /// States and moves: `emptyLines` → `requestLine` → `fields` → (head complete) `emptyLines`. A thrown error is final:
 /// the connection is answered and closed, or `reset()` starts anew.
 ///
-/// A head costs one look at each octet and one copy; the storage of `head` is used again, so once warm nothing is allocated.
+/// A head costs one look at each byte and one copy; the storage of `head` is used again, so once warm nothing is allocated.
 package struct RequestParser: Sendable {
     private enum State { case emptyLines, requestLine, fields }
 
@@ -21,7 +21,7 @@ package struct RequestParser: Sendable {
         self.limits = limits
     }
 
-    /// Forgets what was read, to start with the first octet of another head.
+    /// Forgets what was read, to start with the first byte of another head.
     package mutating func reset() {
         state = .emptyLines
         headStart = 0
@@ -29,7 +29,7 @@ package struct RequestParser: Sendable {
         scanner = LineScanner()
     }
 
-    /// Goes on with a head of which `input` holds everything received so far, from its first octet on.
+    /// Goes on with a head of which `input` holds everything received so far, from its first byte on.
     ///
     /// - Parameter memory: of the heads before, by whichever parser.
     /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;

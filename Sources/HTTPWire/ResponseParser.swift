@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Reads response heads, octet by octet or whole, as strictly as requests (RFC 9112 §4, §5).
+/// Reads response heads, byte by byte or whole, as strictly as requests (RFC 9112 §4, §5).
 ///
 /// States and moves: `statusLine` → `fields` → (head complete) `statusLine`. A thrown error is final: the connection
 /// is closed.
@@ -19,14 +19,14 @@ package struct ResponseParser: Sendable {
         self.limits = limits
     }
 
-    /// Forgets what was read, to start with the first octet of another head.
+    /// Forgets what was read, to start with the first byte of another head.
     package mutating func reset() {
         state = .statusLine
         hasBegun = false
         scanner = LineScanner()
     }
 
-    /// Goes on with a head of which `input` holds everything received so far, from its first octet on.
+    /// Goes on with a head of which `input` holds everything received so far, from its first byte on.
     ///
     /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;
     ///   `nil` where more is needed. Until then `head` is in the making and says nothing.
@@ -122,7 +122,7 @@ package struct ResponseParser: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether `text` starts with these octets, however few they are.
+    /// Whether `text` starts with these bytes, however few they are.
     fileprivate func isPrefix(of text: StaticString) -> Bool {
         for index in 0..<count where self[index] != text.utf8Start[index] { return false }
         return true

@@ -12,7 +12,7 @@ package struct Tool: Sendable {
         let lastWord: String
     }
 
-    /// Of the octets that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
+    /// Of the bytes that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
     static let outputLimit = 16 * 1024 * 1024
 
     package let path: String

@@ -14,7 +14,7 @@ package struct AdminLimits: Sendable {
     package var idle = 600_000
     /// How long an answered connection is kept so that the client can read the answer.
     package var lingering = 2_000
-    /// Octets of a request's body; more is answered 413.
+    /// Bytes of a request's body; more is answered 413.
     package var bodyLength = 256 * 1024
     package var head = Self.heads
 

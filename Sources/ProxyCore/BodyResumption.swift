@@ -2,18 +2,18 @@ import HTTPCaching
 import HTTPMessage
 
 /// How the rest of a body that broke off on its way is asked for (RFC 9110 §13.1.5, §14.2): from where it stopped, and only of the
-/// same representation, which a strong entity tag tells in If-Range and in the answer. An answer that does not fit to the octet
+/// same representation, which a strong entity tag tells in If-Range and in the answer. An answer that does not fit to the byte
 /// ends the message as broken.
 package struct BodyResumption: Equatable, Sendable {
-    /// How often one body is continued, and how often in a row without an octet coming of it.
+    /// How often one body is continued, and how often in a row without a byte coming of it.
     static let limit = 128, barrenLimit = 3
 
     let entityTag: [UInt8]
-    /// The octets of the representation that the message carries. `end` and `whole` are not known where nobody told a length.
+    /// The bytes of the representation that the message carries. `end` and `whole` are not known where nobody told a length.
     let start: UInt64
     private(set) var end: UInt64?
     private(set) var whole: UInt64?
-    /// The next octet that is wanted.
+    /// The next byte that is wanted.
     private(set) var position: UInt64
     /// Where the piece ends that was asked for last, once its head has come.
     private(set) var pieceEnd: UInt64?
@@ -42,7 +42,7 @@ package struct BodyResumption: Equatable, Sendable {
         position = start
     }
 
-    /// The body has broken off after so many octets.
+    /// The body has broken off after so many bytes.
     /// - Returns: `false` where it has been continued too often, or in vain.
     mutating func begin(after received: UInt64) -> Bool {
         let reached = start + received
@@ -69,7 +69,7 @@ package struct BodyResumption: Equatable, Sendable {
         return true
     }
 
-    /// Whether the piece that has ended after so many octets in all was shorter than what is wanted: an origin may send less than
+    /// Whether the piece that has ended after so many bytes in all was shorter than what is wanted: an origin may send less than
     /// it is asked for.
     func isUnfinished(after received: UInt64) -> Bool {
         guard pieceEnd != nil, let end else { return false }

@@ -1,13 +1,13 @@
 import HTTPCaching
 
-/// A body that another request has the origin send and the store take in, whole or a part: who asks for octets of it reads them
+/// A body that another request has the origin send and the store take in, whole or a part: who asks for bytes of it reads them
 /// there, so that the origin sends them once.
 package struct BodyUnderWay: Sendable {
     /// The response as it will be stored, that of the whole; its body is not at hand.
     package let response: StoredResponse
     /// Names the body for the driver.
     package let row: StoredRowID
-    /// The octets of the representation that it brings.
+    /// The bytes of the representation that it brings.
     package let range: Range<UInt64>
     package let wholeLength: UInt64
     /// Up to here they have come.
@@ -27,7 +27,7 @@ package struct BodyUnderWay: Sendable {
         self.reached = reached
     }
 
-    /// Whether it brings what is missing beside the same representation's stored octets.
+    /// Whether it brings what is missing beside the same representation's stored bytes.
     func completes(_ completion: RangeCompletion, within distance: UInt64) -> Bool {
         wholeLength == completion.partial.wholeLength && response.isOfSameRepresentation(as: completion.partial.response)
             && brings(completion.missing, within: distance)

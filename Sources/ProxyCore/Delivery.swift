@@ -7,7 +7,7 @@ package struct Delivery: Equatable, Sendable {
     package private(set) var status = Status.ok
     /// How much content the client gets.
     package private(set) var length: BodyLength = .none
-    /// The octets of the stored body that are sent, where the client asked for a part.
+    /// The bytes of the stored body that are sent, where the client asked for a part.
     package private(set) var range: Range<UInt64>?
     /// The parts of the stored body that are sent, where the client asked for several.
     package private(set) var multipart: MultipartRanges?
@@ -175,6 +175,6 @@ package struct Delivery: Equatable, Sendable {
     /// Where the content ends only the connection's end tells: a message that broke off must not end in an orderly way.
     package var endsWithConnection: Bool { length == .unknown && !isChunked }
 
-    /// Whether octets of content follow the head.
+    /// Whether bytes of content follow the head.
     package var sendsContent: Bool { length != .none && length != .known(0) }
 }

@@ -9,7 +9,7 @@ extension Exchange {
         if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
         // Nearly always nothing was gone past: then nothing is looked at.
         guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
-            // Not [], which is built by generic code outside of the room that declares the type.
+            // Not [], which is built by generic code outside of the module that declares the type.
             return OverriddenWords(rawValue: 0)
         }
         return OverriddenWords(using: selected.facts, by: reuse)

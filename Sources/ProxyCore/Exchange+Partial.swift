@@ -59,7 +59,7 @@ extension Exchange {
         return true
     }
 
-    /// Reads along where another request has the origin send the same octets.
+    /// Reads along where another request has the origin send the same bytes.
     /// - Returns: `false` where nothing under way brings them soon.
     private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }

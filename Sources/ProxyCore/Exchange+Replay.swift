@@ -36,7 +36,7 @@ extension Exchange {
 
     private var isRead: Bool { request.method == .get || request.method == .head }
 
-    /// How much of the request's content is gathered, in octets.
+    /// How much of the request's content is gathered, in bytes.
     package var gatheredRequestLimit: Int {
         usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
     }
@@ -169,6 +169,6 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// What the recordings of a layer are called: 64 octets at most that may stand in a quoted string.
+    /// What the recordings of a layer are called: 64 bytes at most that may stand in a quoted string.
     package func layerName(_ layer: UInt8) -> String { Int(layer) < layerNames.count ? layerNames[Int(layer)] : "" }
 }

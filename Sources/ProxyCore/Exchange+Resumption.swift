@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// A body that breaks off on its way from the origin is continued, out of the client's sight (RFC 9111 §3.3, C17).
 extension Exchange {
-    /// The origin's message has broken off after so many octets of content.
+    /// The origin's message has broken off after so many bytes of content.
     /// - Returns: whether to ask for the rest, with `writeContinuedHead`.
     package mutating func continues(after received: UInt64, brokenBy fault: Fault) -> Bool {
         fault.permitsContinuation && beginContinuation(after: received)

@@ -28,7 +28,7 @@ extension Exchange {
         commands.append(.relaySwitched)
     }
 
-    /// The 101 for the client, behind which its octets and the origin's follow.
+    /// The 101 for the client, behind which its bytes and the origin's follow.
     package func writeSwitchedHead(into output: inout [UInt8]) {
         writeStatusLine(.switchingProtocols, of: response, into: &output)
         var fields = response.fields

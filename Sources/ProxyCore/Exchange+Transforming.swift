@@ -145,7 +145,7 @@ extension Exchange {
 }
 
 extension Exchange {
-    /// What of the origin's body is gathered at most, in octets, to be checked or made into something.
+    /// What of the origin's body is gathered at most, in bytes, to be checked or made into something.
     package var gatheredLimit: UInt64 {
         max(
             wantsBodyCheck ? validation?.maximumBodyLength ?? 0 : 0,

@@ -67,7 +67,7 @@ extension Exchange {
         if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
     }
 
-    /// The client asks for octets of a representation rather than for all of it.
+    /// The client asks for bytes of a representation rather than for all of it.
     package var isForPart: Bool { directives.contains(.range) }
 
     /// It was decided not to keep the response.
@@ -75,7 +75,7 @@ extension Exchange {
         if case .refused = trace.storage { true } else { false }
     }
 
-    /// The longest body that the rules let be kept, in octets; `nil`: any. For one whose length no head has told.
+    /// The longest body that the rules let be kept, in bytes; `nil`: any. For one whose length no head has told.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
 }
 

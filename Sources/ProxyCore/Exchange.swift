@@ -129,7 +129,7 @@ package struct Exchange: ~Copyable, Sendable {
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
-    /// a copy of all the thousand octets.
+    /// a copy of all the thousand bytes.
     private weak var keepsItsAddress: ExchangeContext?
 
     /// The capacity of `key` that is kept for the next request.

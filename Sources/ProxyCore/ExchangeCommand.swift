@@ -63,7 +63,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case openTunnel
     /// Answer 200 and move bytes both ways until both have ended. Answer: `deliveryEnded`.
     case splice
-    /// Answer with `writeSwitchedHead` and move octets both ways until both have ended. Answer: `deliveryEnded`.
+    /// Answer with `writeSwitchedHead` and move bytes both ways until both have ended. Answer: `deliveryEnded`.
     case relaySwitched
     /// The client has its part: what is still to come upstream is for the store, unless another request's fetch brings it.
     case completeUpstream

@@ -35,8 +35,8 @@ package struct Fill: Sendable {
 
 /// An exchange that fetches such a gap.
 ///
-///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the octets go into the store) ──deliveryEnded──▶ finished
-///                        └──── a failure, or anything but these octets of the same representation ────────▶ finished
+///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
+///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
 extension Exchange {
     /// What is to follow this exchange; `nil` where no rule asks for it.
     package var fill: Fill? {

@@ -83,7 +83,7 @@ package struct MultipartRanges: Equatable, Sendable {
         output.append("\r\n")
     }
 
-    /// What stands before the octets of a part.
+    /// What stands before the bytes of a part.
     package func writePartHead(_ index: Int, into output: inout [UInt8]) {
         output.append("\r\n--")
         output.append(boundary.span)

@@ -3,7 +3,7 @@ import HTTPMessage
 /// Which protocol a connection may go over to: WebSocket (RFC 6455), and no other.
 ///
 /// RFC 9110 §7.8 leaves it to a proxy which Upgrade it passes on. Behind a 101 nothing of what passes is judged any more, so it is passed
-/// for the one protocol that is made to go through proxies: its clients mask what they send, so that no octet of it can be taken for a
+/// for the one protocol that is made to go through proxies: its clients mask what they send, so that no byte of it can be taken for a
 /// request by whoever stands between (RFC 6455 §10.3). `h2c` and `TLS` would take a connection out of this proxy's hands whose requests
 /// it answers for, and are for the next hop alone. A request with content is none for WebSocket (RFC 6455 §4.1), and what would belong to
 /// which protocol is then open to two readings. Where it is not passed on, an Upgrade is ignored, and the request answered as any other.

@@ -5,9 +5,9 @@ import HTTPMessage
 /// representation by now sends the whole of that, and nothing is mixed (RFC 9111 §3.4, §4.3.1).
 package struct RangeCompletion: Sendable {
     package let partial: PartialResponse
-    /// The octets that the client gets.
+    /// The bytes that the client gets.
     package let wanted: Range<UInt64>
-    /// The octets that the origin is asked for.
+    /// The bytes that the origin is asked for.
     package let missing: Range<UInt64>
 
     /// The fields of the request for what is missing.

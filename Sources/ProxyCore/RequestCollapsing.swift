@@ -14,7 +14,7 @@ enum RequestCollapsing {
         let refusal = Storability.refusal(
             of: request, directives: directives, overrides: obligations.cache, secondary: secondary)
         guard refusal == nil else { return false }
-        // One by one: an option set made of a list is built by generic code outside of the room that declares it.
+        // One by one: an option set made of a list is built by generic code outside of the module that declares it.
         return !directives.contains(.authorization) && !directives.contains(.range) && !directives.contains(.cacheCondition)
             && !directives.contains(.originCondition) && acceptsFetched(directives, obligations)
     }

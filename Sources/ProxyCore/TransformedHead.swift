@@ -4,7 +4,7 @@ import ProxyPolicy
 
 /// The head of what a rule has made of a response's content (RFC 9110 §7.7, V15).
 ///
-/// What was said of the octets that came is no longer true of these: their coding, length, digests, entity tag. Last-Modified goes too, since
+/// What was said of the bytes that came is no longer true of these: their coding, length, digests, entity tag. Last-Modified goes too, since
 /// it would stay when the rule changes. Vary stays: which response was selected still depends on it.
 enum TransformedHead {
     /// - Parameter digest: of the content that was made; `nil` where it is not known.
@@ -31,7 +31,7 @@ enum TransformedHead {
 
     // MARK: Entity tags
 
-    /// The origin server's with the rule's fingerprint in it, as strong or weak as it was: the same octets become the same octets. Where it
+    /// The origin server's with the rule's fingerprint in it, as strong or weak as it was: the same bytes become the same bytes. Where it
     /// has none, a strong one of what was made.
     private static func entityTag(of fields: Fields, by plan: TransformPlan, digest: [UInt8]?) -> [UInt8]? {
         var tag: [UInt8] = []

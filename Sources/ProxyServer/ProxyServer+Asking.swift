@@ -9,7 +9,7 @@ extension ProxyServer {
         askLoops({ $0.statistics }) { answers in reply.send(answers.reduce(LoopStatistics(), +)) }
     }
 
-    /// What rules have made of stored responses, as it is kept now: how many, and their octets.
+    /// What rules have made of stored responses, as it is kept now: how many, and their bytes.
     package var transformedBodies: (count: Int, bytes: Int) {
         let counts = shared.variants.counts
         return (counts.entries, counts.bytes)

@@ -22,7 +22,7 @@ package struct ServerSettings: Sendable {
         package var lingering = 2_000
         /// For a client in a tunnel that may be answered here to say what it speaks; whoever says nothing waits for its server to speak.
         package var firstOctets = 2_000
-        /// From the first octet in such a tunnel to the end of the handshake.
+        /// From the first byte in such a tunnel to the end of the handshake.
         package var clientHandshake = 10_000
         /// Without a byte in either direction of a tunnel.
         package var tunnelIdle = 600_000

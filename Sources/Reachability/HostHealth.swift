@@ -17,7 +17,7 @@ public struct HostHealth: Sendable {
     public struct Limits: Equatable, Sendable {
         /// Of as many hosts something is known; above it the one that nobody has reported on for the longest is forgotten.
         public var hostCount = 256
-        /// A longer name is not kept. In octets.
+        /// A longer name is not kept. In bytes.
         public var nameLength = 255
         /// Failures in a row before the verdict is `unreachable`.
         public var failureCount = 3

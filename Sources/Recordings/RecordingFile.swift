@@ -56,7 +56,7 @@ package final class RecordingFile: Sendable {
     package let path: String
     package let keepsUnshared: Bool
     private let thread: LoopThread
-    /// Octets that wait to be written.
+    /// Bytes that wait to be written.
     private let waiting = Atomic<Int>(0)
     private let nextNumber = Atomic<UInt64>(0)
     private let progress: RecordingProgress
@@ -200,7 +200,7 @@ package final class RecordingFile: Sendable {
         if !isTaken { line(nil) }
     }
 
-    /// - Parameter count: octets that this holds in memory until it has run.
+    /// - Parameter count: bytes that this holds in memory until it has run.
     func run(_ count: Int, _ work: @escaping @Sendable (RecordingSession) throws(SnapshotError) -> Void) {
         waiting.add(count, ordering: .relaxed)
         let isTaken = thread.handle.post { [self] loop in

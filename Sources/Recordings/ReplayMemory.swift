@@ -5,12 +5,12 @@ import Snapshots
 /// What a loop remembers of the answers that it has replayed: whoever asks the same in the same words need not wait for the thread that has
 /// the files. Confined to its loop.
 ///
-/// A request is the same where its head has the same octets and its URI is the same; what has content is not remembered, nor an answer of several
+/// A request is the same where its head has the same bytes and its URI is the same; what has content is not remembered, nor an answer of several
 /// to one request, nor one that broke off. An answer stands at the place to which its request comes, and takes that of another.
 package final class ReplayMemory {
     private var places: [ReplayedAnswer?]
     private var byteCount = 0
-    /// What all may take, in octets.
+    /// What all may take, in bytes.
     private let limit: Int
     /// So that nobody outside can choose requests that come to one place.
     private let seed = UInt64.random(in: 0...UInt64.max)
@@ -47,7 +47,7 @@ package final class ReplayMemory {
         return Int(truncatingIfNeeded: hash >> 32) & (Self.placeCount - 1)
     }
 
-    /// Eight octets at a time. That requests differ is told by comparing them: this only has to spread them.
+    /// Eight bytes at a time. That requests differ is told by comparing them: this only has to spread them.
     private static func mix(_ octets: Span<UInt8>, into hash: inout UInt64) {
         octets.withUnsafeBytes { octets in
             var offset = 0

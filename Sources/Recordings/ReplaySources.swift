@@ -38,9 +38,9 @@ package final class ReplaySources: Sendable {
 
     /// How much the thread that has the files holds of them.
     package struct Limits: Sendable {
-        /// Octets of a body that is read at once; a longer one is read in pieces.
+        /// Bytes of a body that is read at once; a longer one is read in pieces.
         package var wholeLength: UInt64 = 1 << 20
-        /// Octets of a body, in its codings and out of them, that is taken out of them for a client that does not know them.
+        /// Bytes of a body, in its codings and out of them, that is taken out of them for a client that does not know them.
         package var decodedLength: UInt64 = 8 << 20
         /// Who goes through sequences apart; beyond that all begin anew.
         package var sessions = 4096
@@ -109,7 +109,7 @@ package final class ReplaySources: Sendable {
         _ = searcher.join(withinMilliseconds: 1000)
     }
 
-    /// What may stand in a quoted string, 64 octets at most.
+    /// What may stand in a quoted string, 64 bytes at most.
     static func name(of path: String) -> String {
         let last = path.split(separator: "/").last.map(String.init) ?? path
         let octets = last.utf8.map { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C ? $0 : UInt8(ascii: "_") }

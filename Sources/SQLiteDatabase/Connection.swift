@@ -160,7 +160,7 @@ package final class Connection {
         for (limit, value) in limits { sqlite3_limit(handle, limit, value) }
     }
 
-    /// Octets of one value or row of a file of unknown making.
+    /// Bytes of one value or row of a file of unknown making.
     package static let valueLengthLimit: Int32 = 16 << 20
 
     /// A URI (sqlite.org/uri.html) by which neither locks nor a log are looked for beside the file.

@@ -3,7 +3,7 @@ internal import HTTPMessage
 
 /// What a person needs to know of a certificate.
 public struct CertificateFacts: Equatable, Sendable {
-    /// As RFC 2253 writes it, at most 512 octets; what is not printable is escaped.
+    /// As RFC 2253 writes it, at most 512 bytes; what is not printable is escaped.
     public let subject: String
     /// Who has signed it, in words.
     public let issuer: String

@@ -37,7 +37,7 @@ public struct Certificate: Sendable {
 
     package var pointer: OpaquePointer { object.pointer }
 
-    /// The octets of the certificate.
+    /// The bytes of the certificate.
     public var der: [UInt8] {
         DER.written { i2d_X509(pointer, $0) }
     }

@@ -119,7 +119,7 @@ package final class HandshakeJudge {
             context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), nil, nil, nil, takesTimestamps, judge)
     }
 
-    /// The octets of a close_notify (RFC 8446 §6.1), for a connection that is not closed yet: what the server sends is still read. libcurl
+    /// The bytes of a close_notify (RFC 8446 §6.1), for a connection that is not closed yet: what the server sends is still read. libcurl
     /// ends both ways or none, and its own way out is open only while it is at work: so they are written elsewhere.
     package func endRecords() -> [UInt8] {
         guard let session, let way = SSL_get_wbio(session), let memory = BIO_new(BIO_s_mem()) else { return [] }

@@ -12,7 +12,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     public enum Fault: Error, Equatable, Sendable {
         /// Neither one of the forms with a digest nor PEM.
         case unknownForm
-        /// Not base64 of 32 octets.
+        /// Not base64 of 32 bytes.
         case malformedDigest
         /// Neither a certificate nor a public key can be read.
         case unreadable
@@ -39,7 +39,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
             octets = octets.dropFirst(Self.quoted.count).dropLast()
         } else if octets.starts(with: Self.slashed) {
             octets = octets.dropFirst(Self.slashed.count)
-            // No digest needs more: 43 letters and a padding are 32 octets, also where the first letter is a slash.
+            // No digest needs more: 43 letters and a padding are 32 bytes, also where the first letter is a slash.
             if octets.first == ASCII.slash, octets.count == 45 { octets = octets.dropFirst() }
         } else {
             throw .unknownForm

@@ -6,7 +6,7 @@ package enum ReferenceIdentity: Hashable, Sendable {
     case name([UInt8])
     case address(IPAddress)
 
-    /// - Returns: `nil` for what is neither: a final dot, an empty label, an octet that is not in a host's name (so that a name
+    /// - Returns: `nil` for what is neither: a final dot, an empty label, a byte that is not in a host's name (so that a name
     ///   that is not ASCII has to come as its A-labels), or a number at the end that makes no address.
     package init?(_ host: String) {
         if host.hasPrefix("["), host.hasSuffix("]") {

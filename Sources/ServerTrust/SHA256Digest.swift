@@ -3,13 +3,13 @@ internal import HTTPMessage
 
 /// A SHA-256 digest, written as pins write it.
 public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Octets of a digest.
+    /// Bytes of a digest.
     public static let count = 32
 
     private let words: InlineArray<4, UInt64>
 
     /// Inlined, since it is made once for each row of a snapshot, and a collection of whichever type costs a hundred times what an array does.
-    /// - Returns: `nil` unless there are 32 octets.
+    /// - Returns: `nil` unless there are 32 bytes.
     @inlinable
     public init?(_ octets: some Collection<UInt8>) {
         guard octets.count == Self.count else { return nil }
@@ -28,7 +28,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
             precondition(SHA256(bytes.baseAddress, bytes.count, output.baseAddress) != nil, "SHA-256 is not to be had")
             count = Self.count
         }
-        // 32 octets stand there.
+        // 32 bytes stand there.
         self.init(digest)!
     }
 

@@ -1,7 +1,7 @@
 /// Evidence as it is kept beside what came of the server, to be judged again by another policy.
 ///
-/// A row of parts, each a kind (one octet), a length (four, the greatest first) and so many octets: certificates in DER in the order in which
-/// they were sent, then what there is of the stapled response, the timestamps and the version of TLS (two octets).
+/// A row of parts, each a kind (one byte), a length (four, the greatest first) and so many octets: certificates in DER in the order in which
+/// they were sent, then what there is of the stapled response, the timestamps and the version of TLS (two bytes).
 extension ServerEvidence {
     private enum Part: UInt8 {
         case certificate = 1, stapledResponse, signedTimestamps, tlsVersion

@@ -4,7 +4,7 @@ internal import HTTPMessage
 /// The names that a certificate is for (RFC 5280 §4.2.1.6): its subjectAltName alone. What stands in the subject's common
 /// name is no name of a server any more (RFC 9525 §2).
 struct SubjectAlternativeNames {
-    /// Something that no name or address can be: a NUL, a control character, an octet above ASCII, three octets of address.
+    /// Something that no name or address can be: a NUL, a control character, a byte above ASCII, three bytes of address.
     struct Malformed: Error {}
 
     private(set) var dnsNames: [[UInt8]] = []

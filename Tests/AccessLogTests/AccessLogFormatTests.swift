@@ -135,7 +135,7 @@ struct AccessLogFormatTests {
         }
     }
 
-    @Test("Octets that are no text at all are written too", arguments: AccessLog.Format.allCases)
+    @Test("Bytes that are no text at all are written too", arguments: AccessLog.Format.allCases)
     func escapesAnyOctet(format: AccessLog.Format) throws {
         var lines = AccessLines()
         let all = (0...255).map { UInt8($0) }

@@ -4,19 +4,20 @@ import Testing
 struct HouseRulesTests {
     static let escapes = ["@unchecked Sendable", "nonisolated(unsafe)", "Unmanaged"]
 
-    @Test("What escapes the compiler's checks stands on the list, and nothing stands there in vain", arguments: Repository.rooms)
-    func escapesAreListed(room: String) {
-        let files = Repository.sources.filter { $0.room == room }
+    @Test(
+        "What escapes the compiler's checks stands on the list, and nothing stands there in vain", arguments: Repository.modules)
+    func escapesAreListed(module: String) {
+        let files = Repository.sources.filter { $0.module == module }
         for file in files {
             let used = file.code.filter { line in Self.escapes.contains { line.text.contains($0) } }
-            if FloorPlan.permittedEscapes[file.path] == nil {
+            if ModuleTable.permittedEscapes[file.path] == nil {
                 for line in used { Issue.record("\(file):\(line.number): not on the list: \(line.text)") }
             } else {
                 #expect(!used.isEmpty, "\(file) stands on the list and uses none of it")
             }
         }
         let paths = Set(files.map(\.path))
-        for path in FloorPlan.permittedEscapes.keys where path.hasPrefix("Sources/\(room)/") {
+        for path in ModuleTable.permittedEscapes.keys where path.hasPrefix("Sources/\(module)/") {
             #expect(paths.contains(path), "\(path) stands on the list and is not there")
         }
     }
@@ -24,9 +25,9 @@ struct HouseRulesTests {
     /// Doctor holds a program in Python, which prints.
     @Test(
         "Only the command line prints",
-        arguments: Repository.rooms.filter { !["LarderCLI", "larder", "Doctor"].contains($0) })
-    func onlyTheCommandLinePrints(room: String) {
-        for file in Repository.sources where file.room == room {
+        arguments: Repository.modules.filter { !["LarderCLI", "larder", "Doctor"].contains($0) })
+    func onlyTheCommandLinePrints(module: String) {
+        for file in Repository.sources where file.module == module {
             for (number, line) in file.code where line.contains("print(") || line.contains("dump(") {
                 #expect(!line.contains(/(^|[^\w.])(print|debugPrint|dump)\(/), "\(file):\(number): \(line)")
             }
@@ -56,14 +57,14 @@ struct HouseRulesTests {
         }
         for file in files {
             let sleeps = file.code.filter { Self.sleeps($0.text) }
-            if FloorPlan.permittedSleeps[file.path] == nil {
+            if ModuleTable.permittedSleeps[file.path] == nil {
                 for line in sleeps { Issue.record("\(file):\(line.number): sleeps, and is not on the list: \(line.text)") }
             } else {
                 #expect(!sleeps.isEmpty, "\(file) stands on the list and does not sleep")
             }
         }
         let paths = Set(files.map(\.path))
-        for path in FloorPlan.permittedSleeps.keys {
+        for path in ModuleTable.permittedSleeps.keys {
             #expect(paths.contains(path), "\(path) stands on the list and is not there")
         }
     }
@@ -111,16 +112,16 @@ struct HouseRulesTests {
             }
         }
         #expect(settable == ["package var request = RequestHead()"])
-        for file in Repository.sources where file.room != "ProxyCore" {
+        for file in Repository.sources where file.module != "ProxyCore" {
             for (number, line) in file.code {
                 #expect(!line.contains(/exchange\.note[A-Z]/), "\(file):\(number): \(line)")
             }
         }
     }
 
-    @Test("A long file is a question for review, not a failure", arguments: Repository.rooms)
-    func asksAboutLongFiles(room: String) {
-        for file in Repository.sources where file.room == room && file.lines.count > 450 {
+    @Test("A long file is a question for review, not a failure", arguments: Repository.modules)
+    func asksAboutLongFiles(module: String) {
+        for file in Repository.sources where file.module == module && file.lines.count > 450 {
             Issue.record("\(file) has \(file.lines.count) lines: what second idea is inside?", severity: .warning)
         }
     }

@@ -1,46 +1,46 @@
 import Testing
 
-@Suite("Arrows between rooms")
+@Suite("Arrows between modules")
 struct ImportTests {
     struct Import {
         let module: String
         let isPublic: Bool
     }
 
-    @Test("Every room stands in the floor plan", arguments: Repository.rooms)
-    func standsInThePlan(room: String) {
-        #expect(FloorPlan.rooms[room] != nil, "Sources/\(room) is not in Tests/ArchitectureTests/FloorPlan.swift")
+    @Test("Every module stands in the floor plan", arguments: Repository.modules)
+    func standsInThePlan(module: String) {
+        #expect(ModuleTable.modules[module] != nil, "Sources/\(module) is not in Tests/ArchitectureTests/ModuleTable.swift")
     }
 
-    @Test("A room imports only what the floor plan grants it", arguments: Repository.rooms)
-    func importsOnlyWhatIsGranted(room: String) {
-        guard let granted = FloorPlan.rooms[room] else { return }
-        for file in Repository.sources where file.room == room {
+    @Test("A module imports only what the floor plan grants it", arguments: Repository.modules)
+    func importsOnlyWhatIsGranted(module: String) {
+        guard let granted = ModuleTable.modules[module] else { return }
+        for file in Repository.sources where file.module == module {
             for (number, line) in file.code {
                 guard let found = Self.importLine(line) else { continue }
                 #expect(
                     granted.ours.contains(found.module) || granted.others.contains(found.module),
-                    "\(file):\(number): \(room) may not import \(found.module)")
+                    "\(file):\(number): \(module) may not import \(found.module)")
             }
         }
     }
 
-    @Test("No pure room knows a clock, a lock, a task or chance", arguments: FloorPlan.pureRooms.sorted())
-    func staysPure(room: String) {
+    @Test("No pure module knows a clock, a lock, a task or chance", arguments: ModuleTable.pureModules.sorted())
+    func staysPure(module: String) {
         let forbidden = [
             "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", "SystemRandomNumberGenerator", ".random(in",
             "Guarded<", "Atomic<", "Task {", "Task.sleep", "await ",
         ]
-        for file in Repository.sources where file.room == room {
+        for file in Repository.sources where file.module == module {
             for (number, line) in file.code {
                 for word in forbidden where line.contains(word) {
-                    Issue.record("\(file):\(number): a pure room may not use \(word)")
+                    Issue.record("\(file):\(number): a pure module may not use \(word)")
                 }
             }
         }
     }
 
-    @Test("What settings are read by needs no more rooms than the fuzzers are built with")
+    @Test("What settings are read by needs no more modules than the fuzzers are built with")
     func readsSettingsAlone() {
         let granted: Set = [
             "CertificateAuthority", "ClientPasswords", "CommandSupport", "Foundation", "HTTPMessage", "HTTPSerialization",
@@ -49,7 +49,7 @@ struct ImportTests {
             "UpstreamTransport", "ProxyPolicy", "ServerTrust", "TextCoding", "Yams",
         ]
         let files = Repository.sources.filter { file in
-            ["LarderSettings", "LocalCA", "CommandSupport"].contains(file.room)
+            ["LarderSettings", "LocalCA", "CommandSupport"].contains(file.module)
         }
         #expect(!files.isEmpty)
         for file in files {

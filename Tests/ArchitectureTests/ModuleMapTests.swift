@@ -23,11 +23,11 @@ struct ModuleMapTests {
 
     /// Modules of Sources that hold C.
     private static let shims = Set(
-        Repository.files(below: "Sources").filter { $0.path.hasSuffix("/module.modulemap") }.map(\.room))
+        Repository.files(below: "Sources").filter { $0.path.hasSuffix("/module.modulemap") }.map(\.module))
 
     @Test("It has the modules of Sources, and docs/architecture.md shows it")
     func hasEveryModule() {
-        #expect(Self.rows.map(\.module).sorted() == Repository.rooms, "make map draws it again")
+        #expect(Self.rows.map(\.module).sorted() == Repository.modules, "make map draws it again")
         let page = Repository.files(below: "docs/architecture.md").flatMap(\.lines)
         #expect(page.contains { $0.contains("(architecture-map.svg)") })
     }
@@ -35,9 +35,9 @@ struct ModuleMapTests {
     @Test("Each module has its imports, a layer above them, and about its size", arguments: rows.map(\.module))
     func isUpToDate(module: String) throws {
         let row = try #require(Self.rows.first { $0.module == module })
-        let files = Repository.sources.filter { $0.room == module }
+        let files = Repository.sources.filter { $0.module == module }
         let imported = Set(files.flatMap(\.code).compactMap { ImportTests.importLine($0.text)?.module })
-        let ours = imported.intersection(Repository.rooms).subtracting([module])
+        let ours = imported.intersection(Repository.modules).subtracting([module])
         #expect(row.imports == ours, "make map draws it again")
         #expect(row.shims == imported.intersection(Self.shims), "make map draws it again")
         let highest = Self.rows.filter { ours.contains($0.module) }.map(\.layer).max() ?? -1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The repository as it stands on disk, read as text: SwiftPM does not guard the arrows between rooms on an incremental
+/// The repository as it stands on disk, read as text: SwiftPM does not guard the arrows between modules on an incremental
 /// build, so the sources themselves are asked.
 enum Repository {
     struct SourceFile: CustomStringConvertible, Sendable {
@@ -11,7 +11,7 @@ enum Repository {
         var description: String { path }
 
         /// The folder below `Sources`, which is the target's name.
-        var room: String { String(path.split(separator: "/")[1]) }
+        var module: String { String(path.split(separator: "/")[1]) }
 
         /// Lines that are not comments, with their numbers.
         var code: [(number: Int, text: Substring)] {
@@ -29,7 +29,7 @@ enum Repository {
     static let sources = files(below: "Sources").filter { $0.path.hasSuffix(".swift") }
 
     /// The folders below `Sources` that hold Swift.
-    static let rooms = Set(sources.map(\.room)).sorted()
+    static let modules = Set(sources.map(\.module)).sorted()
 
     /// Every text file below the folder, or the file itself. Nothing for a folder that is not there.
     static func files(below folder: String) -> [SourceFile] {

@@ -9,7 +9,7 @@ import Testing
 struct LeafNameTests {
     private static func label(_ count: Int) -> String { String(repeating: "a", count: count) }
 
-    /// 253 octets, the longest that there is.
+    /// 253 bytes, the longest that there is.
     private static let longest = [63, 63, 63, 61].map(label).joined(separator: ".")
 
     static func fault(_ host: String, permitsWildcard: Bool = false) -> LeafName.Fault? {
@@ -31,7 +31,7 @@ struct LeafNameTests {
         #expect(try LeafName(host).description == name)
     }
 
-    @Test("63 octets are a label and 253 a name, and no more")
+    @Test("63 bytes are a label and 253 a name, and no more")
     func bounds() throws {
         #expect(Self.fault("\(Self.label(63)).test") == nil && Self.fault("\(Self.label(64)).test") == .malformed)
         #expect(Self.longest.utf8.count == 253 && Self.fault(Self.longest) == nil && Self.fault(Self.longest + "a") == .malformed)

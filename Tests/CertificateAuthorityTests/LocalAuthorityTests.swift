@@ -88,7 +88,7 @@ struct LocalAuthorityTests {
         #expect(Set(facts.map(\.serialNumber)).count == 20)
     }
 
-    @Test("T29: numbers are positive, of 16 octets, and chance; a leaf is never an authority's")
+    @Test("T29: numbers are positive, of 16 bytes, and chance; a leaf is never an authority's")
     func numbersLeaves() throws {
         let authority = try authority()
         let leaves = try (0..<200).map { _ in try authority.leaf(for: LeafName("origin.test"), at: noon) }

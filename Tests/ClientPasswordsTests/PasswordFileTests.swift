@@ -24,7 +24,7 @@ struct PasswordFileTests {
             ("long:" + String(repeating: "x", count: 72), true), ("alice:open sesamE", false), ("alice:", false),
             ("alice:pa:ss:word", false), ("Alice:open sesame", false), ("bob:pa", false), ("mallory:open sesame", false),
             (":open sesame", false), ("jürgen:grüß", false),
-            // Bcrypt would pass over what is behind the 72nd octet.
+            // Bcrypt would pass over what is behind the 72nd byte.
             ("long:" + String(repeating: "x", count: 73), false), ("long:" + String(repeating: "x", count: 71), false),
         ])
     func accepts(credentials: String, isGood: Bool) throws {

@@ -96,7 +96,7 @@ struct FetchPartsTests {
         }
     }
 
-    @Test("A bar tells share, octets, rate and what is left")
+    @Test("A bar tells share, bytes, rate and what is left")
     func tells() {
         let line = ProgressLine.bar(
             label: "image.iso", done: 440 << 20, total: 1 << 30, rate: 117_000_000, width: 99, style: ProgressLine.Style())
@@ -109,7 +109,7 @@ struct FetchPartsTests {
     }
 
     @Test(
-        "Octets and times as people read them",
+        "Bytes and times as people read them",
         arguments: [
             (0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (10 << 20, "10.0 MiB"), (1023 << 20, "1023 MiB"),
             (1 << 40, "1.00 TiB"),

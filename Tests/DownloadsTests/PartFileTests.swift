@@ -18,14 +18,14 @@ struct PartFileTests {
         try PartFile(in: folder.path, for: .file(key: "key"), isSequential: isSequential)
     }
 
-    @Test("The first octets are noted down at once, and all behind them count as long as one writer alone adds to it")
+    @Test("The first bytes are noted down at once, and all behind them count as long as one writer alone adds to it")
     func notesTheFirst() async throws {
         do {
             let part = try part(isSequential: true)
             part.note(Self.entity, name: "a", digests: ["sha-256=:AAAA:"])
             try part.write([UInt8](repeating: 1, count: 10), at: 0)
             try await until { FileManager.default.fileExists(atPath: part.recordPath) }
-            // As a kill finds it: only the first octets were noted down.
+            // As a kill finds it: only the first bytes were noted down.
             let first = try #require(FileManager.default.contents(atPath: part.recordPath))
             for offset in stride(from: UInt64(10), to: 600, by: 10) {
                 try part.write([UInt8](repeating: 1, count: 10), at: offset)

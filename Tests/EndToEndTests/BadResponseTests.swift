@@ -133,7 +133,7 @@ struct BadResponseTests {
     }
 
     @Test(
-        "T39 octets after a 204, a 304 or a HEAD's answer never become the next response",
+        "T39 bytes after a 204, a 304 or a HEAD's answer never become the next response",
         arguments: ["204 No Content", "304 Not Modified", "HEAD"])
     func dropsWhatFollows(kind: String) throws {
         let stage = try Stage { request, connection in
@@ -184,7 +184,7 @@ struct BadResponseTests {
         #expect(response.text == "ok" && response["X-A"] == "1")
     }
 
-    @Test("T16 a reason phrase with other octets is cleaned or refused, never passed raw")
+    @Test("T16 a reason phrase with other bytes is cleaned or refused, never passed raw")
     func cleansReason() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 200 O\u{1b}[31mK\r\nContent-Length: 0\r\n\r\n")

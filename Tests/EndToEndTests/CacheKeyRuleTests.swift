@@ -112,7 +112,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/g", method: "POST", body: "{a}")) == "4")
     }
 
-    @Test("Content at the limit stands in the key, one octet more is passed on whole", arguments: [0, 1])
+    @Test("Content at the limit stands in the key, one byte more is passed on whole", arguments: [0, 1])
     func limitsContent(excess: Int) throws {
         let counter = Counter()
         let stage = try Stage(

@@ -151,7 +151,7 @@ struct CollapsingTests {
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
             if request["X-Slow"] == nil { return connection.send(body) == length }
             connection.send(body, upTo: 1_000_000)
-            // Octet by octet, so that it never comes to its end by itself.
+            // Byte by byte, so that it never comes to its end by itself.
             for offset in 1_000_000..<length {
                 connection.pause(milliseconds: 1)
                 if !connection.send(bytes: body.bytes(offset..<offset + 1)) { break }

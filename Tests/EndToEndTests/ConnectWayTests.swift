@@ -180,7 +180,7 @@ struct ConnectWayTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("No octet of such a ClientHello reaches the server")
+    @Test("No byte of such a ClientHello reaches the server")
     func holdsBack() throws {
         let received = Guarded<[UInt8]?>(nil)
         let stage = try GuardedStage(script: { connection in

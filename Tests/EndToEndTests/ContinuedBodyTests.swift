@@ -46,7 +46,7 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=1000000-"])
     }
 
-    @Test("A small body that is gathered, and one that breaks before its first octet, are continued")
+    @Test("A small body that is gathered, and one that breaks before its first byte, are continued")
     func continuesSmall() throws {
         let body = PatternedBody(length: 5000)
         let stage = try Stage(RangedOrigin(body, plan("max-age=600") { $0 == 1 ? 0 : $0 == 2 ? 1000 : .max }))

@@ -22,7 +22,7 @@ struct FillTests {
     }
 
     @Test(
-        "The octets that are missing are asked for once, in If-Range, and the whole is then a hit",
+        "The bytes that are missing are asked for once, in If-Range, and the whole is then a hit",
         arguments: [
             (0..<100_000, ["bytes=100000-999999"]), (900_000..<1_000_000, ["bytes=0-899999"]),
             (300_000..<400_000, ["bytes=0-299999", "bytes=400000-999999"]),
@@ -42,7 +42,7 @@ struct FillTests {
         #expect(lines.allSatisfy { $0.contains("\"cache\":\"background\"") && $0.contains("\"reuse\":\"fill\"") })
     }
 
-    @Test("Several clients' ranges at once lead to each octet being sent once")
+    @Test("Several clients' ranges at once lead to each byte being sent once")
     func fillsOnce() throws {
         let (stage, origin) = try stage()
         let clients = try (0..<4).map { _ in try stage.client() }

@@ -30,7 +30,7 @@ struct ForwardingDutiesTests {
     }
 
     @Test(
-        "Path and query pass octet by octet (RFC 9110 §7.7)",
+        "Path and query pass byte by byte (RFC 9110 §7.7)",
         arguments: ["/a/../b//c/./", "/%7e%41?x=%2F&&y=;", "/a?b?c=http://x/", "/'()*!$,:@~"])
     func leavesTarget(target: String) throws {
         let stage = try Stage { request, connection in connection.respond(body: request.target) }

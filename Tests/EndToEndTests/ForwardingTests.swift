@@ -54,7 +54,7 @@ struct ForwardingTests {
         for _ in 0..<1000 { #expect(try client.readResponse().body.count == 2000) }
     }
 
-    @Test("A request that comes in single octets is answered, and the connection kept")
+    @Test("A request that comes in single bytes is answered, and the connection kept")
     func readsSingleOctets() throws {
         let stage = try Stage { _, connection in connection.respond(body: "x") }
         let client = try stage.client()

@@ -106,7 +106,7 @@ struct InterceptionTests {
         #expect(try client.readResponse(to: "POST").text == "got 5100000")
     }
 
-    @Test("A server that is not believed is told of in a 502 inside TLS, and gets no octet of the request (T30, T32)")
+    @Test("A server that is not believed is told of in a 502 inside TLS, and gets no byte of the request (T30, T32)")
     func tellsOfBadServer() throws {
         let stage = try InterceptingStage(originNames: "DNS:elsewhere.test")
         let response = try stage.fetch("/secret")
@@ -247,7 +247,7 @@ struct InterceptionTests {
         let silent = try stage.connect()
         #expect(silent.isClosedByPeer())
         #expect(stage.origin.connectionCount == 0)
-        // The time for the first octets of other tunnels is not that of this one.
+        // The time for the first bytes of other tunnels is not that of this one.
         let patient = try InterceptingStage(change: {
             $0.timeouts.firstOctets = 50
             $0.timeouts.clientHandshake = 60_000
@@ -492,7 +492,7 @@ struct InterceptionTests {
         })
         let client = try stage.connect()
         client.send(bytes: octets)
-        // Its octets have been read once another one has been served behind them.
+        // Its bytes have been read once another one has been served behind them.
         #expect(try stage.fetch("/a").text == "answer to GET /a")
         let drained = Gate()
         stage.proxy.server.drain { drained.open() }

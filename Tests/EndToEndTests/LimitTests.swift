@@ -42,7 +42,7 @@ struct LimitTests {
         }
     }
 
-    @Test("T37 a body of a hundred thousand chunks of one octet passes")
+    @Test("T37 a body of a hundred thousand chunks of one byte passes")
     func passesManyChunks() throws {
         let stage = try Stage { request, connection in
             guard let body = connection.readBody(of: request) else { return false }

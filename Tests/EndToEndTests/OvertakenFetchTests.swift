@@ -8,7 +8,7 @@ struct OvertakenFetchTests {
 
     private static let fresh = "Cache-Control: max-age=60\r\n"
 
-    /// An origin whose first answer to a GET tells what was before the POST, in `length` octets, and comes late.
+    /// An origin whose first answer to a GET tells what was before the POST, in `length` bytes, and comes late.
     private func stage(_ progress: Progress, length: Int, asked: Gate, release: Gate) throws -> Stage {
         let count = Counter()
         return try Stage { request, connection in

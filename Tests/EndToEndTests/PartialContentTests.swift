@@ -167,7 +167,7 @@ struct PartialContentTests {
         }
     }
 
-    @Test("Sixteen clients with a range each, and one for the whole: the origin sends each octet once")
+    @Test("Sixteen clients with a range each, and one for the whole: the origin sends each byte once")
     func sharesRanges() throws {
         let (stage, origin) = try stage()
         let step = Self.length / 16

@@ -4,7 +4,7 @@ import Testing
 @Suite("What is stored in part holds no longer, and for no others, than what is whole (RFC 9111 §3.4, §4.1, §4.3)")
 struct PartialValidityTests {
     private enum Answer {
-        /// The range that was asked for, of a hundred octets.
+        /// The range that was asked for, of a hundred bytes.
         case part(String)
         case whole(String)
         case status(String)
@@ -13,7 +13,7 @@ struct PartialValidityTests {
     private static let fresh = "Cache-Control: max-age=600\r\nETag: \"v1\"\r\n"
     private static let grace = "rules:\n  - {name: patient, match: {path: \"/x\"}, cache: {grace: 10m}}\n"
 
-    /// An origin whose content tells by each octet which of its answers it is of, counted from 1.
+    /// An origin whose content tells by each byte which of its answers it is of, counted from 1.
     private func stage(
         _ yaml: String = "", answer: @escaping @Sendable (Int, OriginRequest) -> Answer
     ) throws -> Stage {
@@ -47,7 +47,7 @@ struct PartialValidityTests {
         ("", "max-age=60, stale-while-revalidate=600"), (grace, "max-age=60"),
     ]
 
-    @Test("A stale part of which the origin sends octets again is fresh with all its octets")
+    @Test("A stale part of which the origin sends bytes again is fresh with all its bytes")
     func confirms() throws {
         let stage = try stage { _, _ in .part("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n") }
         try fetch(0...49, stage)

@@ -6,7 +6,7 @@ struct SharedRangesTests {
     private static let length = 4_000_000
     private static let body = PatternedBody(length: length)
 
-    /// An origin whose first answer, of the octets from 0 to 2,999,999 or of all, waits behind the first 1,000,000.
+    /// An origin whose first answer, of the bytes from 0 to 2,999,999 or of all, waits behind the first 1,000,000.
     private func stage(_ release: Gate, _ yaml: String = "", fields: String = "Cache-Control: max-age=600\r\n") throws -> (
         Stage, RangedOrigin
     ) {

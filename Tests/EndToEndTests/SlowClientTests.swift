@@ -29,13 +29,13 @@ struct SlowClientTests {
         var idle = 10_000
     }
 
-    @Test("T36 a head that comes an octet at a time is 408 at its deadline, and others are served meanwhile")
+    @Test("T36 a head that comes a byte at a time is 408 at its deadline, and others are served meanwhile")
     func slowHead() throws {
         let stage = try stage { $0.head = 300 }
         let slow = try stage.client()
         slow.send("GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nX-S")
         #expect(try stage.fetch("/").text == "served")
-        // Further octets do not put the deadline off.
+        // Further bytes do not put the deadline off.
         for _ in 0..<100 where !slow.hasInput(withinMilliseconds: 50) { slow.send("l") }
         let response = try slow.readResponse()
         #expect(response.status == 408 && response.code == "request_timeout")

@@ -25,7 +25,7 @@ struct StorageLimitTests {
 
     enum Place: CaseIterable { case memory, file, behind }
 
-    /// Gives a first version of so many octets, then ever a second one.
+    /// Gives a first version of so many bytes, then ever a second one.
     private static func stage(_ place: Place, lengths: [Int], isChunked: Bool = false) throws -> Stage {
         let count = Counter()
         return try Stage(storePath: place == .memory ? ":memory:" : nil, store: { if place == .file { $0.disk.low = 3 << 20 } }) {

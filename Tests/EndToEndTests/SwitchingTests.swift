@@ -6,7 +6,7 @@ import Testing
 struct SwitchingTests {
     typealias Way = SwitchingStage.Way
 
-    @Test("An octet comes back, in every way of asking, and the log tells what passed", arguments: Way.allCases, [1, 4])
+    @Test("A byte comes back, in every way of asking, and the log tells what passed", arguments: Way.allCases, [1, 4])
     func echoes(way: Way, loops: Int) throws {
         let stage = try SwitchingStage(way, loops: loops, answer: SwitchingStage.echoes)
         let client = try stage.switched()
@@ -262,7 +262,7 @@ struct SwitchingTests {
         #expect(isCut.wait())
     }
 
-    @Test("An end that comes together with the handshake's request, or with octets behind it, is heard", arguments: ["", "hi"])
+    @Test("An end that comes together with the handshake's request, or with bytes behind it, is heard", arguments: ["", "hi"])
     func hearsEarlyEnd(early: String) throws {
         let stage = try SwitchingStage(.intercepted) { _, connection in
             connection.send(SwitchingStage.grant)

@@ -107,7 +107,7 @@ struct TransformTests {
 
     // MARK: V15
 
-    @Test("What was said of the octets that came is not said of those that were made")
+    @Test("What was said of the bytes that came is not said of those that were made")
     func dropsWhatWasSaid() throws {
         let stage = try stage(
             fields: Self.fresh + "ETag: \"v1\"\r\nLast-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\nContent-MD5: x\r\n"

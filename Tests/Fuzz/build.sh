@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the fuzzers: the rooms that are fuzzed, instrumented for coverage, and Tests/Fuzz/Targets.
+# Builds the fuzzers: the modules that are fuzzed, instrumented for coverage, and Tests/Fuzz/Targets.
 #
 #   Tests/Fuzz/build.sh [FOLDER]     FOLDER holds two programs afterwards (default .build/fuzz):
-#     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
+#     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the modules alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # LarderSettings, which reads settings, needs the pure modules,
@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/.build/fuzz}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-# The package's own copies of what the rooms use.
+# The package's own copies of what the modules use.
 yams=$root/.build/checkouts/Yams/Sources
 structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 [[ -d $yams && -d $structured ]] || swift package --package-path "$root" resolve

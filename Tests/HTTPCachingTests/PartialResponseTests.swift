@@ -14,7 +14,7 @@ struct PartialResponseTests {
     }
 
     @Test(
-        "From the first to the last octet that is missing of a range, nothing more is asked for",
+        "From the first to the last byte that is missing of a range, nothing more is asked for",
         arguments: [
             (0..<100, 20..<80), (0..<20, 20..<20), (0..<50, 20..<40), (30..<50, 30..<40), (10..<90, 20..<80), (85..<100, 85..<85),
             (70..<95, 70..<80), (5..<15, 15..<15),
@@ -27,7 +27,7 @@ struct PartialResponseTests {
     }
 
     @Test(
-        "The first octets that are missing end where more are stored",
+        "The first bytes that are missing end where more are stored",
         arguments: [
             ([0..<20, 40..<60], 20..<40), ([10..<20], 0..<10), ([0..<20], 20..<100), ([], 0..<100), ([0..<100], 100..<100),
         ] as [([Range<UInt64>], Range<UInt64>)])

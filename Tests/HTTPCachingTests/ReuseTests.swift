@@ -186,7 +186,7 @@ struct CachePolicyReuseTests {
         #expect(decision.staleReason == .storedElseLoad)
         let terms = try #require(decision.terms)
         #expect(!terms.usedUnsafe)
-        // Compared without its optional, for which Swift 6.3 makes a copy that is an octet too short (AddressSanitizer).
+        // Compared without its optional, for which Swift 6.3 makes a copy that is a byte too short (AddressSanitizer).
         #expect(terms.remaining == 60 - 1_000_000)
         #expect(
             Reuse.decideMiss(.uriMiss, for: RequestDirectives(request()), overrides: CacheOverrides(policy: .storedElseLoad))

@@ -250,7 +250,7 @@ struct StorageRuleTests {
     }
 
     @Test(
-        "A body announced at the limit is stored, one octet more is not",
+        "A body announced at the limit is stored, one byte more is not",
         arguments: [
             ("100", nil), ("101", StorageRefusal.bodyTooLarge), ("99999999999999999999999", .bodyTooLarge), ("0", nil),
         ] as [(String, StorageRefusal?)])

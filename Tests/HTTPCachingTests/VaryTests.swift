@@ -137,9 +137,9 @@ struct VaryTests {
         #expect(try !Self.matches("Accept", get("Accept: a\(blanks)b"), get("Accept: a b")))
     }
 
-    @Test("A canonical form at the limit is stored, one octet more is not")
+    @Test("A canonical form at the limit is stored, one byte more is not")
     func limitsValues() {
-        // x-own, the three octets of counts, and two for a line that could be combined with another.
+        // x-own, the three bytes of counts, and two for a line that could be combined with another.
         let most = String(repeating: "a", count: Vary.canonicalFormLimit - 5 - 3 - 2)
         let head = response(200, "Cache-Control: max-age=60", "Vary: X-Own")
         #expect(decide(head, to: get("X-Own: " + most)).refusal == nil)

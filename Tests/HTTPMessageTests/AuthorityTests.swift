@@ -60,7 +60,7 @@ struct AuthorityTests {
         #expect(throws: fault) { try parse(text) }
     }
 
-    @Test("A name has at most 253 octets, and a label 63 (RFC 1035 §2.3.4)")
+    @Test("A name has at most 253 bytes, and a label 63 (RFC 1035 §2.3.4)")
     func limitsLengths() throws {
         let label = String(repeating: "a", count: 63)
         let name = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")

@@ -28,7 +28,7 @@ struct BasicCredentialsTests {
         ])
     func refuses(value: String) { #expect(read(value) == nil) }
 
-    @Test("512 octets are read, 513 are not, and megabytes are not even decoded")
+    @Test("512 bytes are read, 513 are not, and megabytes are not even decoded")
     func isBounded() {
         func value(_ count: Int) -> String {
             "Basic " + Base64.encode(Array("a:".utf8) + [UInt8](repeating: 0x78, count: count - 2))

@@ -11,7 +11,7 @@ struct KnownFieldTests {
         #expect(KnownField(Array(name.uppercased().utf8).span) == field)
     }
 
-    @Test("A name that differs in one octet is another one", arguments: KnownField.allCases.filter { $0 != .other })
+    @Test("A name that differs in one byte is another one", arguments: KnownField.allCases.filter { $0 != .other })
     func tellsNamesApart(field: KnownField) {
         let name = Array("\(field.lowercaseName)".utf8)
         for place in name.indices {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import HTTPMessage
 
-@Suite("Searches over sixteen octets at a time")
+@Suite("Searches over sixteen bytes at a time")
 struct OctetBlockTests {
-    @Test("Each octet is a control or none, wherever it stands", arguments: 0...255)
+    @Test("Each byte is a control or none, wherever it stands", arguments: 0...255)
     func findsControls(octet: Int) {
         let isControl = octet < 0x20 || octet == 0x7F
         for place in 0..<40 {
@@ -24,7 +24,7 @@ struct OctetBlockTests {
         #expect(found == all[start..<40].firstIndex(of: 0x3A) ?? 40)
     }
 
-    @Test("Equal octets are the same, and one that differs makes them another", arguments: 0..<40)
+    @Test("Equal bytes are the same, and one that differs makes them another", arguments: 0..<40)
     func comparesOctets(count: Int) {
         let bytes = (0..<UInt8(count)).map { $0 }
         let isSame = bytes.span.isSame(as: Array(bytes).span)

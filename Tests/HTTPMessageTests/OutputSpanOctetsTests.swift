@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPMessage
 
-@Suite("Writing octets")
+@Suite("Writing bytes")
 struct OutputSpanOctetsTests {
     static let numbers: [UInt64] =
         (1...19).flatMap { power -> [UInt64] in

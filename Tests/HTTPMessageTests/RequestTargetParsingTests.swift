@@ -84,7 +84,7 @@ struct RequestTargetParsingTests {
         ] as [(String, RequestTargetFault)])
     func refuses(text: String, fault: RequestTargetFault) {
         #expect(throws: fault) { try parse(text) }
-        // Wherever in the sixteen octets that are looked at together it stands.
+        // Wherever in the sixteen bytes that are looked at together it stands.
         if fault == .fragment || fault == .backslash || fault == .nul || fault == .illegalOctet, text.hasPrefix("/") {
             for padding in 1...40 {
                 #expect(throws: fault) { try parse("/" + String(repeating: "a", count: padding) + text) }

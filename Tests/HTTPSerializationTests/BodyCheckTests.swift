@@ -130,7 +130,7 @@ struct BodyCheckTests {
         #expect(BodyCheck(json: .known([.gzip]), limits: limits).outcome(of: bomb) == .passed)
     }
 
-    @Test("Any octets, under any coding, lead to an outcome that does not depend on the cuts", arguments: 0..<30 as Range<UInt64>)
+    @Test("Any bytes, under any coding, lead to an outcome that does not depend on the cuts", arguments: 0..<30 as Range<UInt64>)
     func anything(seed: UInt64) {
         var generator = SeededJSON(seed: seed)
         for _ in 0..<20 {

@@ -39,7 +39,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("Every coding comes off, whole or octet by octet", arguments: encoded.indices)
+    @Test("Every coding comes off, whole or byte by byte", arguments: encoded.indices)
     func decodes(number: Int) throws {
         let (coding, body) = Self.encoded[number]
         #expect(try ContentDecoder.decoded(body, contentEncoding: [coding]) == Self.text)
@@ -76,7 +76,7 @@ struct ContentDecoderTests {
         #expect(fault(window(24), "zstd") == .malformed)
     }
 
-    @Test("Formats of before RFC 8878 are none, also where their mark comes behind the first octet of another")
+    @Test("Formats of before RFC 8878 are none, also where their mark comes behind the first byte of another")
     func refusesOlderFormats() throws {
         #expect(fault([0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xE7, 0x2F, 0x11], "zstd") == .malformed)
         let decoder = try #require(ContentDecoder(contentEncoding: ["zstd"]))

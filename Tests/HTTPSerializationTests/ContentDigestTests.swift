@@ -37,7 +37,7 @@ struct ContentDigestTests {
     }
 
     @Test(
-        "What is no dictionary of octets, or too short, is no field",
+        "What is no dictionary of bytes, or too short, is no field",
         arguments: ["sha-256=abc", "sha-256=:AAAA:", "sha-256", "sha-256=(:AA==:)", "=", "sha-256=:****:", "SHA-256=:AA==:"])
     func refusesOthers(value: String) {
         #expect(DigestField(parsing: [value]) == nil)

@@ -71,7 +71,7 @@ struct RequestSerializerTests {
         #expect(request.contentType == (isInQuery ? nil : "application/x-www-form-urlencoded"))
     }
 
-    @Test("A form of nothing is content of no octets, with its type")
+    @Test("A form of nothing is content of no bytes, with its type")
     func sendsEmptyForms() throws {
         for parameters in [nil, JSONObject()] {
             let request = try FormRequestSerializer().serialize(parameters, method: "POST", target: "/")

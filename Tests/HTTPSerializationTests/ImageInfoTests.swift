@@ -74,7 +74,7 @@ struct ImageInfoTests {
         }
     }
 
-    @Test("Kind and size are read from the first octets, and no octet earlier than they are there", arguments: images.indices)
+    @Test("Kind and size are read from the first bytes, and no byte earlier than they are there", arguments: images.indices)
     func reads(number: Int) throws {
         let (octets, expected) = Self.images[number]
         #expect(try ImageInfo.reading(octets + [1, 2, 3], isWhole: false) == expected)
@@ -88,7 +88,7 @@ struct ImageInfoTests {
         #expect(first != nil)
     }
 
-    @Test("A TIFF says its size where it likes, in either order of octets", arguments: [true, false])
+    @Test("A TIFF says its size where it likes, in either order of bytes", arguments: [true, false])
     func readsTIFF(isLittle: Bool) throws {
         let limits = ImageLimits(side: 100_000)
         let octets = Self.tiff(isLittle)

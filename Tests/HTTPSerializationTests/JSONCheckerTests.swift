@@ -57,7 +57,7 @@ struct JSONCheckerTests {
     }
 
     @Test(
-        "Octets that are not UTF-8: bare continuation, overlong, surrogate, too high, cut short",
+        "Bytes that are not UTF-8: bare continuation, overlong, surrogate, too high, cut short",
         arguments: [
             ([0x80], 1), ([0xC0, 0x80], 1), ([0xC1, 0xBF], 1), ([0xE0, 0x9F, 0xBF], 2), ([0xED, 0xA0, 0x80], 2),
             ([0xF0, 0x8F, 0xBF, 0xBF], 2),

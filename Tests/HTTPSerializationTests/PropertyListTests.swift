@@ -93,7 +93,7 @@ struct PropertyListTests {
         #expect(reason(binary, PropertyListLimits(valueCount: 3)) == .tooLarge)
     }
 
-    /// Objects by hand: each is a list of octets; references are single octets.
+    /// Objects by hand: each is a list of bytes; references are single bytes.
     private func binary(_ objects: [[UInt8]], top: UInt8 = 0) -> [UInt8] {
         var octets = Array("bplist00".utf8)
         var places: [UInt8] = []

@@ -10,7 +10,7 @@ struct SeededJSON: RandomNumberGenerator {
 
     mutating func text() -> [UInt8] { Array((blanks() + value(depth: 0) + blanks()).utf8) }
 
-    /// One to three octets put in, taken out, changed or doubled.
+    /// One to three bytes put in, taken out, changed or doubled.
     mutating func mutated(_ text: [UInt8]) -> [UInt8] {
         var text = text
         for _ in 0..<Int.random(in: 1...3, using: &self) {

@@ -21,7 +21,7 @@ struct XMLTests {
         <?xml version="1.0"?><!-- c --><a:feed xmlns:a="urn:a" xmlns="urn:d" id="1" a:lang="é">x &lt; <b>y</b><![CDATA[<z>]]><?p d?>&#x20AC;</a:feed>
         """
 
-    @Test("Events come in order, with names in their namespaces, and texts whole, however the octets are cut")
+    @Test("Events come in order, with names in their namespaces, and texts whole, however the bytes are cut")
     func tellsEvents() throws {
         let feed = XMLName("feed", prefix: "a", namespace: "urn:a")
         let b = XMLName("b", namespace: "urn:d")

@@ -5,11 +5,11 @@ import TestSupport
 final class PartialOrigin: Sendable {
     enum Conduct: Sendable {
         case serve
-        /// Ends the connection behind so many octets of the entity.
+        /// Ends the connection behind so many bytes of the entity.
         case cut(at: Int)
         /// As if it knew no ranges.
         case ignoreRange
-        /// 206 with octets from elsewhere, said so.
+        /// 206 with bytes from elsewhere, said so.
         case wrongStart(by: Int)
         /// 206 of another length than it says.
         case wrongLength(by: Int)

@@ -17,7 +17,7 @@ struct BodyDecoderTests {
         }
     }
 
-    @Test("A length is counted over all pieces, and not one octet more")
+    @Test("A length is counted over all pieces, and not one byte more")
     func countsLength() throws {
         var decoder = BodyDecoder(framing: .length(15))
         #expect(try decoder.next(input.span.bytes, from: 0) == .data(0..<10))

@@ -91,7 +91,7 @@ struct ChunkedDecoderTests {
         #expect(try decoder.next(input.span.bytes, from: 0) == .data(18..<20))
     }
 
-    @Test("T12 A chunk's line may have as many octets as the limit says, leading zeros too")
+    @Test("T12 A chunk's line may have as many bytes as the limit says, leading zeros too")
     func limitsChunkLine() throws {
         var limits = ParseLimits()
         limits.chunkLineLength = 8
@@ -112,7 +112,7 @@ struct ChunkedDecoderTests {
         }
     }
 
-    @Test("T12 A trailer section may have as many octets as the limit says")
+    @Test("T12 A trailer section may have as many bytes as the limit says")
     func limitsTrailerSection() throws {
         var limits = ParseLimits()
         limits.trailerSectionLength = 20
@@ -136,7 +136,7 @@ struct ChunkedDecoderTests {
         }
     }
 
-    @Test("T37 A million chunks of one octet cost time, and no memory")
+    @Test("T37 A million chunks of one byte cost time, and no memory")
     func decodesManyChunks() throws {
         var decoder = BodyDecoder(framing: .chunked)
         let input = Array(String(repeating: "1\r\nx\r\n", count: 1000).utf8)

@@ -55,7 +55,7 @@ struct ClientHelloTests {
     }
 
     @Test(
-        "What is no TLS is told by its first octet or two",
+        "What is no TLS is told by its first byte or two",
         arguments: ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "\u{16}\u{10}\u{0}", "\u{18}\u{3}\u{3}", "\u{0}"])
     func tellsOthers(text: String) {
         let octets = Array(text.utf8)
@@ -159,7 +159,7 @@ struct ClientHelloTests {
         #expect(Self.read([22, 3, 1, 0, 4, 1, 0, 0x7F, 0]) == .needsMore)
     }
 
-    @Test("Damaged in any one octet it is read the same however it is cut", arguments: 0..<100 as Range<UInt64>)
+    @Test("Damaged in any one byte it is read the same however it is cut", arguments: 0..<100 as Range<UInt64>)
     func survivesDamage(seed: UInt64) {
         var chance = Chance(seed: seed)
         var octets = WrittenHello.records(Self.hello("api.example", isEncrypted: true), recordLength: chance.pick([1000, 30, 3]))

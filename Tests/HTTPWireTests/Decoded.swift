@@ -6,7 +6,7 @@ import Testing
 /// A whole body read by `BodyDecoder`, given in pieces.
 struct Decoded: Equatable {
     var content: [UInt8] = []
-    /// How many octets the body took.
+    /// How many bytes the body took.
     var consumed = 0
     var trailers = Fields()
 
@@ -18,7 +18,7 @@ struct Decoded: Equatable {
         try self.init(octets, framing: .chunked, cuts: [], limits: limits)
     }
 
-    /// Gives the octets in the pieces that lie between the cuts, and then the end of input.
+    /// Gives the bytes in the pieces that lie between the cuts, and then the end of input.
     init(_ octets: [UInt8], framing: BodyFraming, cuts: [Int], limits: ParseLimits = ParseLimits()) throws(BodyDecodeError) {
         var decoder = BodyDecoder(framing: framing, limits: limits)
         var start = 0

@@ -5,7 +5,7 @@ import Testing
 @Suite("What a client begins to speak in a tunnel")
 struct FirstOctetsTests {
     @Test(
-        "It is told by the first octets, however few come at once",
+        "It is told by the first bytes, however few come at once",
         arguments: [
             ("\u{16}\u{3}\u{1}", .tls), ("\u{17}", .tls), ("GET / HTTP/1.1\r\n", .http1), ("\r\nPOST /x", .http1),
             ("OPTIONS * H", .http1),

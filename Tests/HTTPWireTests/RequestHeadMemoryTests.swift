@@ -43,7 +43,7 @@ struct RequestHeadMemoryTests {
         }
     }
 
-    @Test("What comes octet by octet is read behind what came whole")
+    @Test("What comes byte by byte is read behind what came whole")
     func octetByOctet() {
         for head in Self.heads {
             var memory = RequestHeadMemory()

@@ -134,14 +134,14 @@ struct RequestParserTests {
             Refusal("T11 vertical tab before a value", head("Content-Length:\u{B}5\r\n\r\n"), "control_octet"),
             Refusal("T11 form feed in the request line", "GET\u{C}/ HTTP/1.1\r\nHost: a\r\n\r\n", "control_octet"),
             Refusal(
-                "T11 an octet above 127 in a name",
+                "T11 a byte above 127 in a name",
                 Array("GET / HTTP/1.1\r\nHost: a\r\nA".utf8) + [0xE9] + Array(": b\r\n\r\n".utf8),
                 "illegal_field_name"),
         ]
     }()
 
     @Test(
-        "T11 Each octet that is no tchar is refused in a name",
+        "T11 Each byte that is no tchar is refused in a name",
         arguments: (0...255).map(UInt8.init).filter { !ASCII.isTokenCharacter($0) && $0 != 0x3A })
     func refusesIllegalNameOctet(octet: UInt8) {
         let prefix = Array("GET / HTTP/1.1\r\nHost: a\r\nContent".utf8)
@@ -232,7 +232,7 @@ struct RequestParserTests {
 
     // MARK: Limits
 
-    @Test("A request line may have as many octets as the limit says; one more is 414")
+    @Test("A request line may have as many bytes as the limit says; one more is 414")
     func limitsRequestLine() throws {
         var limits = ParseLimits()
         limits.requestLineLength = 40
@@ -249,12 +249,12 @@ struct RequestParserTests {
         }
     }
 
-    @Test("The default takes the 8,000 octets that RFC 9112 §3 asks for")
+    @Test("The default takes the 8,000 bytes that RFC 9112 §3 asks for")
     func acceptsLongRequestLine() throws {
         _ = try Reading.request("GET /" + String(repeating: "a", count: 8000) + " HTTP/1.1\r\nHost: a\r\n\r\n")
     }
 
-    @Test("T37 A head may have as many octets as the limit says; one more is 431")
+    @Test("T37 A head may have as many bytes as the limit says; one more is 431")
     func limitsHead() throws {
         var limits = ParseLimits()
         limits.headLength = 100

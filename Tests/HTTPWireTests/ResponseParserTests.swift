@@ -107,7 +107,7 @@ struct ResponseParserTests {
         ]
     }()
 
-    @Test("A status line may have as many octets as the limit says")
+    @Test("A status line may have as many bytes as the limit says")
     func limitsStatusLine() throws {
         var limits = ParseLimits()
         limits.statusLineLength = 20

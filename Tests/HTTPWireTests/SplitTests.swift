@@ -53,11 +53,11 @@ struct SplitTests {
         #expect(accepted.allSatisfy { $0 > 30 && $0 < 270 }, "\(accepted)")
     }
 
-    @Test("T36 A head of 64 KiB that comes octet by octet is looked at once")
+    @Test("T36 A head of 64 KiB that comes byte by byte is looked at once")
     func readsLongHeadOctetByOctet() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let octets = Array((start + String(repeating: "b", count: 65536 - start.utf8.count - 4) + "\r\n\r\n").utf8)
-        // Were each read to start over, this would look at two thousand million octets and take minutes.
+        // Were each read to start over, this would look at two thousand million bytes and take minutes.
         let read = ReadRequest(octets, ends: Cuts.each(of: octets.count), limits: ParseLimits())
         #expect(read == ReadRequest(octets, ends: [octets.count], limits: ParseLimits()))
     }

@@ -99,7 +99,7 @@ struct AuthorityFolderTests {
         let empty = try folder.write("\nsecret\n", to: "empty")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: empty)
         for (file, reason) in [
-            (open, "others may read it"), (empty, "1 to 1024 octets"), ("\(folder.path)/none", "No such file"),
+            (open, "others may read it"), (empty, "1 to 1024 bytes"), ("\(folder.path)/none", "No such file"),
         ] {
             let outcome = try CommandLineTests.larder("ca", "init", "--folder", "\(folder.path)/ca", "--passphrase-file", file)
             #expect(outcome.code == 1 && outcome.talk.contains(reason) && !outcome.talk.contains("secret"), "\(outcome.talk)")

@@ -143,7 +143,7 @@ struct CacheCommandTests {
         #expect(try CommandLineTests.larder("cache", "ls", "--store", "\(folder.path)/none").code == 1)
     }
 
-    /// A response of which the octets from 0 to 9 and from 150,000 to 199,999 are stored.
+    /// A response of which the bytes from 0 to 9 and from 150,000 to 199,999 are stored.
     private func storePart(at path: String) throws {
         let store = try ResponseStore(StoreConfiguration(path: path))
         defer { store.shutdown() }

@@ -10,14 +10,14 @@ final class FetchOrigin: Sendable {
         /// As the ETag field has it; `nil` for none.
         var tag: String? = "\"one\""
         var fields = ""
-        /// Octets after which the connection ends, though more were announced.
+        /// Bytes after which the connection ends, though more were announced.
         var breaksAfter: Int?
-        /// Octets after which nothing more comes, until the other side leaves.
+        /// Bytes after which nothing more comes, until the other side leaves.
         var stallsAfter: Int?
         var ignoresRanges = false
         /// Answers every range with 416.
         var refusesRanges = false
-        /// Added to the first octet's place in Content-Range.
+        /// Added to the first byte's place in Content-Range.
         var shift = 0
         /// 206 whatever If-Range says.
         var ignoresConditions = false

@@ -36,7 +36,7 @@ struct FetchResumeTests {
         #expect(request["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)" && request["If-Range"] == "\"one\"")
     }
 
-    @Test("What was killed in its first second goes on from the last octet that is there, and the rest is right")
+    @Test("What was killed in its first second goes on from the last byte that is there, and the rest is right")
     func survivesKill() throws {
         let origin = FetchOrigin { number, _ in
             var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
@@ -71,7 +71,7 @@ struct FetchResumeTests {
         #expect(try stage.names() == ["a"])
     }
 
-    @Test("Of a part that nothing is noted of no octet is left behind a shorter file")
+    @Test("Of a part that nothing is noted of no byte is left behind a shorter file")
     func forgetsWhatItDoesNotKnow() throws {
         let origin = FetchOrigin { number, _ in
             number == 1

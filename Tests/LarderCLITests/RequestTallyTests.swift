@@ -10,7 +10,7 @@ struct RequestTallyTests {
         lines.reduce(into: RequestTally()) { $0.add(Array($1.utf8)) }
     }
 
-    @Test("Requests, hits, octets, hosts and what was not let through are counted; what is no record is not")
+    @Test("Requests, hits, bytes, hosts and what was not let through are counted; what is no record is not")
     func counts() {
         let tally = Self.tally([
             #"{"url":"http://a.test/1","cache":"miss","bytes":1000}"#, #"{"url":"http://a.test/1","cache":"hit","bytes":1000}"#,

@@ -82,7 +82,7 @@ struct RunTests {
         #expect(try Self.isSwept(folder))
     }
 
-    @Test("Words and variables reach the command octet by octet, be they UTF-8 or not; only what is set for it differs")
+    @Test("Words and variables reach the command byte by byte, be they UTF-8 or not; only what is set for it differs")
     func handsOctetsOn() throws {
         let folder = try TemporaryFolder()
         let script = """

@@ -32,7 +32,7 @@ private final class SystemImage {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
     }
 
-    /// Every file with its octets.
+    /// Every file with its bytes.
     func contents() throws -> [String: Data] {
         let names = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
         return Dictionary(
@@ -48,7 +48,7 @@ struct TrustStoreTests {
         try stage.larder(words + ["--root", image.root], path: "\(image.tools):/usr/bin:/bin")
     }
 
-    @Test("What install did, uninstall takes back to the octet", arguments: SystemTrustStore.Layout.allCases)
+    @Test("What install did, uninstall takes back to the byte", arguments: SystemTrustStore.Layout.allCases)
     func installsAndTakesBack(layout: SystemTrustStore.Layout) throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(layout)

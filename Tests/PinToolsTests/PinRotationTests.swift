@@ -11,7 +11,7 @@ struct PinRotationTests {
     private let d = key(4)
 
     private static func key(_ octet: UInt8) -> SHA256Digest {
-        SHA256Digest(Array(repeating: octet, count: SHA256Digest.count))!  // so many octets are a digest
+        SHA256Digest(Array(repeating: octet, count: SHA256Digest.count))!  // so many bytes are a digest
     }
 
     private func rotation(_ live: [SHA256Digest], _ backup: [SHA256Digest]) -> PinRotation {

@@ -106,7 +106,7 @@ struct AdminServerTests {
         #expect(refused["Content-Type"] == "application/problem+json")
     }
 
-    @Test("A body is taken up to its limit, and one octet more is refused", arguments: [true, false])
+    @Test("A body is taken up to its limit, and one byte more is refused", arguments: [true, false])
     func limitsBodies(isChunked: Bool) throws {
         let echo = AdminRoute(.post, "/v1/echo") { $1.answer(contentType: "text/plain", body: $0.body) }
         let served = try Served([echo]) { $0.bodyLength = 10 }

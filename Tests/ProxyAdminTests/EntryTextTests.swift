@@ -22,7 +22,7 @@ struct EntryTextTests {
         #expect(UInt64(1).addingUpToMax(2) == 3)
     }
 
-    @Test("Octets of a stored response stand in JSON without controls, quotes and what is no ASCII")
+    @Test("Bytes of a stored response stand in JSON without controls, quotes and what is no ASCII")
     func quotes() {
         var output: [UInt8] = []
         EntryText.append(quoted: [0x22, 0x5C, 0x20, 0x0A, 0x7F, 0xC3, 0x61], into: &output)

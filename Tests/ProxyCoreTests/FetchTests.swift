@@ -187,7 +187,7 @@ struct FetchTests {
     }
 
     @Test(
-        "A body without a length leaves in chunks; one of no octets has a length",
+        "A body without a length leaves in chunks; one of no bytes has a length",
         arguments: [
             (200, "Content-Length: 0"), (301, "Content-Length: 0"), (204, "X-A: 1"), (304, "ETag: \"v1\""),
             (205, "Content-Length: 0"),

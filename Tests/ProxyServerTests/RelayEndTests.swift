@@ -66,7 +66,7 @@ struct RelayEndTests {
         func send(_ octets: [UInt8]) -> Int { Glibc.send(clientDescriptor, octets, octets.count, larder_msg_dontwait) }
 
         /// Takes what has come for the client.
-        /// - Returns: how many octets.
+        /// - Returns: how many bytes.
         func takeAnswers() -> Int {
             var octets = [UInt8](repeating: 0, count: 1 << 20)
             return max(recv(clientDescriptor, &octets, octets.count, larder_msg_dontwait), 0)

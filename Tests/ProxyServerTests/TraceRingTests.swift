@@ -40,7 +40,7 @@ struct TraceRingTests {
         #expect(ring.find(4)?.key == String(repeating: "k", count: TraceRing.keyLimit))
     }
 
-    @Test("Long texts push out the oldest records: never more octets than were allowed, and never another's text")
+    @Test("Long texts push out the oldest records: never more bytes than were allowed, and never another's text")
     func isBoundedInOctets() {
         let byteCount = 256 << 10
         let ring = TraceRing(count: 10_000, byteCount: byteCount)
@@ -85,7 +85,7 @@ struct TraceRingTests {
         #expect(holdsAll)
     }
 
-    @Test("A text at its limit is whole, one octet more is cut off")
+    @Test("A text at its limit is whole, one byte more is cut off")
     func cutsTexts() {
         let ring = TraceRing(count: 10, byteCount: 1 << 20)
         let whole = String(repeating: "u", count: TraceRing.urlLimit)

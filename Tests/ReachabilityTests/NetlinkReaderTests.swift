@@ -89,7 +89,7 @@ struct NetlinkReaderTests {
 
     @Test("An attribute that leaves its message makes it malformed", arguments: [16, 20, 24])
     func refusesAttributes(type: UInt8) {
-        // The head, a body of 16 octets (of a route and an address it ends sooner), and an attribute of 200 octets that are not there.
+        // The head, a body of 16 bytes (of a route and an address it ends sooner), and an attribute of 200 bytes that are not there.
         let bodyLength = [16: 16, 20: 8, 24: 12][Int(type)] ?? 0
         var body = [UInt8](repeating: 0, count: bodyLength)
         if type != 16 { body[0] = 2 }
@@ -99,7 +99,7 @@ struct NetlinkReaderTests {
         #expect(messages(in: message) == [.malformed])
     }
 
-    @Test("Octets changed, cut and put together anyhow are read without a fault", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test("Bytes changed, cut and put together anyhow are read without a fault", arguments: 1...8 as ClosedRange<UInt64>)
     func readsAnything(seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         let recordings =

@@ -136,7 +136,7 @@ struct ChainTests {
         #expect(try Self.found(last, "a").chain?.octets == Self.chain(7).octets)
     }
 
-    @Test("There are only so many octets of them, in the file as in memory: what comes by one more is stored without")
+    @Test("There are only so many bytes of them, in the file as in memory: what comes by one more is stored without")
     func isBounded() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()

@@ -10,7 +10,7 @@ struct PartialTests {
     private static let length = 3_000_000
     private let body = Sample.bytes(length, seed: 9)
 
-    /// Stores a part, to its end or broken off after so many octets.
+    /// Stores a part, to its end or broken off after so many bytes.
     @discardableResult
     private func store(
         _ range: Range<Int>, in store: ResponseStore, brokenAfter count: Int? = nil, name: String = "p", tag: String = "v",

@@ -57,7 +57,7 @@ struct ReadOnlyBackingStoreTests {
         owner.shutdown()
     }
 
-    @Test("What is new stands in memory alone, and not an octet of the file or its log is written")
+    @Test("What is new stands in memory alone, and not a byte of the file or its log is written")
     func keepsNewInMemory() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -340,7 +340,7 @@ struct ReadOnlyBackingStoreTests {
         reader.waitUntilExit()
         said.fileHandleForReading.readabilityHandler = nil
         #expect(reader.terminationStatus == 0, "\(looks.text)")
-        // The file is whole for who opens it next, and no octet of it is another's.
+        // The file is whole for who opens it next, and no byte of it is another's.
         let (status, verified) = try Torture.run("verify", fixture.path, "-1")
         #expect(status == 0, "\(verified)")
     }

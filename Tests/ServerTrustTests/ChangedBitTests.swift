@@ -6,7 +6,7 @@ struct ChangedBitTests {
     private static let file = VectorFile.shared
     private static let now = POSIXTime(seconds: 1_780_272_000)
 
-    /// The octets with one bit turned, in every fourth octet.
+    /// The bytes with one bit turned, in every fourth byte.
     private static func changed(_ octets: [UInt8]) -> some Sequence<[UInt8]> {
         stride(from: 0, to: octets.count, by: 4).lazy.map { index in
             var copy = octets

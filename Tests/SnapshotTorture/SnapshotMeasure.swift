@@ -2,7 +2,7 @@ import Glibc
 import HTTPMessage
 import Snapshots
 
-/// How quick a snapshot is, with so many recordings of so many octets each.
+/// How quick a snapshot is, with so many recordings of so many bytes each.
 enum SnapshotMeasure {
     static func run(_ folder: String, count: Int, length: Int) throws {
         let path = folder + "/measure-\(getpid()).larder"

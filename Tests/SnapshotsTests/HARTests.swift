@@ -97,7 +97,7 @@ struct HARTests {
         #expect(report.leftOut.map(\.index) == [0, 2, 3, 4, 5, 6])
     }
 
-    /// A text, the type that its response names, the length that the file tells, and the octets that came.
+    /// A text, the type that its response names, the length that the file tells, and the bytes that came.
     private static let texts: [(text: String, type: String, size: Int, octets: [UInt8])] = [
         ("grüßt", "text/plain; charset=ISO-8859-1", 5, [0x67, 0x72, 0xFC, 0xDF, 0x74]),
         // Said by a browser, which reads it as Windows-1252.
@@ -108,7 +108,7 @@ struct HARTests {
         ("grüßt", "text/plain; charset=utf-8", 7, Array("grüßt".utf8)),
         ("grüßt", "application/json", 7, Array("grüßt".utf8)),
         ("grüßt", "text/plain", -1, Array("grüßt".utf8)),
-        // Octets that mitmproxy takes for text, and reads as Latin-1.
+        // Bytes that mitmproxy takes for text, and reads as Latin-1.
         ("\u{89}\u{FF}grün", "application/x-mostly-text", 6, [0x89, 0xFF, 0x67, 0x72, 0xFC, 0x6E]),
         // Named wrongly by the server, read rightly by who wrote the file.
         ("grüßt", "text/plain; charset=ISO-8859-1", 7, Array("grüßt".utf8)),

@@ -26,7 +26,7 @@ struct RecordingRowTests {
             generation: 3, position: 70_000)
     }
 
-    @Test("What is written is read again, and written to the same octets")
+    @Test("What is written is read again, and written to the same bytes")
     func roundTrip() throws {
         let row = RecordingRow.encode(Self.recording())
         let read = try #require(RecordingRow.decode(row))
@@ -93,14 +93,14 @@ struct RecordingRowTests {
         #expect(RecordingRow.decode(row("a:b\n\n")) == nil)
     }
 
-    @Test("A row that is cut, or has octets behind its end, is none")
+    @Test("A row that is cut, or has bytes behind its end, is none")
     func isWhole() {
         let row = RecordingRow.encode(Self.recording())
         for count in 0..<row.count { #expect(RecordingRow.decode(Array(row[..<count])) == nil || count == row.count) }
         #expect(RecordingRow.decode(row + [0]) == nil)
     }
 
-    @Test("What is read of any octets is written to them again", arguments: 0..<20 as Range<UInt64>)
+    @Test("What is read of any bytes is written to them again", arguments: 0..<20 as Range<UInt64>)
     func isCanonical(seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         let row = RecordingRow.encode(Self.recording())

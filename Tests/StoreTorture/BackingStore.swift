@@ -23,7 +23,7 @@ extension StoreTorture {
     }
 
     /// Looks until it is told to end (SIGTERM), and prints at every tenth look its number, once it has found a large body. Fails where an
-    /// octet is wrong, or next to nothing was found.
+    /// byte is wrong, or next to nothing was found.
     static func readBackingStore(_ path: String) throws {
         // The only flag that a handler of a signal may set.
         signal(SIGTERM) { _ in isToldToEnd = 1 }

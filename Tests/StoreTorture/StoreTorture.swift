@@ -13,7 +13,7 @@ import TestSupport
 ///     StoreTorture purge PATH         stores and purges until it is killed, and says each round whose purge was acknowledged
 ///     StoreTorture purged PATH LAST   fails unless everything that was purged up to that round is gone
 ///     StoreTorture churn PATH         stores and evicts until it is killed, and says each number
-///     StoreTorture behind PATH       reads that file behind memory meanwhile, and fails where an octet is wrong
+///     StoreTorture behind PATH       reads that file behind memory meanwhile, and fails where a byte is wrong
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.

@@ -18,7 +18,7 @@ package struct PatternedBody: Sendable {
         block = words.withUnsafeBytes { Array($0[..<Self.period]) }
     }
 
-    /// Some octets from `offset` on, at most `limit`, as they lie.
+    /// Some bytes from `offset` on, at most `limit`, as they lie.
     package func withPiece<Result>(
         at offset: Int, atMost limit: Int = .max, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -35,7 +35,7 @@ package struct PatternedBody: Sendable {
         return result
     }
 
-    /// Whether these octets are the ones at `offset`.
+    /// Whether these bytes are the ones at `offset`.
     package func matches(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -69,9 +69,9 @@ extension OriginConnection {
 }
 
 extension RawClient {
-    /// Takes content and compares it, until `count` octets have come or the stream ends.
+    /// Takes content and compares it, until `count` bytes have come or the stream ends.
     /// - Parameter bytesPerSecond: the pace at which it is taken; `nil` is as fast as it can.
-    /// - Returns: how many octets came; all of them were the right ones.
+    /// - Returns: how many bytes came; all of them were the right ones.
     package func read(_ body: PatternedBody, count: Int, bytesPerSecond: Int? = nil) throws -> Int {
         var done = 0
         let first = takeHeld()

@@ -14,7 +14,7 @@ package enum Planted {
 
     package static let all = [gitHub, fineGrained, awsID, slack, webToken, privateKey]
 
-    /// A text that a secret stands in as JSON, queries and forms write it, and the secret's octets there.
+    /// A text that a secret stands in as JSON, queries and forms write it, and the secret's bytes there.
     package static let escaped: [(text: String, secret: String)] = {
         let jsonKey = privateKey.replacing("\n", with: "\\n")
         let uriKey = privateKey.replacing("\n", with: "%0A").replacing(" ", with: "%20")

@@ -11,7 +11,7 @@ package struct ClientFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(reason), after \(received.debugDescription)" }
 }
 
-/// A client over TCP, or a Unix socket, that a test drives octet by octet, with plain blocking calls and a deadline for each.
+/// A client over TCP, or a Unix socket, that a test drives byte by byte, with plain blocking calls and a deadline for each.
 package final class RawClient {
     package let descriptor: Int32
     /// What is kept alive for as long as this client is.
@@ -22,7 +22,7 @@ package final class RawClient {
     /// From `startTLS` on everything passes through it.
     private var tls: TLSClient?
 
-    /// - Parameter receiveBuffer: the kernel's buffer in octets; `nil` leaves it to the kernel.
+    /// - Parameter receiveBuffer: the kernel's buffer in bytes; `nil` leaves it to the kernel.
     package init(
         port: UInt16, host: String = "127.0.0.1", owner: AnyObject? = nil, receiveBuffer: Int32? = nil,
         seconds: Int = Deadline.seconds
@@ -90,7 +90,7 @@ package final class RawClient {
 
     package func send(_ text: String) { send(bytes: Array(text.utf8)) }
 
-    /// - Returns: how many octets were taken before the peer closed, or took no more for the time limit.
+    /// - Returns: how many bytes were taken before the peer closed, or took no more for the time limit.
     @discardableResult
     package func send(bytes: [UInt8]) -> Int {
         if let tls { return tls.send(bytes) }
@@ -111,7 +111,7 @@ package final class RawClient {
         return done
     }
 
-    /// Sends one octet at a time, each in a packet of its own.
+    /// Sends one byte at a time, each in a packet of its own.
     package func sendByteByByte(_ text: String) {
         for byte in text.utf8 {
             if send(bytes: [byte]) == 0 { return }
@@ -174,7 +174,7 @@ package final class RawClient {
         }
     }
 
-    /// Exactly so many octets.
+    /// Exactly so many bytes.
     package func read(count: Int) throws -> [UInt8] {
         while held.count < count {
             if try !receive() { throw fault(.closed) }

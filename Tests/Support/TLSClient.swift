@@ -158,7 +158,7 @@ package final class TLSClient {
         return Array(octets.prefix(Int(max(taken, 0))))
     }
 
-    /// With room to spare: five octets before each record, five of the message, one of its type and sixteen that seal it.
+    /// With room to spare: five bytes before each record, five of the message, one of its type and sixteen that seal it.
     private static let keyUpdateLength = 32
 
     package func handshake() -> Handshake {

@@ -24,7 +24,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("A head that comes in drops is held to the time of its first octet")
+    @Test("A head that comes in drops is held to the time of its first byte")
     func drippingHead() throws {
         let turn = DispatchSemaphore(value: 0)
         let origin = ScriptedOrigin { connection in
@@ -41,7 +41,7 @@ struct TimeoutTests {
                 $0.firstByte = 300
                 $0.idle = 200
             })
-        // An octet for each turn of the loop, one of which lasts 20 ms at most; the last ones find that nobody reads.
+        // A byte for each turn of the loop, one of which lasts 20 ms at most; the last ones find that nobody reads.
         #expect(
             harness.run {
                 turn.signal()

@@ -1,6 +1,6 @@
 /// How much may come out of content codings (T35).
 public struct CodingLimits: Hashable, Sendable {
-    /// In octets, for the body as it comes and for what comes out of each coding.
+    /// In bytes, for the body as it comes and for what comes out of each coding.
     public var length: UInt64
     /// How many times longer than the body itself its decoded form may be, once it is past `ratioFloor`.
     public var ratio: UInt64
@@ -17,7 +17,7 @@ public struct CodingLimits: Hashable, Sendable {
 
 /// Why content does not come out of its codings.
 public enum CodingFault: String, Error, Hashable, Sendable {
-    /// Not what the coding says: a bad check value, an impossible code, a cut stream, octets behind the end.
+    /// Not what the coding says: a bad check value, an impossible code, a cut stream, bytes behind the end.
     case malformed = "malformed_coding"
     /// More came out than the limits permit.
     case tooLarge = "body_too_large"
@@ -28,7 +28,7 @@ final class CodingChain {
     private let limits: CodingLimits
     /// The outermost coding first: the order in which they are taken off.
     private let decoders: [any CodingDecoder]
-    /// Octets that came into each decoder and, last, out of all.
+    /// Bytes that came into each decoder and, last, out of all.
     private var lengths: [UInt64]
 
     /// - Parameter codings: in the order in which they were applied.

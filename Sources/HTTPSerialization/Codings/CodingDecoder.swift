@@ -5,7 +5,7 @@
 protocol CodingDecoder: AnyObject {
     /// Decodes all of `input`, and gives what comes out to `take` in pieces.
     ///
-    /// Throws `malformed` where the coding is not what it says: a bad check value, an impossible code, octets behind its end.
+    /// Throws `malformed` where the coding is not what it says: a bad check value, an impossible code, bytes behind its end.
     /// After anything thrown this object is of no more use.
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void

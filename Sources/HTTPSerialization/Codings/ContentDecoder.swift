@@ -24,7 +24,7 @@ public final class ContentDecoder {
     /// Whether there is nothing to take off: what comes is the content.
     public var isIdentity: Bool { isPlain }
 
-    /// Goes on with the next octets of the body.
+    /// Goes on with the next bytes of the body.
     /// - Parameters:
     ///   - octets: behind those of the call before.
     ///   - take: is given what comes out, in pieces of 16 KiB at most where there is a coding; what it throws is thrown on.

@@ -13,7 +13,7 @@ final class Inflater: CodingDecoder {
     private var isStarted = false
     private var isAtEnd = false
     private var hasInput = false
-    /// The first octet of a `deflate` body, kept until the second tells which format it is.
+    /// The first byte of a `deflate` body, kept until the second tells which format it is.
     private var firstOctet: UInt8?
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
 
@@ -50,7 +50,7 @@ final class Inflater: CodingDecoder {
 
     var permitsEnd: Bool { !hasInput || isAtEnd }
 
-    /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check over both octets.
+    /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check over both bytes.
     private static func isZlibHeader(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }

@@ -8,10 +8,10 @@ final class ZstandardDecoder: CodingDecoder {
 
     private let context: OpaquePointer
     private var isAtEnd = true
-    /// The octets by which a frame says that it is one, until all four are there: libzstd, given some of them, would take what follows for
+    /// The bytes by which a frame says that it is one, until all four are there: libzstd, given some of them, would take what follows for
     /// a format of before RFC 8878.
     private var magic: [UInt8] = []
-    /// So many octets behind those go to libzstd one by one: it looks for a whole frame at the beginning of what it is given when a header ends,
+    /// So many bytes behind those go to libzstd one by one: it looks for a whole frame at the beginning of what it is given when a header ends,
     /// and would take that for one of such a format where the header began in an earlier piece.
     private var headerOctetsLeft = 0
     /// What a header has at most behind its magic number (RFC 8878 §3.1.1.1).

@@ -6,18 +6,18 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
 
-    /// In octets.
+    /// In bytes.
     public var length: Int { self == .sha256 ? 32 : 64 }
 }
 
-/// The digest of some octets.
+/// The digest of some bytes.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
     /// How it was made.
     public let algorithm: DigestAlgorithm
     /// As many as the algorithm makes.
     public let octets: [UInt8]
 
-    /// - Returns: `nil` where the octets are not as many as the algorithm makes.
+    /// - Returns: `nil` where the bytes are not as many as the algorithm makes.
     public init?(_ algorithm: DigestAlgorithm, octets: [UInt8]) {
         guard octets.count == algorithm.length else { return nil }
         self.algorithm = algorithm
@@ -63,7 +63,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
 
 /// The value of a Repr-Digest or Content-Digest field (RFC 9530 §2, §3): digests by their algorithms.
 ///
-/// Content-Digest is of the octets in this message, behind their content coding; Repr-Digest of the whole representation, of which a message may
+/// Content-Digest is of the bytes in this message, behind their content coding; Repr-Digest of the whole representation, of which a message may
 /// hold a part or nothing.
 public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     /// Those whose algorithms are known, in order.
@@ -83,7 +83,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads the value of each line of the field.
-    /// - Returns: `nil` for what is no dictionary of octets (RFC 9651 §3.2), and for a digest that is not as long as its algorithm makes
+    /// - Returns: `nil` for what is no dictionary of bytes (RFC 9651 §3.2), and for a digest that is not as long as its algorithm makes
     ///   it: such a field says nothing.
     public init?(parsing values: [String]) {
         var parser = StructuredFieldValueParser(Array(values.joined(separator: ", ").utf8))

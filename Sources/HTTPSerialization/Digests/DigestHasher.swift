@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Makes a digest of octets that come in pieces, by OpenSSL. Confined to whoever makes it.
+/// Makes a digest of bytes that come in pieces, by OpenSSL. Confined to whoever makes it.
 public final class DigestHasher {
     private let context: OpaquePointer
     private let algorithm: DigestAlgorithm
@@ -15,7 +15,7 @@ public final class DigestHasher {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Goes on with these octets.
+    /// Goes on with these bytes.
     public func update(_ octets: Span<UInt8>) {
         octets.withUnsafeBytes { octets in
             let result = EVP_DigestUpdate(context, octets.baseAddress, octets.count)

@@ -5,7 +5,7 @@ enum ImageStop: Error {
     case malformed(String)
 }
 
-/// The octets of a header, asked by place: what has not come is a reason to stop.
+/// The bytes of a header, asked by place: what has not come is a reason to stop.
 struct HeaderOctets {
     let octets: [UInt8]
 
@@ -33,7 +33,7 @@ struct HeaderOctets {
         return String(decoding: octets[place..<place + length], as: UTF8.self)
     }
 
-    /// Whether these octets stand there. What has come of them decides: a difference is known before all have come.
+    /// Whether these bytes stand there. What has come of them decides: a difference is known before all have come.
     func has(_ expected: [UInt8], at place: Int = 0) throws(ImageStop) -> Bool {
         for (step, octet) in expected.enumerated() where try self.octet(place + step) != Int(octet) { return false }
         return true

@@ -84,7 +84,7 @@ enum ImageHeaders {
         }
     }
 
-    /// A directory of images, of each a width and height in an octet; 0 is 256.
+    /// A directory of images, of each a width and height in a byte; 0 is 256.
     private static func ico(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let count = try header.little(4, 2)
         guard count > 0 else { throw .malformed("no image in it") }

@@ -1,4 +1,4 @@
-/// A kind of image that can be told by its first octets.
+/// A kind of image that can be told by its first bytes.
 public enum ImageKind: String, Hashable, Sendable, CaseIterable {
     case png, jpeg, gif, tiff, bmp, ico, xbm, webp, avif
 
@@ -18,9 +18,9 @@ public enum ImageKind: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What the first octets of an image say of it. Its pixels are not looked at.
+/// What the first bytes of an image say of it. Its pixels are not looked at.
 public struct ImageInfo: Hashable, Sendable {
-    /// By its octets, whatever its type says.
+    /// By its bytes, whatever its type says.
     public let kind: ImageKind
     /// In pixels, at least 1. Of an icon's several images the largest; of an animation the canvas.
     public let width: Int
@@ -34,7 +34,7 @@ public struct ImageInfo: Hashable, Sendable {
         self.height = height
     }
 
-    /// Looks at the octets that have come.
+    /// Looks at the bytes that have come.
     /// - Parameters:
     ///   - octets: all that have come, from the first on.
     ///   - isWhole: whether there are no more.
@@ -72,7 +72,7 @@ public struct ImageLimits: Hashable, Sendable {
     public var side: Int
     /// Of width by height.
     public var pixels: Int
-    /// How many octets are waited for until the size is said. A TIFF may say it at its end.
+    /// How many bytes are waited for until the size is said. A TIFF may say it at its end.
     public var headerLength: Int
 
     /// These limits.
@@ -83,7 +83,7 @@ public struct ImageLimits: Hashable, Sendable {
     }
 }
 
-/// Why octets are taken for no image.
+/// Why bytes are taken for no image.
 public struct ImageFault: Error, Hashable, Sendable {
     /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable {

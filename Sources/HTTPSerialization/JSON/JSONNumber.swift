@@ -28,7 +28,7 @@ public struct JSONNumber: Hashable, Sendable {
     /// For the parser, which has looked at the text already.
     init(parsed text: String) { self.text = text }
 
-    /// Where a number's grammar ends, or the place of the octet that breaks it.
+    /// Where a number's grammar ends, or the place of the byte that breaks it.
     static func end(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> NumberEnd {
         var index = start
         if index < octets.count, octets[index] == UInt8(ascii: "-") { index += 1 }

@@ -17,11 +17,11 @@ public struct JSONParseOptions: Hashable, Sendable {
     public var removesNulls: NullRemoval
     /// How deeply arrays and objects may stand in each other; `greatestDepthLimit` at most.
     public var depthLimit: Int
-    /// In octets. A value takes up to 20 times as much memory as its text: `[0,0,0…`.
+    /// In bytes. A value takes up to 20 times as much memory as its text: `[0,0,0…`.
     public var lengthLimit: Int
     /// How many values there may be in all, those in each other counted one by one. Left alone, as many as the length permits.
     public var valueLimit: Int
-    /// Whether an object with the same name twice is a fault. Names are compared by their octets after escapes are read.
+    /// Whether an object with the same name twice is a fault. Names are compared by their bytes after escapes are read.
     public var refusesRepeatedNames: Bool
 
     /// The reader's recursion is as deep as the text.
@@ -44,11 +44,11 @@ public struct JSONParseOptions: Hashable, Sendable {
 public struct JSONParseError: Error, Hashable, Sendable {
     /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// An octet that the grammar does not allow here, or anything after the value.
+        /// A byte that the grammar does not allow here, or anything after the value.
         case unexpectedByte = "unexpected_byte"
         /// The text ends before the value does.
         case unexpectedEnd = "unexpected_end"
-        /// The octets are not UTF-8 (RFC 8259 §8.1).
+        /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8 = "not_utf8"
         /// A `\u` escape names half of a pair alone (§8.2): no text can hold it.
         case halfPair = "half_pair"
@@ -64,11 +64,11 @@ public struct JSONParseError: Error, Hashable, Sendable {
 
     /// What kind of fault it is.
     public let reason: Reason
-    /// In octets from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
+    /// In bytes from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
     public let offset: Int
     /// From 1; a line ends with LF.
     public let line: Int
-    /// In octets from 1.
+    /// In bytes from 1.
     public let column: Int
 }
 

@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// Reads a JSON text into a value by recursive descent, once over the octets.
+/// Reads a JSON text into a value by recursive descent, once over the bytes.
 ///
 /// Values of containers that are open stand on two stacks and move from there into arrays of just their size, so that each container
-/// is one allocation and nothing is copied. Strings of up to 15 octets, and numbers, are none. The recursion is as deep as the text,
+/// is one allocation and nothing is copied. Strings of up to 15 bytes, and numbers, are none. The recursion is as deep as the text,
 /// which `depthLimit` bounds.
 struct JSONParser: ~Copyable {
     typealias Stop = JSONScanner.Stop

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Finds the ends of runs in strings, eight octets at a time.
+/// Finds the ends of runs in strings, eight bytes at a time.
 enum JSONScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
-    /// Where a quote, a backslash, a control or an octet above 127 stands, or the end.
+    /// Where a quote, a backslash, a control or a byte above 127 stands, or the end.
     @inline(__always)
     static func endOfPlainText(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = UnsafeRawPointer(octets.baseAddress) else { return start }
@@ -32,14 +32,14 @@ enum JSONScan {
         return index
     }
 
-    /// Where an octet below 128 stands, or the end.
+    /// Where a byte below 128 stands, or the end.
     static func endOfHighOctets(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         while index < octets.count, octets[index] >= 0x80 { index += 1 }
         return index
     }
 
-    /// The top bit of each octet that is a quote, a backslash or a control (and of some above the first).
+    /// The top bit of each byte that is a quote, a backslash or a control (and of some above the first).
     @inline(__always)
     private static func special(_ word: UInt64) -> UInt64 {
         let quote = word ^ (ones &* UInt64(ASCII.quote))
@@ -49,9 +49,9 @@ enum JSONScan {
     }
 }
 
-/// Where octets stop being UTF-8 (RFC 3629 §4).
+/// Where bytes stop being UTF-8 (RFC 3629 §4).
 enum UTF8Fault {
-    /// The place of the first octet that cannot stand where it does; the octets' count where the last character is cut short.
+    /// The place of the first byte that cannot stand where it does; the bytes' count where the last character is cut short.
     /// - Returns: `nil` for UTF-8.
     static func place(in octets: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0

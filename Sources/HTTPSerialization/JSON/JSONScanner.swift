@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Goes over a JSON text octet by octet, for those who make something of it: what is a blank, a string, a number or a literal, where the
+/// Goes over a JSON text byte by byte, for those who make something of it: what is a blank, a string, a number or a literal, where the
 /// containers begin and end, and what is wrong.
 struct JSONScanner: ~Copyable {
     /// Why nothing more is read.
@@ -72,7 +72,7 @@ struct JSONScanner: ~Copyable {
         }
     }
 
-    /// The next octet that is no blank.
+    /// The next byte that is no blank.
     @inline(__always)
     mutating func next() throws(Stop) -> UInt8 {
         skipBlanks()
@@ -80,7 +80,7 @@ struct JSONScanner: ~Copyable {
         return octets[index]
     }
 
-    /// The first octet of the next value, which is counted.
+    /// The first byte of the next value, which is counted.
     @inline(__always)
     mutating func nextValue() throws(Stop) -> UInt8 {
         let octet = try next()
@@ -117,8 +117,8 @@ struct JSONScanner: ~Copyable {
 
     // MARK: Containers
 
-    /// From the octet that begins one to behind it.
-    /// - Parameter end: the octet that ends it.
+    /// From the byte that begins one to behind it.
+    /// - Parameter end: the byte that ends it.
     /// - Returns: `false` for a container without anything in it, behind which the reader stands.
     mutating func enter(until end: UInt8) throws(Stop) -> Bool {
         guard depth < options.depthLimit else { throw .fault(.tooDeep, offset: index) }
@@ -153,7 +153,7 @@ struct JSONScanner: ~Copyable {
 
     // MARK: Strings
 
-    /// From the quote that begins it to behind the one that ends it. Whether octets above 127 are UTF-8 is for the caller to see, by `checkUTF8`.
+    /// From the quote that begins it to behind the one that ends it. Whether bytes above 127 are UTF-8 is for the caller to see, by `checkUTF8`.
     @inline(__always)
     mutating func readString() throws(Stop) -> StringRead {
         index += 1

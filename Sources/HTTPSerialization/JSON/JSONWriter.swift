@@ -4,7 +4,7 @@ import HTTPMessage
 public struct JSONWriteOptions: Hashable, Sendable {
     /// With a line for each member and element, indented by two spaces.
     public var isIndented: Bool
-    /// Members in the order of their names' octets instead of their own; names that stand twice keep their order.
+    /// Members in the order of their names' bytes instead of their own; names that stand twice keep their order.
     public var sortsNames: Bool
     /// `\/` for a slash, for texts that stand in HTML.
     public var escapesSlashes: Bool

@@ -1,4 +1,4 @@
-/// The form in octets: `bplist00`, objects, a table of their places, and a trailer of 32 octets.
+/// The form in octets: `bplist00`, objects, a table of their places, and a trailer of 32 bytes.
 ///
 /// Objects refer to others by number, so that a short text may stand for a long value: strings and data are read once and shared, and each
 /// reference counts towards the limit of values.
@@ -56,7 +56,7 @@ struct BinaryPropertyListReader {
         isOpen = Array(repeating: false, count: places.count)
     }
 
-    /// Big-endian, without a sign, at most eight octets.
+    /// Big-endian, without a sign, at most eight bytes.
     private static func number(in octets: [UInt8], _ place: Int, _ length: Int) -> UInt64 {
         octets[place..<place + length].reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -99,7 +99,7 @@ struct BinaryPropertyListReader {
         return Self.number(in: octets, place, length)
     }
 
-    /// Up to four octets have no sign, eight and sixteen have one.
+    /// Up to four bytes have no sign, eight and sixteen have one.
     private func integer(at place: Int) throws(PropertyListFault) -> Int128 {
         let length = 1 << Int(octets[place] & 0xF)
         if length < 8 { return Int128(try unsigned(at: place + 1, length)) }

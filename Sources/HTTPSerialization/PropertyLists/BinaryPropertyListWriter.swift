@@ -1,4 +1,4 @@
-/// Writes the form in octets. Strings, numbers and the like stand there once each, however often they come, in the order in which Python
+/// Writes the form in bytes. Strings, numbers and the like stand there once each, however often they come, in the order in which Python
 /// writes them too.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
@@ -88,7 +88,7 @@ struct BinaryPropertyListWriter {
         }
     }
 
-    /// 1, 2, 4 or 8 octets.
+    /// 1, 2, 4 or 8 bytes.
     private static func length(of number: Int) -> Int {
         number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8
     }
@@ -104,7 +104,7 @@ struct BinaryPropertyListWriter {
             return
         }
         if unsigned > UInt64(Int64.max) {
-            // Eight octets would be read with a sign.
+            // Eight bytes would be read with a sign.
             octets.append(0x14)
             append(0, 8)
             append(unsigned, 8)

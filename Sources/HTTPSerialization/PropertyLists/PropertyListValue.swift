@@ -10,7 +10,7 @@ public enum PropertyListValue: Hashable, Sendable {
     case bool(Bool)
     /// A time.
     case date(PropertyListDate)
-    /// Octets.
+    /// Bytes.
     case data([UInt8])
     /// Values in their order.
     case array([PropertyListValue])
@@ -65,7 +65,7 @@ extension PropertyListValue: ExpressibleByStringLiteral, ExpressibleByIntegerLit
 
 /// How much of a property list is read.
 public struct PropertyListLimits: Hashable, Sendable {
-    /// In octets.
+    /// In bytes.
     public var length: Int
     /// How deeply arrays and dictionaries may stand in each other.
     public var depth: Int
@@ -81,7 +81,7 @@ public struct PropertyListLimits: Hashable, Sendable {
     }
 }
 
-/// Why octets are no property list, or a value has no such form.
+/// Why bytes are no property list, or a value has no such form.
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable {
@@ -97,7 +97,7 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
     public let reason: Reason
     /// What was found, or which limit it is.
     public let detail: String
-    /// In octets from 0, in the binary form.
+    /// In bytes from 0, in the binary form.
     public let offset: Int?
 
     init(_ reason: Reason, _ detail: String, at offset: Int? = nil) {
@@ -119,7 +119,7 @@ extension PropertyListValue {
         case binary
     }
 
-    /// Reads either form, as the first octets say.
+    /// Reads either form, as the first bytes say.
     public init(parsing octets: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListFault) {
         if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) octets") }
         if octets.starts(with: Array("bplist".utf8)) {

@@ -44,7 +44,7 @@ public struct FormEncodingOptions: Hashable, Sendable {
     public var nulls: Nulls
     /// What stands for a space.
     public var spaces: Spaces
-    /// Members of objects in the order of their names' octets instead of their own.
+    /// Members of objects in the order of their names' bytes instead of their own.
     public var sortsNames: Bool
 
     /// Options; by default AFNetworking's.

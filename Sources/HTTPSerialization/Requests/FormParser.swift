@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Reads `name=value&name=value`, as queries and forms have it (the URL standard's application/x-www-form-urlencoded).
 ///
-/// `+` and `%20` are spaces; a `%` that begins no escape stands for itself; octets that are no UTF-8 are replaced. Nothing is wrong with a form
+/// `+` and `%20` are spaces; a `%` that begins no escape stands for itself; bytes that are no UTF-8 are replaced. Nothing is wrong with a form
 /// but its size.
 public struct FormParser: Hashable, Sendable {
-    /// Octets of a form; one more is `tooLong`.
+    /// Bytes of a form; one more is `tooLong`.
     public var lengthLimit = 8 << 20
     /// Pairs of a form; one more is `tooManyPairs`.
     public var pairLimit = 10_000

@@ -11,7 +11,7 @@ public struct FormRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters nothing is added. A form of no pairs is content of no octets, which is a form too.
+    /// Without parameters nothing is added. A form of no pairs is content of no bytes, which is a form too.
     public func serialize(
         _ parameters: JSONObject?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {

@@ -1,7 +1,7 @@
 import Glibc
 import HTTPMessage
 
-/// A form of parts (RFC 7578): values, files, and whatever else gives octets, of a length that is known before the first is read.
+/// A form of parts (RFC 7578): values, files, and whatever else gives bytes, of a length that is known before the first is read.
 ///
 /// Names are escaped as browsers do it, so that no name ends its field or begins another. The boundary is 128 bits of chance, which no data
 /// holds that was not made from it.
@@ -48,7 +48,7 @@ public struct MultipartForm: Sendable {
     public var isEmpty: Bool { parts.isEmpty }
     /// For the request's Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
-    /// Of the whole content, in octets; nothing without parts.
+    /// Of the whole content, in bytes; nothing without parts.
     public var length: UInt64 {
         parts.isEmpty
             ? 0 : parts.reduce(UInt64(closing.count)) { $0 + UInt64($1.head.count) + $1.length + 2 }
@@ -69,7 +69,7 @@ public struct MultipartForm: Sendable {
         for pair in FormEncoder(options).pairs(of: parameters) { append(pair.name, pair.value ?? "") }
     }
 
-    /// Octets in memory.
+    /// Bytes in memory.
     /// - Parameters:
     ///   - name: of the field.
     ///   - octets: its value.
@@ -106,7 +106,7 @@ public struct MultipartForm: Sendable {
     /// What somebody else gives in pieces.
     /// - Parameters:
     ///   - name: of the field.
-    ///   - length: in octets; it has to come to that, and no more.
+    ///   - length: in bytes; it has to come to that, and no more.
     ///   - fileName: `nil` for a part that is no file.
     ///   - contentType: `nil` says nothing of it.
     ///   - make: begins to read anew, for each time that the form is sent; the function that it returns gives `nil` at the end.

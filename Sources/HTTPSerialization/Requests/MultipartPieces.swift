@@ -1,13 +1,13 @@
-/// So many octets at once with a pause behind them: for testing what a slow line does.
+/// So many bytes at once with a pause behind them: for testing what a slow line does.
 public struct PacketThrottle: Hashable, Sendable {
-    /// In octets.
+    /// In bytes.
     public var packetLength: Int
     /// Behind each packet.
     public var pause: Duration
 
-    /// Packets of so many octets, at least one.
+    /// Packets of so many bytes, at least one.
     public init(packetLength: Int, pause: Duration) {
-        precondition(packetLength > 0, "a packet holds at least one octet")
+        precondition(packetLength > 0, "a packet holds at least one byte")
         self.packetLength = packetLength
         self.pause = pause
     }

@@ -8,14 +8,14 @@ public final class MultipartReader {
         case closing, end
     }
 
-    /// In octets.
+    /// In bytes.
     public static let defaultPieceLength = 64 << 10
 
     private let form: MultipartForm
     private var place: Place
     private var file: PartFile?
     private var nextPiece: (() throws -> [UInt8]?)?
-    /// Where the piece of octets in memory that comes next begins.
+    /// Where the piece of bytes in memory that comes next begins.
     private var offset = 0
 
     init(_ form: MultipartForm) {
@@ -23,7 +23,7 @@ public final class MultipartReader {
         place = form.isEmpty ? .end : .head(0)
     }
 
-    /// The next octets, at most so many of a part's content at once, or `nil` behind the last.
+    /// The next bytes, at most so many of a part's content at once, or `nil` behind the last.
     /// - Throws: `unreadableFile`, `changedLength`. After that there is nothing more to read.
     public func next(upTo pieceLength: Int = defaultPieceLength) throws(RequestSerializationError) -> [UInt8]? {
         do throws(RequestSerializationError) {

@@ -12,7 +12,7 @@ public struct JSONValueSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// How the text is read.
     public var options: JSONParseOptions
-    /// Octets that some servers send before their JSON, so that it is no script, such as `)]}',`. Content without them is read too.
+    /// Bytes that some servers send before their JSON, so that it is no script, such as `)]}',`. Content without them is read too.
     public var skippedPrefix: [UInt8]
 
     /// A serializer that reads so.

@@ -6,7 +6,7 @@ public struct ResponseFault: Error, Hashable, Sendable {
         case malformedXML = "malformed_xml"
         case malformedPropertyList = "malformed_plist"
         case malformedImage = "malformed_image"
-        /// The octets are no text of the charset that they are said to be in, or nobody knows that charset.
+        /// The bytes are no text of the charset that they are said to be in, or nobody knows that charset.
         case malformedText = "malformed_text"
         /// JSON, but not of the type that is asked for.
         case otherType = "other_type"
@@ -24,7 +24,7 @@ public struct ResponseFault: Error, Hashable, Sendable {
     public let code: Code
     /// What was found, and what would have been accepted. Holds nothing of the content but names and numbers.
     public let detail: String
-    /// In the decoded content, in octets from 0, where a place can be told.
+    /// In the decoded content, in bytes from 0, where a place can be told.
     public let offset: Int?
 
     /// A fault that a serializer of one's own finds.

@@ -41,7 +41,7 @@ public struct ResponseValidation: Hashable, Sendable {
     /// What is wrong with the head, the outermost fault first: the status, then the type.
     /// - Parameters:
     ///   - head: what is judged.
-    ///   - hasBody: whether at least one octet of content came, or may come.
+    ///   - hasBody: whether at least one byte of content came, or may come.
     public func faults(of head: ReceivedHead, hasBody: Bool) -> [ResponseFault] {
         var faults: [ResponseFault] = []
         if !statuses.isEmpty && !statuses.contains(where: { $0.contains(head.status) }) {

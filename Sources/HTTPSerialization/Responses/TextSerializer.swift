@@ -4,7 +4,7 @@ public struct TextSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// Where neither a mark nor a parameter says it.
     public var fallback: Charset
-    /// Whether octets that stand for nothing become U+FFFD. Otherwise they are a fault.
+    /// Whether bytes that stand for nothing become U+FFFD. Otherwise they are a fault.
     public var replacesFaults: Bool
 
     /// A serializer for text that names no charset, or this one.

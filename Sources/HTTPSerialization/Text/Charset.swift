@@ -33,8 +33,8 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     /// The text without its byte order mark.
     /// - Parameters:
     ///   - octets: the whole text, with or without a byte order mark.
-    ///   - replacesFaults: whether octets that stand for nothing become U+FFFD.
-    /// - Throws: `TextFault` with the place of the first such octet, where they are not replaced.
+    ///   - replacesFaults: whether bytes that stand for nothing become U+FFFD.
+    /// - Throws: `TextFault` with the place of the first such byte, where they are not replaced.
     public func text(of octets: [UInt8], replacesFaults: Bool = false) throws(TextFault) -> String {
         if name == "UTF-8" { return try Self.utf8Text(octets, replacesFaults) }
         return try IconvDecoder.text(of: octets, in: name, unitLength: unitLength, replacesFaults: replacesFaults)
@@ -44,7 +44,7 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     /// - Returns: `nil` where the charset lacks a character of it.
     public func octets(of text: String) -> [UInt8]? {
         if name == "UTF-8" { return Array(text.utf8) }
-        // Among the octets of this charset these begin or end an escape, which iconv does not ask about when it writes.
+        // Among the bytes of this charset these begin or end an escape, which iconv does not ask about when it writes.
         if name == "ISO-2022-JP", text.utf8.contains(where: { $0 == 0x0E || $0 == 0x0F || $0 == 0x1B }) { return nil }
         return IconvEncoder.octets(of: text, in: name)
     }
@@ -65,8 +65,8 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first octet that stands for nothing in a charset.
+/// The first byte that stands for nothing in a charset.
 public struct TextFault: Error, Hashable, Sendable {
-    /// In octets from 0.
+    /// In bytes from 0.
     public let offset: Int
 }

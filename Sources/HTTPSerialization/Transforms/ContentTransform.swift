@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// What is to be made of a body, out of its content codings: made where the head is known, carried out off the loop.
 ///
-/// The same body becomes the same octets each time, on every machine: its entity tag stands on that.
+/// The same body becomes the same bytes each time, on every machine: its entity tag stands on that.
 package struct ContentTransform: Sendable {
     package enum Work: Sendable {
         /// JSON of this form's values, with these changes.
@@ -15,7 +15,7 @@ package struct ContentTransform: Sendable {
 
     /// How much is done before it gives up (T35).
     package struct Limits: Sendable {
-        /// In octets, for the body as it comes and for what comes out of each coding.
+        /// In bytes, for the body as it comes and for what comes out of each coding.
         package var bodyLength: UInt64 = 8 << 20
         package var outputLength: UInt64 = 16 << 20
         /// How deeply values, or elements, may stand in each other.
@@ -108,7 +108,7 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    /// A value takes up to 40 octets beside its text.
+    /// A value takes up to 40 bytes beside its text.
     private static let valueLimit = 4_000_000
 
     private func options(removing nulls: NullRemoval, valueLimit: Int) -> JSONParseOptions {
@@ -131,7 +131,7 @@ package struct ContentTransform: Sendable {
     }
 
     private func xml(_ content: [UInt8], _ isOverdue: () -> Bool) throws(TransformFault) -> XMLTree {
-        // In UTF-8 a text is up to three times as long as in a charset of one octet for each character.
+        // In UTF-8 a text is up to three times as long as in a charset of one byte for each character.
         let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
         do throws(XMLFault) {
             guard let text = XMLText(content, of: head) else {

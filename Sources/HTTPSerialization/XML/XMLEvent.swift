@@ -48,11 +48,11 @@ public enum XMLEvent: Hashable, Sendable {
 
 /// How much of an XML text is read.
 public struct XMLLimits: Hashable, Sendable {
-    /// Of the text, in octets.
+    /// Of the text, in bytes.
     public var length: Int
     /// How deeply elements may stand in each other; 250 at most.
     public var depth: Int
-    /// Of one tag, comment or instruction, in octets.
+    /// Of one tag, comment or instruction, in bytes.
     public var markupLength: Int
     /// Of one element.
     public var attributeCount: Int

@@ -15,7 +15,7 @@ public final class XMLEventReader {
 
     /// - Parameters:
     ///   - limits: of what is read.
-    ///   - isUTF8: whether the octets are UTF-8 whatever the text says of itself.
+    ///   - isUTF8: whether the bytes are UTF-8 whatever the text says of itself.
     public init(limits: XMLLimits = XMLLimits(), isUTF8: Bool = false) {
         _ = Self.isReady
         self.limits = limits
@@ -39,7 +39,7 @@ public final class XMLEventReader {
         collector.deallocate()
     }
 
-    /// Goes on with the next octets.
+    /// Goes on with the next bytes.
     /// - Returns: what is known to stand there; the last text is told when something else follows.
     /// - Throws: `XMLFault`; nothing more is read after it.
     public func consume(_ octets: Span<UInt8>) throws(XMLFault) -> [XMLEvent] {
@@ -72,7 +72,7 @@ public final class XMLEventReader {
         return collector.pointee.takeEvents()
     }
 
-    /// Octets that libxml2 holds until more of a tag has come.
+    /// Bytes that libxml2 holds until more of a tag has come.
     private var pendingCount: Int {
         guard let input = parser.pointee.input, let next = input.pointee.cur, let end = input.pointee.end else { return 0 }
         return end - next

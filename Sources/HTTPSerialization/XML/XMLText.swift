@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The octets of an XML text, and whether they are UTF-8 whatever the text says of itself.
+/// The bytes of an XML text, and whether they are UTF-8 whatever the text says of itself.
 ///
 /// A byte order mark goes before the type's charset, and that before what the text says (RFC 7303 §3).
 struct XMLText {
@@ -14,7 +14,7 @@ struct XMLText {
             octets = content
             return
         }
-        // Which octet it was is of no use here.
+        // Which byte it was is of no use here.
         guard let text = try? TextSerializer().decode(content, of: head) else { return nil }
         octets = Array(text.utf8)
     }

@@ -39,7 +39,7 @@ public struct XMLTree: Hashable, Sendable {
     /// - Parameters:
     ///   - text: the whole of it.
     ///   - limits: of what is read.
-    ///   - isUTF8: whether the octets are UTF-8 whatever the text says of itself.
+    ///   - isUTF8: whether the bytes are UTF-8 whatever the text says of itself.
     public init(
         parsing text: [UInt8], limits: XMLLimits = XMLLimits(), isUTF8: Bool = false
     ) throws(XMLFault) {

@@ -9,10 +9,10 @@ public final class MemoryResponseCache: ResponseCaching {
     private let removals = Guarded(Removals())
 
     /// - Parameters:
-    ///   - capacity: in octets; above it, what was used longest ago goes until no more than `preferredAfterPurge` is left.
-    ///   - preferredAfterPurge: in octets.
+    ///   - capacity: in bytes; above it, what was used longest ago goes until no more than `preferredAfterPurge` is left.
+    ///   - preferredAfterPurge: in bytes.
     ///   - variantLimit: of one target, by Vary.
-    ///   - bodyLengthLimit: a longer body is not kept, in octets; `nil`: a quarter of the capacity.
+    ///   - bodyLengthLimit: a longer body is not kept, in bytes; `nil`: a quarter of the capacity.
     public init(
         capacity: UInt64 = 20 << 20, preferredAfterPurge: UInt64 = 12 << 20, variantLimit: Int = 32,
         bodyLengthLimit: UInt64? = nil
@@ -22,7 +22,7 @@ public final class MemoryResponseCache: ResponseCaching {
         self.bodyLengthLimit = bodyLengthLimit ?? capacity / 4
     }
 
-    /// How much is kept, in octets.
+    /// How much is kept, in bytes.
     public var cost: UInt64 { cache.cost }
 
     /// What is kept under a key, the newest first.

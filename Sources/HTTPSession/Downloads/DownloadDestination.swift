@@ -36,7 +36,7 @@ public struct DownloadDestination: Sendable {
 public struct DownloadedFile: Sendable {
     /// Where it is.
     public let path: String
-    /// In octets.
+    /// In bytes.
     public let length: UInt64
     /// Of the response that brought its last part; 416 where nothing was missing any more.
     public let status: Int
@@ -44,7 +44,7 @@ public struct DownloadedFile: Sendable {
     public let fields: HTTPFields
     /// Whence it came, after all redirects.
     public let uri: TargetURI
-    /// How many octets were there before this call, and were kept.
+    /// How many bytes were there before this call, and were kept.
     public let keptLength: UInt64
     /// What the exchanges have met.
     public let metrics: TransferMetrics
@@ -59,7 +59,7 @@ public struct ResumeToken: Hashable, Codable, Sendable {
     public let entityTag: String
     /// The file that has the part.
     public let path: String
-    /// How many octets of it are good.
+    /// How many bytes of it are good.
     public let length: UInt64
     /// Of the whole; `nil` where it is not known.
     public let total: UInt64?

@@ -6,7 +6,7 @@ struct DownloadPart {
     let file: OpenFile
     private let files: FileThread
     private(set) var length: UInt64
-    /// How many octets of it an earlier call has left.
+    /// How many bytes of it an earlier call has left.
     private(set) var keptLength: UInt64
     /// Of the entity to which the part belongs: strong, or `nil`.
     private(set) var entityTag: String?

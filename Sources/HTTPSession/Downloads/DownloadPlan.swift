@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// What a response is to a download that has a part already, or none.
 enum DownloadPlan: Equatable {
-    /// The whole, from its first octet.
+    /// The whole, from its first byte.
     case fromStart(entityTag: String?, total: UInt64?)
-    /// The octets behind those that are there, so many.
+    /// The bytes behind those that are there, so many.
     case part(length: UInt64, total: UInt64)
     /// There are no more.
     case alreadyWhole

@@ -140,7 +140,7 @@ struct DownloadTask {
         return request
     }
 
-    /// - Parameter expected: how many octets have to come; `nil` where that is not known.
+    /// - Parameter expected: how many bytes have to come; `nil` where that is not known.
     private func take(_ arrived: TransferTask.OpenResponse, into part: inout DownloadPart, expected: UInt64?)
         async throws(SessionError)
     {
@@ -149,14 +149,14 @@ struct DownloadTask {
             switch await arrived.link.next() {
             case .failure(let failure): throw SessionError(link: failure)
             case .success(nil):
-                if let left, left > 0 { throw SessionError(.incompleteResponse, "\(left) octets are missing") }
+                if let left, left > 0 { throw SessionError(.incompleteResponse, "\(left) bytes are missing") }
                 return
             case .success(let octets?):
                 if let known = left {
-                    // More than the part: nobody can say which octets are right.
+                    // More than the part: nobody can say which bytes are right.
                     guard UInt64(octets.count) <= known else {
                         try await beginAnew(&part)
-                        throw SessionError(.malformedResponse, "more octets than announced")
+                        throw SessionError(.malformedResponse, "more bytes than announced")
                     }
                     left = known - UInt64(octets.count)
                 }

@@ -3,7 +3,7 @@ import HTTPMessage
 /// The name under which a response would be saved: Content-Disposition's (RFC 6266 §4.3), else the end of the path, else `download`;
 /// made safe, so that it is one file's name in whatever folder it is put.
 public enum SuggestedName {
-    /// Octets of a name, in UTF-8.
+    /// Bytes of a name, in UTF-8.
     public static let lengthLimit = 200
     static let fallback = "download"
 

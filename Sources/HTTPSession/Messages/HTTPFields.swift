@@ -16,7 +16,7 @@ public struct HTTPFields: Sendable {
     public var count: Int { fields.count }
 
     /// All values of a field joined by a comma (RFC 9110 §5.3); setting takes the place of all its lines, `nil` takes them out.
-    /// Octets that are not UTF-8 are replaced.
+    /// Bytes that are not UTF-8 are replaced.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -38,7 +38,7 @@ public struct HTTPFields: Sendable {
         return values
     }
 
-    /// The octets of the first line with this name, as they came.
+    /// The bytes of the first line with this name, as they came.
     public func octets(of name: String) -> [UInt8]? {
         let name = Array(name.utf8)
         guard let index = fields.index(ofName: name.span) else { return nil }

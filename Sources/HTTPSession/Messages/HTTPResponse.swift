@@ -15,7 +15,7 @@ public struct HTTPResponse: Sendable {
 
     /// 2xx (RFC 9110 §15.3).
     public var isSuccessful: Bool { status >= 200 && status < 300 }
-    /// The content as text; octets that are not UTF-8 are replaced.
+    /// The content as text; bytes that are not UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 }
 

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// What no URI may hold as it is (RFC 3986 §2).
 enum PercentEncoding {
-    /// Everything else stays. So does a `%`: whether it begins an encoded octet is the origin's affair.
+    /// Everything else stays. So does a `%`: whether it begins an encoded byte is the origin's affair.
     static func encoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         for octet in text {

@@ -18,7 +18,7 @@ public enum RequestBody: Sendable {
 
 /// Content that comes piece by piece.
 public struct BodyStream: Sendable {
-    /// In octets, sent as Content-Length, and what comes must be that long. `nil` sends it in chunks (RFC 9112 §7.1).
+    /// In bytes, sent as Content-Length, and what comes must be that long. `nil` sends it in chunks (RFC 9112 §7.1).
     public let length: UInt64?
     /// Whether it can be read a second time.
     public let isReplayable: Bool
@@ -30,7 +30,7 @@ public struct BodyStream: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: in octets, where it is known; else the content is sent in chunks.
+    ///   - length: in bytes, where it is known; else the content is sent in chunks.
     ///   - make: makes the sequence anew each time that the content is sent: it can be sent again.
     public init<Source: AsyncSequence & SendableMetatype>(length: UInt64? = nil, replaying make: @escaping @Sendable () -> Source)
     where Source.Element == [UInt8] {
@@ -40,7 +40,7 @@ public struct BodyStream: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: in octets, where it is known; else the content is sent in chunks.
+    ///   - length: in bytes, where it is known; else the content is sent in chunks.
     ///   - source: can be read once, so that the request is never sent again.
     public init<Source: AsyncSequence & Sendable>(length: UInt64? = nil, _ source: Source) where Source.Element == [UInt8] {
         self.length = length

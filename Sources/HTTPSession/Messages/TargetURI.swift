@@ -4,7 +4,7 @@ import UpstreamTransport
 
 /// What a request is for: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
 ///
-/// The host is in lower case. What may not stand in a path or query as it is (blanks, controls, octets above ASCII, `"<>^`{|}\`)
+/// The host is in lower case. What may not stand in a path or query as it is (blanks, controls, bytes above ASCII, `"<>^`{|}\`)
 /// is percent-encoded when it is read; what is encoded already stays. The fragment is kept apart and never sent.
 public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     /// Why a text is no such URI.
@@ -16,11 +16,11 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         /// No host, or what is no name in A-labels and no address.
         case host
         case port
-        /// Longer than `TargetURI.lengthLimit` octets.
+        /// Longer than `TargetURI.lengthLimit` bytes.
         case tooLong
     }
 
-    /// Octets of a URI; what is longer is none.
+    /// Bytes of a URI; what is longer is none.
     public static let lengthLimit = 16 * 1024
 
     /// https, and not http.
@@ -192,7 +192,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// `authority` as octets.
+    /// `authority` as bytes.
     func writeAuthority(into octets: inout [UInt8]) {
         let isIPv6 = host.utf8.contains(ASCII.colon)
         if isIPv6 { octets.append(UInt8(ascii: "[")) }

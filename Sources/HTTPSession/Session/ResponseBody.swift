@@ -22,7 +22,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public func trailers() async -> HTTPFields { HTTPFields(await lease.link.end().trailers) }
 
     /// All that is left, in one.
-    /// - Throws: besides, `body_too_large` above so many octets.
+    /// - Throws: besides, `body_too_large` above so many bytes.
     public func collect(atMost limit: Int) async throws(SessionError) -> [UInt8] {
         var whole: [UInt8] = []
         while let piece = try await lease.next() {

@@ -65,11 +65,11 @@ final class ResponseChannel: Sendable {
 
     /// What becomes of the body as it comes.
     enum BodyConsumption: Sendable {
-        /// It is gathered, and more than so many octets are a failure.
+        /// It is gathered, and more than so many bytes are a failure.
         case whole(limit: Int)
-        /// It is taken piece by piece, and reading stops while so many octets wait.
+        /// It is taken piece by piece, and reading stops while so many bytes wait.
         case pieces(window: Int)
-        /// Nobody wants it; beyond so many octets the exchange is ended rather than read on.
+        /// Nobody wants it; beyond so many bytes the exchange is ended rather than read on.
         case nothing(limit: Int)
     }
 
@@ -227,7 +227,7 @@ final class ResponseChannel: Sendable {
         return state.withLock { $0.end }
     }
 
-    /// Puts in octets that do not come by a loop, and waits until more are welcome.
+    /// Puts in bytes that do not come by a loop, and waits until more are welcome.
     /// - Returns: `false` where the exchange is over.
     nonisolated(nonsending) func feed(_ octets: [UInt8]) async -> Bool {
         switch received(octets.span) {
@@ -316,7 +316,7 @@ final class ResponseChannel: Sendable {
         }
         guard let recording else { return result }
         if case .success(let octets?) = result { await recording.append(octets) }
-        // Who has all octets of a known length need not ask for the end.
+        // Who has all bytes of a known length need not ask for the end.
         if let end, isLast {
             if end.failure == nil { await recording.finish(end.trailers) } else { recording.abort() }
         }

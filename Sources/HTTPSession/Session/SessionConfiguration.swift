@@ -56,11 +56,11 @@ public struct SessionLimits: Equatable, Sendable {
     public var tries = 10
     /// Times that one download goes on where it broke off, as long as each of them brings something.
     public var resumptions = 100
-    /// Octets of a body that is held whole in memory; one more is `body_too_large`.
+    /// Bytes of a body that is held whole in memory; one more is `body_too_large`.
     public var bodyLength = 256 * 1024 * 1024
-    /// Octets of a body that `willCache` is asked about. A longer one is not kept where there is such a hook; else the cache has its own limit.
+    /// Bytes of a body that `willCache` is asked about. A longer one is not kept where there is such a hook; else the cache has its own limit.
     public var cachedBodyLength = 8 * 1024 * 1024
-    /// Octets of a streamed body that were received and not read yet, before reading from the origin stops. One read more
+    /// Bytes of a streamed body that were received and not read yet, before reading from the origin stops. One read more
     /// (64 KiB) may stand above it.
     public var unreadBodyLength = 512 * 1024
     /// Idle connections kept for one origin, for all, and for how long.

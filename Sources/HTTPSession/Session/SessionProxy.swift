@@ -19,7 +19,7 @@ public struct SessionProxy: Sendable {
         asksSecurely = false
     }
 
-    /// A Larder on this machine, which asks https origins itself: no octet of that leaves the machine in plain text.
+    /// A Larder on this machine, which asks https origins itself: no byte of that leaves the machine in plain text.
     package init(larderAt host: String, port: UInt16) {
         self.host = host
         self.port = port

@@ -6,9 +6,9 @@ public struct SessionTimeouts: Equatable, Sendable {
     public var queue: Duration = .seconds(60)
     /// Name look-up, connecting and the handshake of TLS.
     public var connect: Duration = .seconds(10)
-    /// From the request's last octet to the end of the response's head.
+    /// From the request's last byte to the end of the response's head.
     public var firstByte: Duration = .seconds(60)
-    /// Between two octets, of the response or of a request that the origin is slow to take.
+    /// Between two bytes, of the response or of a request that the origin is slow to take.
     public var idle: Duration = .seconds(60)
     /// Each exchange with an origin, from its turn to its end. A redirect or another try is a new one.
     public var total: Duration = .zero

@@ -185,7 +185,7 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Octets of the body that are there already, from an earlier part of it.
+    /// Bytes of the body that are there already, from an earlier part of it.
     func resumeReceiving(at offset: UInt64, of total: UInt64?) {
         change { meter in
             meter.receivedBefore = offset

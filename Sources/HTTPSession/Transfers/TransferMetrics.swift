@@ -18,9 +18,9 @@ public struct TransferMetrics: Sendable {
         public let connect: Duration
         /// Of TLS.
         public let handshake: Duration
-        /// From the connection to the first octet of the response.
+        /// From the connection to the first byte of the response.
         public let firstByte: Duration
-        /// From the first octet to the last.
+        /// From the first byte to the last.
         public let body: Duration
         /// All of it.
         public let total: Duration
@@ -31,7 +31,7 @@ public struct TransferMetrics: Sendable {
         /// As text; `nil` where nothing was connected to.
         public var remoteAddress: String? { address?.description }
         fileprivate let address: IPAddress?
-        /// Octets on the wire, heads and framing included.
+        /// Bytes on the wire, heads and framing included.
         public let octetsSent: UInt64
         /// As `octetsSent`, of the response.
         public let octetsReceived: UInt64

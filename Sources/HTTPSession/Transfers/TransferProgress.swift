@@ -1,4 +1,4 @@
-/// How far a transfer is, in octets of content.
+/// How far a transfer is, in bytes of content.
 public struct TransferProgress: Equatable, Sendable {
     /// Of the request's content.
     public var sent: UInt64 = 0

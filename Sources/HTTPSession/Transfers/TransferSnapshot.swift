@@ -23,7 +23,7 @@ public struct TransferSnapshot: Sendable {
     public internal(set) var priority = HTTPRequest.Priority.normal
     /// Whether it is stopped.
     public internal(set) var isSuspended = false
-    /// Its octets.
+    /// Its bytes.
     public internal(set) var progress = TransferProgress()
 
     init(number: UInt64) { self.number = number }

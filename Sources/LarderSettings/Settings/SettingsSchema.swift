@@ -86,7 +86,7 @@ package enum SettingsSchema {
             "For one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "For a client in a tunnel that is intercepted, from its first octet, or of a listener that speaks TLS: to the end of its handshake."
+            "For a client in a tunnel that is intercepted, from its first byte, or of a listener that speaks TLS: to the end of its handshake."
         ),
         Setting(
             "timeouts.first_octets", \.timeouts.firstOctets, .time(), reloadable: true,

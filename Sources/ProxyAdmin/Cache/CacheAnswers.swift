@@ -50,7 +50,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// Octets of a response's content that are stored, verified as they are read.
+    /// Bytes of a response's content that are stored, verified as they are read.
     package static func body(_ source: CacheSource, of response: StoredResponse, _ octets: Range<UInt64>) -> () -> AdminPiece {
         var offset = octets.lowerBound
         return {

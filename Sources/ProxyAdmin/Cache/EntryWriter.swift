@@ -82,7 +82,7 @@ struct EntryWriter {
 
 /// Pieces of text about entries.
 package enum EntryText {
-    /// Octets that are visible ASCII as they are, all others percent-encoded.
+    /// Bytes that are visible ASCII as they are, all others percent-encoded.
     static func append(visible octets: ArraySlice<UInt8>, into output: inout [UInt8]) {
         for octet in octets {
             if octet > 0x20, octet < 0x7F { output.append(octet) } else { append(encoded: octet, into: &output) }

@@ -4,7 +4,7 @@ import HTTPMessage
 /// A stored response that somebody wants to see: whole, or in part.
 package struct FoundResponse: Sendable {
     package let response: StoredResponse
-    /// The octets of its content that are stored, in order; `nil` where all are.
+    /// The bytes of its content that are stored, in order; `nil` where all are.
     let extents: [Range<UInt64>]?
 
     init(_ whole: StoredResponse) {
@@ -19,7 +19,7 @@ package struct FoundResponse: Sendable {
 
     package var isPartial: Bool { extents != nil }
 
-    /// `0-999, 2000-2999`: the octets that are stored, first and last.
+    /// `0-999, 2000-2999`: the bytes that are stored, first and last.
     var storedRanges: String {
         (extents ?? [0..<response.body.length]).filter { !$0.isEmpty }.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
             .joined(separator: ", ")
@@ -48,7 +48,7 @@ package struct FoundResponse: Sendable {
         }
     }
 
-    /// The octets that are asked for: all of them, or a range as in `Range: bytes=…`.
+    /// The bytes that are asked for: all of them, or a range as in `Range: bytes=…`.
     package func octets(in range: String?) throws(Refusal) -> Range<UInt64> {
         var wanted = 0..<response.body.length
         if let range {

@@ -36,7 +36,7 @@ package struct ExplainedHeads {
     let responseBody: BodyFraming
 
     /// - Parameters:
-    ///   - contentLength: How many octets behind the request's head are its content; `nil`: none are given.
+    ///   - contentLength: How many bytes behind the request's head are its content; `nil`: none are given.
     ///   - limits: those of the proxy for its clients.
     package init(_ octets: [UInt8], contentLength: Int? = nil, limits: ParseLimits) throws(Fault) {
         var request = RequestHead()

@@ -7,7 +7,7 @@ package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
     case inUse(path: String)
     /// What stands there is no socket, and is not ours to remove.
     case notASocket(path: String)
-    /// The kernel takes only so many octets.
+    /// The kernel takes only so many bytes.
     case pathTooLong(path: String)
     case failed(SystemError, path: String)
 

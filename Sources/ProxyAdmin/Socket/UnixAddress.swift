@@ -3,7 +3,7 @@ import Glibc
 
 /// A path as the kernel takes it for a socket's address.
 package struct UnixAddress {
-    /// Octets of a path, with room for the zero behind it.
+    /// Bytes of a path, with room for the zero behind it.
     package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private var storage = sockaddr_un()

@@ -127,7 +127,7 @@ struct HostIndex: Sendable {
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")
 
-    /// For hashing: letters of either case are one, and no two other octets of a host name fall together.
+    /// For hashing: letters of either case are one, and no two other bytes of a host name fall together.
     @inline(__always)
     private static func folded(_ byte: UInt8) -> UInt8 { byte | 0x20 }
 

@@ -122,7 +122,7 @@ extension PathPattern {
                     index = run.end
                 } else {
                     if classes[Int(byte)] == 0 {
-                        // At most 255 octets differ from NUL, which no pattern holds: a class number fits.
+                        // At most 255 bytes differ from NUL, which no pattern holds: a class number fits.
                         classes[Int(byte)] = UInt8(classCount)
                         classCount += 1
                         nextLiteral += Array(repeating: 0, count: wordCount)

@@ -31,7 +31,7 @@ extension ClientConnection: QueuedReader {
         }
     }
 
-    /// In octets.
+    /// In bytes.
     static let answersLimit = 256 * 1024
 
     private func failed(_ code: Int32) -> Int {

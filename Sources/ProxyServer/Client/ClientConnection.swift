@@ -85,7 +85,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
 
-    /// The same, counted from the last octet that was written.
+    /// The same, counted from the last byte that was written.
     private func setDeadline(forTaking milliseconds: Int) {
         if let taking, taking == (milliseconds, output.writtenCount) { return }
         setDeadline(milliseconds)
@@ -103,7 +103,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             guard worker.departures.admits(self) else { return awaitTurn() }
         }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
-            // A client that refuses our certificate says so in its last octets.
+            // A client that refuses our certificate says so in its last bytes.
             if phase == .intercepting { readInterceptor() }
             return clientGone()
         }

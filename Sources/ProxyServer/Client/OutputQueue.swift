@@ -39,7 +39,7 @@ struct OutputQueue {
     /// What is behind all else, in the kernel's hands.
     private var pipe: Pipe?
     private var pipedCount = 0
-    /// Octets that the kernel has taken, of everything that was ever put here.
+    /// Bytes that the kernel has taken, of everything that was ever put here.
     private(set) var writtenCount: UInt64 = 0
     /// Puts all of it into records first, where the client speaks TLS with us.
     var session: ServerTLSSession? {
@@ -68,7 +68,7 @@ struct OutputQueue {
         tailRange = range
     }
 
-    /// Puts so many octets more, which are in the pipe, behind all else. Nothing else is appended until they have left.
+    /// Puts so many bytes more, which are in the pipe, behind all else. Nothing else is appended until they have left.
     mutating func appendPiped(_ count: Int, from pipe: Pipe) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         self.pipe = pipe
@@ -151,7 +151,7 @@ struct OutputQueue {
         take(count)
     }
 
-    /// So many octets are on their way.
+    /// So many bytes are on their way.
     private mutating func take(_ count: Int) {
         let fromBuffer = min(count, buffer.count - bufferOffset)
         bufferOffset += fromBuffer

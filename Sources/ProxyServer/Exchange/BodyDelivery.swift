@@ -19,7 +19,7 @@ struct BodyDelivery {
     var source: Source = .none
     /// Chunk framing is wrapped around it (RFC 9112 §7.1).
     var isChunked = false
-    /// The next octet to send and the one behind the last; `end` is the greatest number where the length is not known.
+    /// The next byte to send and the one behind the last; `end` is the greatest number where the length is not known.
     var offset: UInt64 = 0
     var end: UInt64 = .max
     var body: BodyReference?
@@ -44,7 +44,7 @@ struct BodyDelivery {
     var whole: GatheredBody?
     /// Of a body that was checked, or gathered to have something made of it.
     var checkShare: GatheredMemory.Share?
-    /// What was sent: octets of content, and of heads.
+    /// What was sent: bytes of content, and of heads.
     var sentCount: UInt64 = 0
     var headCount: UInt64 = 0
     /// Through which a diverted body passes.

@@ -40,7 +40,7 @@ final class CheckPool: Sendable {
         }
     }
 
-    /// From so many octets on a body is large: to give its memory back takes longer than a hit does.
+    /// From so many bytes on a body is large: to give its memory back takes longer than a hit does.
     static let largeLength = 1 << 20
 
     /// Lets go of bodies, where one of them is large on the pool's thread: whoever calls keeps none of them.

@@ -16,7 +16,7 @@ extension ExchangeDriver {
         requestBodyArrived()
     }
 
-    /// What has become of octets that were to be gathered.
+    /// What has become of bytes that were to be gathered.
     enum GatheredRequest {
         case taken
         /// It is too long: what was gathered is then sent on, and the rest as it comes.

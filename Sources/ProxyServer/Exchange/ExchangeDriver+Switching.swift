@@ -16,7 +16,7 @@ extension ExchangeDriver {
         self.connection?.flushSoon()
     }
 
-    /// The head goes to the client, and both connections to who moves the octets behind it. Between two sockets the kernel does that.
+    /// The head goes to the client, and both connections to who moves the bytes behind it. Between two sockets the kernel does that.
     func relaySwitched() {
         guard let connection, let switched = fetch.switched else { return }
         fetch.switched = nil

@@ -42,12 +42,12 @@ final class GatheredBody {
         count += bytes.count
     }
 
-    /// A short body needs no more room than it has octets.
+    /// A short body needs no more room than it has bytes.
     private func length(ofPieceFor rest: Int) -> Int {
         pieces.count == 1 ? rest : max(rest, min(max(count, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound))
     }
 
-    /// In octets, with those that a joined body of several pieces will have besides.
+    /// In bytes, with those that a joined body of several pieces will have besides.
     var memory: Int { pieces.count > 1 ? 2 * count : count }
 
     /// The body in one piece has been made elsewhere.

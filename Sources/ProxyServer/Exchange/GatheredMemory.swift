@@ -13,7 +13,7 @@ final class GatheredMemory: Sendable {
 
         deinit { memory.taken.subtract(count, ordering: .relaxed) }
 
-        /// Takes what is missing to so many octets. One body alone may be longer than the limit for all, up to its rule's own.
+        /// Takes what is missing to so many bytes. One body alone may be longer than the limit for all, up to its rule's own.
         /// - Returns: `false` where the others have left too little.
         func grow(to wanted: Int, limit: Int) -> Bool {
             let more = wanted - count

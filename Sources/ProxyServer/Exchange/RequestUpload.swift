@@ -13,7 +13,7 @@ struct RequestUpload {
     var isGathering = false
     /// What was gathered of it.
     var content: [UInt8] = []
-    /// Content octets read so far.
+    /// Content bytes read so far.
     var receivedCount: UInt64 = 0
 
     mutating func begin(_ framing: BodyFraming, limits: ParseLimits) {
@@ -31,7 +31,7 @@ struct RequestUpload {
 
     var trailers: Fields { decoder.trailers }
 
-    /// Whether what is left may turn out to be no more than so many octets of content.
+    /// Whether what is left may turn out to be no more than so many bytes of content.
     func mayEnd(within limit: UInt64) -> Bool {
         switch framing {
         case .none: true

@@ -9,7 +9,7 @@ import UpstreamTransport
 /// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain
 /// HTTP, or gets a tunnel after all. Until then nobody is connected to.
 ///
-/// States and moves: `reading`, until the client's first octets say what it speaks → `awaitingLeaf`, where TLS is to end here →
+/// States and moves: `reading`, until the client's first bytes say what it speaks → `awaitingLeaf`, where TLS is to end here →
 /// `queued` → `beginning`, on another thread → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
 /// `tunnelling`, a tunnel being opened. From each to `ended`. Confined to its loop; its connection keeps it.
 final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {

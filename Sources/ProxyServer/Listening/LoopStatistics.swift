@@ -3,7 +3,7 @@ import ProxyCore
 /// What one loop has done and has open: counted on the loop alone, without a lock, and asked for by message. Trivial.
 package struct LoopStatistics: Sendable {
     private var counts = InlineArray<16, UInt64>(repeating: 0)
-    /// Octets of content that clients got.
+    /// Bytes of content that clients got.
     package private(set) var sentBytes: UInt64 = 0
     /// Those of them that no origin had to send for it.
     package private(set) var savedBytes: UInt64 = 0

@@ -66,7 +66,7 @@ extension ExchangeDriver {
         waitForRecording()
     }
 
-    /// What the client asked for of these octets.
+    /// What the client asked for of these bytes.
     private func sendAsked(_ bytes: Span<UInt8>) {
         guard exchange.delivery.sendsContent else { return }
         guard exchange.delivery.range != nil else { return sendDirect(bytes) }

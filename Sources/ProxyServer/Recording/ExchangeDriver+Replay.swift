@@ -153,7 +153,7 @@ extension ExchangeDriver {
 }
 
 extension Fields {
-    /// The same lines, over octets that hold nothing else.
+    /// The same lines, over bytes that hold nothing else.
     var alone: Fields {
         var fields = Fields()
         fields.reserve(byteCount: bytes.count, lineCount: count)

@@ -393,7 +393,7 @@ final class TLSListenerConnection: EventHandler, TimerHandler, QueuedHandshake, 
 
     // MARK: Interest and ends
 
-    /// In octets.
+    /// In bytes.
     private static let outputLimit = 256 * 1024
 
     private func settle() {

@@ -12,7 +12,7 @@ struct TraceRecord {
     // An hour and more is told as the greatest that can be.
     var connectMicroseconds: UInt32 = 0
     var firstByteMicroseconds: UInt32 = 0
-    /// Counts the octets of all texts before these.
+    /// Counts the bytes of all texts before these.
     var textStart: UInt64 = 0
     var urlCount: UInt16 = 0
     var rulesCount: UInt16 = 0

@@ -2,7 +2,7 @@ import CLinux
 import HTTPMessage
 import ProxyCore
 
-/// The traces of one loop's latest requests: so many, and never more than so many octets. Confined to its loop; others ask the loop.
+/// The traces of one loop's latest requests: so many, and never more than so many bytes. Confined to its loop; others ask the loop.
 ///
 /// Records are trivial and have a place each, their texts stand in a ring of their own. A record whose texts were overwritten is gone
 /// with them. Nothing is allocated but the two blocks, of which the system gives memory only as they are first written.
@@ -36,7 +36,7 @@ final class TraceRing {
 
     deinit { records.deallocate() }
 
-    /// As many octets as most traces have of texts.
+    /// As many bytes as most traces have of texts.
     private static let usualTextCount = 2 * larder_cache_line
 
     private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit

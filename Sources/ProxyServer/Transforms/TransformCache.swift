@@ -7,7 +7,7 @@ import ProxyPolicy
 /// What rules have made of stored responses, in memory for those who ask again (C9): shared by all loops, and touched only by requests for
 /// which something is made.
 ///
-/// It holds so many octets, those that were used last; that nothing could be made counts as its head. What is being made is made once: who wants
+/// It holds so many bytes, those that were used last; that nothing could be made counts as its head. What is being made is made once: who wants
 /// the same waits for it.
 final class TransformCache: Sendable {
     /// A stored body, by the row of its response, and what is made of it.
@@ -178,7 +178,7 @@ final class TransformCache: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// How many there are, and their octets.
+    /// How many there are, and their bytes.
     var counts: (entries: Int, bytes: Int) { contents.withLock { ($0.entries.count, $0.byteCount) } }
 
     /// - Returns: what had to go.

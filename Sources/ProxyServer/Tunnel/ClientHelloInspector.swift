@@ -18,7 +18,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
     private var state = State.reading
-    /// Runs from the client's first octet on: who waits for the server to speak first may do so.
+    /// Runs from the client's first byte on: who waits for the server to speak first may do so.
     private var timer: TimerID?
 
     init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {

@@ -6,7 +6,7 @@ final class Pipe {
     let readEnd: Int32
     let writeEnd: Int32
 
-    /// How much a pipe is asked to hold, in octets; the kernel may grant less.
+    /// How much a pipe is asked to hold, in bytes; the kernel may grant less.
     static let capacity = 256 * 1024
 
     /// `splice` can not be told to raise no signal: a peer that has gone is an error of the call, not the end of the process.

@@ -1,6 +1,6 @@
 /// One direction of a relay: from one end to the other, which is told when the source has ended.
 ///
-/// States and moves as of `TunnelDirection`: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn was over before its octets), and
+/// States and moves as of `TunnelDirection`: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn was over before its bytes), and
 /// from each to `ended` or `failed`. What was read and not taken waits at the sink, and nothing more is read until it has left.
 struct RelayDirection {
     enum State { case waitsForSource, waitsForSink, hasMore, ended, failed }
@@ -11,7 +11,7 @@ struct RelayDirection {
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
 
-    /// How many times octets are moved in one turn, so that one relay does not hold the loop: 32 KiB of records that hold nothing but new
+    /// How many times bytes are moved in one turn, so that one relay does not hold the loop: 32 KiB of records that hold nothing but new
     /// keys take TLS tens of milliseconds.
     private static let movesPerTurn = 2
 
@@ -31,7 +31,7 @@ struct RelayDirection {
         if state == .waitsForSink { move(through: buffer) }
     }
 
-    /// Moves octets until one side would block, the source has ended and all has left, or the turn is over.
+    /// Moves bytes until one side would block, the source has ended and all has left, or the turn is over.
     mutating func move(through buffer: UnsafeMutableRawBufferPointer) {
         if state == .ended { return }
         state = .hasMore

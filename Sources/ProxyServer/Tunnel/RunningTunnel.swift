@@ -1,10 +1,10 @@
-/// What moves octets both ways, and belongs to no connection any more.
+/// What moves bytes both ways, and belongs to no connection any more.
 protocol RunningTunnel: AnyObject {
     /// Stops at once, as when the proxy ends.
     func close()
 }
 
-/// Octets that were moved, each way.
+/// Bytes that were moved, each way.
 struct TunnelCounts: Sendable {
     var toUpstream: UInt64 = 0
     var toClient: UInt64 = 0

@@ -2,7 +2,7 @@ import EventLoop
 import ProxyCore
 import UpstreamTransport
 
-/// What follows a 101 where TLS ends here, on one side at least: octets both ways, each direction ending by itself, as in a `Tunnel`. An
+/// What follows a 101 where TLS ends here, on one side at least: bytes both ways, each direction ending by itself, as in a `Tunnel`. An
 /// end inside TLS is told by a close_notify, outside of it by the end of that way of the connection.
 ///
 /// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both connections, which are watched by edges.
@@ -34,7 +34,7 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
     /// From a sink's first delay on, for good: until then its readiness would wake the relay for nothing.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
-    /// Takes both connections over and begins to move octets.
+    /// Takes both connections over and begins to move bytes.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, origin: SwitchedConnection,
         owner: ExchangeDriver

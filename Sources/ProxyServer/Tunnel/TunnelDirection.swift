@@ -24,7 +24,7 @@ struct TunnelDirection: ~Copyable {
     /// The source is known to send no more than what the kernel holds of it: it is read until its end is seen.
     private var isSourceEnding = false
 
-    /// From this many octets on, bytes are spliced.
+    /// From this many bytes on, bytes are spliced.
     private static let copiedCount: UInt64 = 64 * 1024
     /// How many times bytes are moved in one turn, so that one fast tunnel does not hold the loop.
     private static let movesPerTurn = 16

@@ -131,7 +131,7 @@ final class FetchTable: Sendable {
     private static func place(of hash: Int) -> Int { (hash >> 4) & (placeCount - 1) }
 }
 
-/// A cache key with its hash, made once and in one go: an array's own hash is made octet by octet, for each look-up anew.
+/// A cache key with its hash, made once and in one go: an array's own hash is made byte by byte, for each look-up anew.
 struct FetchKey: Hashable, Sendable {
     let hash: Int
     let octets: [UInt8]

@@ -7,9 +7,9 @@ struct NetlinkHead: Equatable {
     let port: UInt32
 }
 
-/// Takes apart what comes over netlink: messages, each a head and a payload, and attributes inside. Numbers are in the machine's order of octets.
+/// Takes apart what comes over netlink: messages, each a head and a payload, and attributes inside. Numbers are in the machine's order of bytes.
 ///
-/// What the lengths say is checked against what is there: octets that do not add up are told as such, and never read past their end.
+/// What the lengths say is checked against what is there: bytes that do not add up are told as such, and never read past their end.
 enum NetlinkReader {
     static let headLength = 16
     private static let attributeHeadLength = 4

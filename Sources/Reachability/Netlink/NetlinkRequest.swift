@@ -11,7 +11,7 @@ enum NetlinkRequest {
         var next: Subject? { Subject(rawValue: rawValue + 1) }
     }
 
-    /// The octets of the request, for every family.
+    /// The bytes of the request, for every family.
     static func octets(askingFor subject: Subject, sequence: UInt32) -> [UInt8] {
         let (type, bodyLength) =
             switch subject {

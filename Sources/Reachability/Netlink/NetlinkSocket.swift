@@ -49,7 +49,7 @@ final class NetlinkSocket: Sendable {
     }
 
     /// Reads one datagram of the kernel's.
-    /// - Returns: how many octets of the buffer it takes; none for what another process has sent.
+    /// - Returns: how many bytes of the buffer it takes; none for what another process has sent.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ReadFault) -> Int {
         while true {
             var sender = sockaddr_nl()

@@ -20,7 +20,7 @@ package struct StoreFilter: Equatable, Sendable {
     package var freshness: Freshness?
     /// All of these.
     package var tags: [String] = []
-    /// Lengths of bodies that are greater than the one, and less than the other, in octets.
+    /// Lengths of bodies that are greater than the one, and less than the other, in bytes.
     package var largerThan: UInt64?
     package var smallerThan: UInt64?
 

@@ -1,7 +1,7 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// A row of the table `extent`: octets of one representation, in chunks of their own (RFC 9111 §3.3, §3.4).
+/// A row of the table `extent`: bytes of one representation, in chunks of their own (RFC 9111 §3.3, §3.4).
 struct ExtentRow {
     /// Behind so many of them, a response is not joined any further.
     static let limit = 256
@@ -10,7 +10,7 @@ struct ExtentRow {
     var id: Int64
     /// The row whose representation it is; negative where it is to be deleted.
     var response: StoredRowID
-    /// Where in the representation its first chunk begins, and how many octets stand in its chunks; 0 while they are coming.
+    /// Where in the representation its first chunk begins, and how many bytes stand in its chunks; 0 while they are coming.
     var base: UInt64
     var length: UInt64
     /// What of it counts: others may hold the rest.
@@ -69,7 +69,7 @@ struct ExtentSet {
         self.init(rows)
     }
 
-    /// Octets in all their chunks.
+    /// Bytes in all their chunks.
     var byteCount: Int64 { rows.reduce(0) { $0 + Int64($1.length) } }
 
     /// Those that touch each other taken together.

@@ -69,7 +69,7 @@ final class ReadingTables {
         return found
     }
 
-    /// What is stored of a key in part: heads, and which octets are there.
+    /// What is stored of a key in part: heads, and which bytes are there.
     func partials(ofKey key: [UInt8], _ hash: KeyHash) throws(StoreError) -> [PartialResponse] {
         var found: [PartialResponse] = []
         hash.withBytes { partialRowsByKey.bind(1, copying: $0) }

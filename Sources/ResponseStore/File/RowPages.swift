@@ -12,7 +12,7 @@ final class RowPages {
         /// `nil` where the row is not what was stored.
         let entry: StoredEntry?
         let lastAccess: Int64
-        /// Octets of the body that stand in the file: fewer than there are where it is stored in part.
+        /// Bytes of the body that stand in the file: fewer than there are where it is stored in part.
         let storedLength: UInt64
     }
 

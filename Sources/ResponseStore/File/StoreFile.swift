@@ -62,7 +62,7 @@ package struct StoreFile: Sendable {
         try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(Self.keptLogLength)")
     }
 
-    /// What the file of the write-ahead log is cut back to once a checkpoint has emptied it, in octets.
+    /// What the file of the write-ahead log is cut back to once a checkpoint has emptied it, in bytes.
     private static let keptLogLength = 64 << 20
 
     /// - Returns: `nil` when the file was emptied and has to be opened again.

@@ -20,7 +20,7 @@ final class ChainDirectory: Sendable {
 
     private let state = Guarded(State())
 
-    /// The one of these octets that others share already, or from now on this one.
+    /// The one of these bytes that others share already, or from now on this one.
     /// - Returns: `nil` where there would be more than `StoreLimits.chainOctets` of them in memory.
     func shared(_ chain: RecordedChain) -> RecordedChain? {
         state.withLock { state in

@@ -2,7 +2,7 @@ import EventLoop
 import HTTPCaching
 import Synchronization
 
-/// The responses that are stored in part: their heads, and which octets are there. Written by the writer as its transactions are
+/// The responses that are stored in part: their heads, and which bytes are there. Written by the writer as its transactions are
 /// committed, and read by any loop that has found nothing whole.
 final class PartialDirectory: Sendable {
     /// More are not kept: the oldest goes.

@@ -161,7 +161,7 @@ package final class ResponseStore: Sendable {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
     }
 
-    /// A longer body of this response is not stored, in octets.
+    /// A longer body of this response is not stored, in bytes.
     package func greatestBodyLength(of response: StoredResponse) -> UInt64 { core.greatestBodyLength(of: response) }
 
     /// Begins to store a response whose body is yet to come.

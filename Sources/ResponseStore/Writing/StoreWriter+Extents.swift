@@ -3,7 +3,7 @@ import HTTPCaching
 /// How bodies that came in part are joined in the file: extents of one representation, under one strong entity tag
 /// (RFC 9111 §3.3, §3.4). When nothing is missing any more, the response is as any other.
 extension StoreWriter {
-    /// The octets in a pending response's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
+    /// The bytes in a pending response's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
     /// - Returns: the response, where it is whole now.
     func join(_ id: StoredRowID, base: UInt64, length: UInt64) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
@@ -38,7 +38,7 @@ extension StoreWriter {
         guard let replaced = extents.insert(extent) else {
             let none = try discardJoined(id)
             guard target.id != id, isNewer else { return none }
-            // Its octets are there already; that they still hold is what it has brought.
+            // Its bytes are there already; that they still hold is what it has brought.
             takeOver(own, into: &target)
             return try settle(target, extents)
         }

@@ -14,7 +14,7 @@ enum EscapedText {
         ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
     ]
 
-    /// - Returns: the octets of the blank that stands there.
+    /// - Returns: the bytes of the blank that stands there.
     static func blank(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> [UInt8]? {
         blanks.first { octets.holds($0, at: place) }
     }
@@ -35,7 +35,7 @@ enum EscapedText {
         return start > 0 && octets[start - 1] == UInt8(ascii: "%") && !isWord(value)
     }
 
-    /// Where a credential ends (RFC 9110 §11.2), some octets of which a URI and a form escape.
+    /// Where a credential ends (RFC 9110 §11.2), some bytes of which a URI and a form escape.
     static func endOfToken68(in octets: UnsafeBufferPointer<UInt8>, from start: Int, behind blank: [UInt8]) -> Int {
         let isEscaped = blank != [ASCII.space]
         let plus = UInt8(ascii: "+")

@@ -55,7 +55,7 @@ package enum SecretScan {
         return found
     }
 
-    /// The octets at which a secret, or the name of one, may begin.
+    /// The bytes at which a secret, or the name of one, may begin.
     private static let mayBegin: [Bool] = {
         var table = [Bool](repeating: false, count: 256)
         for octet in "eAgx-Bbl/".utf8 { table[Int(octet)] = true }
@@ -67,7 +67,7 @@ package enum SecretScan {
         return table
     }()
 
-    /// The names by their first octet, so that hardly any word is compared with one.
+    /// The names by their first byte, so that hardly any word is compared with one.
     private static let namesByFirstOctet: [[[UInt8]]] = (0...255).map { octet in
         names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
     }

@@ -142,7 +142,7 @@ struct StructuredSecrets {
         return end
     }
 
-    /// Octets that stand around URLs and in none.
+    /// Bytes that stand around URLs and in none.
     private func endOfURL(from start: Int) -> Int {
         octets.end(from: start, limit: 16 << 10) { $0 > ASCII.space && $0 != 0x7F && !"\"'<>\\`".utf8.contains($0) }
     }

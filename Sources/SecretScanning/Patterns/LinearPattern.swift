@@ -1,14 +1,14 @@
 import HTTPMessage
 
-/// A regular expression that is matched in time bounded by the text's length, whatever it says: all its ways are followed at once, one octet
+/// A regular expression that is matched in time bounded by the text's length, whatever it says: all its ways are followed at once, one byte
 /// after the other, so that nothing is tried twice (T35).
 ///
-/// It knows octets, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, `^` and `$` for the text's ends.
+/// It knows bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, `^` and `$` for the text's ends.
 /// What it finds is the leftmost and, from there, the longest. Nothing is captured.
 package struct LinearPattern: Sendable {
     /// Steps of a pattern; one with more is refused.
     static let stepLimit = 512
-    /// Octets of a text in which findings are replaced: of a longer one, the first. By what is left out here, recordings are found: it stays.
+    /// Bytes of a text in which findings are replaced: of a longer one, the first. By what is left out here, recordings are found: it stays.
     static let textLimit = 1 << 20
     /// Steps that are taken for all replacements in a text together; what is left then stays as it is.
     static let workLimit = 64 << 20
@@ -144,7 +144,7 @@ package struct LinearPattern: Sendable {
             return nil
         }
 
-        /// Reaches a step and all that follow it without an octet.
+        /// Reaches a step and all that follow it without a byte.
         private mutating func follow(_ step: Int, _ start: Int, _ place: Int, _ text: [UInt8], _ found: inout Range<Int>?) {
             guard reached[step] != round else { return }
             reached[step] = round
@@ -164,7 +164,7 @@ package struct LinearPattern: Sendable {
             }
         }
 
-        /// Those that take the octet go on behind it.
+        /// Those that take the byte go on behind it.
         private mutating func advance(over octet: UInt8) {
             var kept = 0
             work += current.count
@@ -178,7 +178,7 @@ package struct LinearPattern: Sendable {
     }
 }
 
-/// Which of the 256 octets are meant.
+/// Which of the 256 bytes are meant.
 struct OctetSet: Sendable, Equatable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

@@ -8,7 +8,7 @@ package struct ProjectKey: Sendable {
 
     private let octets: [UInt8]
 
-    /// - Returns: `nil` for fewer than 32 octets.
+    /// - Returns: `nil` for fewer than 32 bytes.
     package init?(octets: [UInt8]) {
         guard octets.count >= Self.length else { return nil }
         self.octets = octets

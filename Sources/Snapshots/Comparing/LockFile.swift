@@ -48,7 +48,7 @@ package struct LockFile: Equatable, Sendable {
     package let entries: [Entry]
 
     private static let firstLine = "larder-lock 1"
-    /// Octets of a lock file that is read.
+    /// Bytes of a lock file that is read.
     package static let lengthLimit = 256 << 20
 
     package init(_ entries: [Entry]) { self.entries = entries.sorted { $0.place < $1.place } }
@@ -86,7 +86,7 @@ package struct LockFile: Equatable, Sendable {
 
     package var text: String { Self.firstLine + "\n" + entries.map { $0.text + "\n" }.joined() }
 
-    /// What is wrong with a lock, and where, as `LINE:COLUMN: REASON`; columns count octets.
+    /// What is wrong with a lock, and where, as `LINE:COLUMN: REASON`; columns count bytes.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package let line: Int
         package let column: Int

@@ -21,7 +21,7 @@ package final class BodyReader {
         pieces = row.pieces
     }
 
-    /// Goes to the piece in which an octet stands, for a range; the octets before it in that piece are given out too.
+    /// Goes to the piece in which a byte stands, for a range; the bytes before it in that piece are given out too.
     /// - Returns: where the next piece begins.
     package func seek(to offset: UInt64) -> UInt64 {
         number = Int(min(offset, body.length) / UInt64(SnapshotLimits.chunkLength))

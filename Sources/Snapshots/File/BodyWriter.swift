@@ -19,7 +19,7 @@ package final class BodyWriter {
 
     deinit { if !isOver { writer.dropLater(bodyID: id) } }
 
-    /// Goes on with the next octets.
+    /// Goes on with the next bytes.
     /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. What came stays until `finish` or the end of this object.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         precondition(!isOver, "a body that has ended goes on")
@@ -45,7 +45,7 @@ package final class BodyWriter {
         }
         if length <= UInt64(SnapshotLimits.chunkLength), id == nil {
             whole.update(rest.span)
-            let digest = SHA256Digest(whole.finish().octets)!  // 32 octets
+            let digest = SHA256Digest(whole.finish().octets)!  // 32 bytes
             if try !writer.holdsBody(digest, length: length) {
                 try writer.insertBody(nil, digest: digest, length: length, pieces: digest.octets, only: rest)
             }
@@ -53,7 +53,7 @@ package final class BodyWriter {
             return RecordedBody(digest: digest, length: length, pieces: digest, isKept: true)
         }
         if !rest.isEmpty { try writeChunk() }
-        let digest = SHA256Digest(whole.finish().octets)!  // 32 octets
+        let digest = SHA256Digest(whole.finish().octets)!  // 32 bytes
         let body = RecordedBody(digest: digest, length: length, pieces: ChunkDigests.combined(pieces), isKept: true)
         if try writer.holdsBody(digest, length: length) {
             writer.dropLater(bodyID: id)

@@ -44,7 +44,7 @@ struct KeyTable: Sendable {
 
 extension SnapshotTables {
     /// All pieces of a table one behind the other.
-    /// - Throws: `damaged` unless there are as many octets as there should be.
+    /// - Throws: `damaged` unless there are as many bytes as there should be.
     func pages(_ kind: PageKind, length: Int) throws(SnapshotError) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(length)

@@ -1,8 +1,8 @@
 /// What the rows of `page` hold: tables that are read in pieces, by place. A row's id is `kind << 32 | number of the piece`.
 enum PageKind {
-    /// The recordings' primary keys, 16 octets each, in canonical order.
+    /// The recordings' primary keys, 16 bytes each, in canonical order.
     case keys
-    /// The ids of their rows in this file, 8 octets each, in the same order. They are in no root: who believes a wrong one is given a row
+    /// The ids of their rows in this file, 8 bytes each, in the same order. They are in no root: who believes a wrong one is given a row
     /// whose digest is not the one that belongs there.
     case rows
     /// Method, a space, URI and a line feed of each recording, in the same order: what a near miss is looked for in.
@@ -10,7 +10,7 @@ enum PageKind {
     /// The digests of one level of the tree under `full`, leaves first.
     case tree(level: Int)
 
-    /// Octets of a piece.
+    /// Bytes of a piece.
     var pieceLength: Int {
         switch self {
         case .keys, .rows, .targets: 64 << 10

@@ -6,7 +6,7 @@ import ServerTrust
 /// A finished snapshot, open for reading. It is not believed: each row is held against the root `full` before it is given out, and a piece of
 /// a body against the digest that its recording's row names.
 ///
-/// Opening takes a time that the number of recordings bounds (24 octets are read of each), not what they hold. Confined to one thread; others
+/// Opening takes a time that the number of recordings bounds (24 bytes are read of each), not what they hold. Confined to one thread; others
 /// open their own.
 package final class Snapshot {
     package let path: String
@@ -63,7 +63,7 @@ package final class Snapshot {
         return recording
     }
 
-    /// The octets of its row, checked.
+    /// The bytes of its row, checked.
     func row(at place: Int) throws(SnapshotError) -> [UInt8] {
         precondition((0..<count).contains(place), "a place behind the last recording")
         let id = keys.rowID(at: place)

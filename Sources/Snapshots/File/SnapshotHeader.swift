@@ -2,7 +2,7 @@ import Glibc
 import HTTPMessage
 import SQLiteDatabase
 
-/// The first 100 octets of a finished snapshot, read before SQLite is given the file (sqlite.org/fileformat2.html, §1.3).
+/// The first 100 bytes of a finished snapshot, read before SQLite is given the file (sqlite.org/fileformat2.html, §1.3).
 enum SnapshotHeader {
     /// - Throws: `notASnapshot` for anything but a finished file of this version: another application's, a log left beside it, a length that is not
     ///   what the header says.

@@ -105,7 +105,7 @@ extension SnapshotWriter {
     }
 }
 
-/// The recordings of a file on their way into canonical order: that of their rows' octets, which begin with primary key, key, secrets,
+/// The recordings of a file on their way into canonical order: that of their rows' bytes, which begin with primary key, key, secrets,
 /// generation and position.
 private struct CanonicalOrder {
     private struct Entry {

@@ -19,7 +19,7 @@ package final class SnapshotWriter {
 
     /// How long what was appended may wait to be committed.
     static let commitInterval = Duration.milliseconds(500)
-    /// Octets of a transaction.
+    /// Bytes of a transaction.
     static let commitLength = 8 << 20
 
     package let path: String
@@ -110,7 +110,7 @@ package final class SnapshotWriter {
     private static func begin(on connection: Connection, _ manifest: Manifest) throws(DatabaseError) -> SnapshotTables {
         // Whoever else would go on with it, or finish it, is told that it is locked.
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4096")
-        // What is deleted leaves no octets behind: bodies may hold what nobody is to find.
+        // What is deleted leaves no bytes behind: bodies may hold what nobody is to find.
         try connection.execute("PRAGMA secure_delete=ON")
         let tables = SnapshotTables(connection)
         try connection.execute("BEGIN IMMEDIATE")

@@ -3,7 +3,7 @@ import HTTPMessage
 /// Cuts the entries out of a HAR file while it comes, so that one of them at a time is in memory. Strings and brackets are all it knows of JSON: what
 /// is between an entry's brackets is judged by who parses it.
 struct HARElements {
-    /// Octets of one entry's text: twice what a body in base64 may be that is searched for secrets, and heads.
+    /// Bytes of one entry's text: twice what a body in base64 may be that is searched for secrets, and heads.
     static let elementLimit = 48 << 20
     /// How deeply brackets may stand in each other.
     static let depthLimit = 512

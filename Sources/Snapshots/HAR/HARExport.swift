@@ -98,7 +98,7 @@ package struct HARExport {
     }
 
     /// In base64, out of its codings where they come off.
-    /// - Returns: how many octets were written.
+    /// - Returns: how many bytes were written.
     private func writeContent(_ body: RecordedBody, _ fields: Fields, to sink: Sink) throws(SnapshotError) -> Int {
         let codings = fields.lines.filter { $0.known == .contentEncoding }.map { fields.text(of: $0.value) }
         let decoder = ContentDecoder(contentEncoding: codings, limits: CodingLimits(length: SnapshotLimits.bodyLength))
@@ -179,7 +179,7 @@ package struct HARExport {
     }
 }
 
-/// Base64 of octets that come in pieces.
+/// Base64 of bytes that come in pieces.
 struct Base64Pieces {
     private var rest: [UInt8] = []
     private(set) var count = 0

@@ -14,7 +14,7 @@ package struct HARImportReport: Equatable, Sendable {
 
     package internal(set) var recorded = 0
     package internal(set) var leftOut: [Entry] = []
-    /// What was recorded with other octets than came.
+    /// What was recorded with other bytes than came.
     package internal(set) var changed: [Entry] = []
 }
 
@@ -27,7 +27,7 @@ package final class HARImport {
 
     package init(_ recorder: SnapshotRecorder) { self.recorder = recorder }
 
-    /// The next octets of the file.
+    /// The next bytes of the file.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         var entries: [[UInt8]] = []
         try elements.append(octets) { entries.append($0) }
@@ -113,7 +113,7 @@ package final class HARImport {
         return fields
     }
 
-    /// Octets, and what is to be said of them.
+    /// Bytes, and what is to be said of them.
     private typealias Body = (octets: [UInt8], change: String?)
 
     /// - Returns: empty without one; `nil` where it cannot be had.

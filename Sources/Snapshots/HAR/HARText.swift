@@ -1,8 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The octets for which a text of a HAR file stands. HAR has every text in Unicode, whatever charset it came in: that which the type names, and where it
-/// names none UTF-8, or Latin-1 as mitmproxy reads octets that it takes for text. Where they disagree the length tells which was meant.
+/// The bytes for which a text of a HAR file stands. HAR has every text in Unicode, whatever charset it came in: that which the type names, and where it
+/// names none UTF-8, or Latin-1 as mitmproxy reads bytes that it takes for text. Where they disagree the length tells which was meant.
 struct HARText {
     let octets: [UInt8]
     /// Why they are not those that came, for people; `nil` where nothing is known of that.
@@ -10,7 +10,7 @@ struct HARText {
 
     /// - Parameters:
     ///   - contentType: of the message; empty where it declares none.
-    ///   - length: how many octets came, as the file has it; `nil` where it does not say.
+    ///   - length: how many bytes came, as the file has it; `nil` where it does not say.
     init(_ text: String, contentType: String, length: Int?) {
         let unicode = Array(text.utf8)
         func isMeant(_ octets: [UInt8]) -> Bool { octets.count == length }
@@ -32,7 +32,7 @@ struct HARText {
             change = isMeant(unicode) ? nil : "\(charset) lacks characters of its text, which is in UTF-8"
             return
         }
-        // A server may name another charset than its octets are in; whoever looked at them knew better.
+        // A server may name another charset than its bytes are in; whoever looked at them knew better.
         octets = isMeant(unicode) && !isMeant(named) ? unicode : named
         change = nil
     }

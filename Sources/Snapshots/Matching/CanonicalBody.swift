@@ -5,7 +5,7 @@ import SecretScanning
 
 /// A request's body on its way into canonical form: out of its codings, without what says nothing.
 ///
-/// What cannot be read as its media type says stays as it came, so that it is compared octet by octet.
+/// What cannot be read as its media type says stays as it came, so that it is compared byte by byte.
 struct CanonicalBody {
     private(set) var text: [UInt8]
     private let mediaType: MediaKind

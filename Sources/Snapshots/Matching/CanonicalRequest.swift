@@ -103,9 +103,9 @@ struct CanonicalRequest {
 
     var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
 
-    /// The key under a response: the text, a zero octet, and the canonical form of the fields that its Vary names.
+    /// The key under a response: the text, a zero byte, and the canonical form of the fields that its Vary names.
     func key(nominatedBy response: Fields?) -> SHA256Digest {
-        SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // 32 octets
+        SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // 32 bytes
     }
 
     /// The names in lower case that tell recordings apart where the response has these fields; none where it varies by everything.

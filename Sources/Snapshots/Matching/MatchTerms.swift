@@ -30,7 +30,7 @@ package struct MatchTerms: Equatable, Sendable {
 
 /// What of a request says nothing about the answer to it.
 package struct Canonicaliser: Equatable, Sendable {
-    /// Which requests are meant: an URI in the spelling of `CacheKey` with stars for any octets.
+    /// Which requests are meant: an URI in the spelling of `CacheKey` with stars for any bytes.
     package var uri: String
     /// The only method that is meant; `nil` is any.
     package var method: String?

@@ -5,9 +5,9 @@ import ServerTrust
 package struct RequestToMatch: Sendable {
     package enum Body: Sendable {
         case none
-        /// All of it, as it came; `SnapshotLimits.requestBodyLength` octets at most.
+        /// All of it, as it came; `SnapshotLimits.requestBodyLength` bytes at most.
         case octets([UInt8])
-        /// What a longer one comes to, and how many octets it has.
+        /// What a longer one comes to, and how many bytes it has.
         case digest(SHA256Digest, length: UInt64)
     }
 

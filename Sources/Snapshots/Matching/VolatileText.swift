@@ -46,7 +46,7 @@ enum VolatileText {
 
     private static func endOfTime(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         if ASCII.isDigit(octets[start]) { return endOfDate(in: octets, at: start) ?? endOfSeconds(in: octets, at: start) }
-        // HTTP-date as it is written today (RFC 9110 §5.6.7), 29 octets.
+        // HTTP-date as it is written today (RFC 9110 §5.6.7), 29 bytes.
         guard ASCII.isAlpha(octets[start]), octets.count - start >= 29 else { return nil }
         let date = Array(octets[start..<start + 29])
         return HTTPDate.parse(date.span, now: Timestamp(seconds: 0)) == nil ? nil : start + 29

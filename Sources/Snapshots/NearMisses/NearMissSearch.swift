@@ -23,7 +23,7 @@ package final class NearMissSearch {
     static let candidateCount = 24
     /// How many recordings are looked at for what a canonicaliser makes equal.
     static let comparisonLimit = 4096
-    /// Octets of a recorded body that is compared place by place.
+    /// Bytes of a recorded body that is compared place by place.
     static let bodyLimit = 1 << 20
 
     private let snapshot: Snapshot

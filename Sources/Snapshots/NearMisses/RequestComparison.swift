@@ -68,7 +68,7 @@ struct RequestComparison {
             if recorded.mediaKind == .json, let old = try? JSONValue(parsing: old, options: options),
                 let new = try? JSONValue(parsing: new, options: options)
             {
-                // What cannot be read is compared as octets.
+                // What cannot be read is compared as bytes.
                 compare(old, new, below: [])
             } else if recorded.mediaKind == .form {
                 comparePairs(SplitURI.pairs(old[...]), SplitURI.pairs(new[...])) { .formField($0) }

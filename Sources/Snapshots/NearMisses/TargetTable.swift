@@ -48,7 +48,7 @@ struct TargetTable {
         return best.map(\.place)
     }
 
-    /// How many octets are not in the common beginning or the common end of both.
+    /// How many bytes are not in the common beginning or the common end of both.
     private static func distance(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>, below bound: Int) -> Int
     {
         let shorter = min(one.count, other.count)

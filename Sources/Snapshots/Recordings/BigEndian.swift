@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Numbers as rows hold them: the greatest octet first, so that rows sort as their numbers do.
+/// Numbers as rows hold them: the greatest byte first, so that rows sort as their numbers do.
 extension Array<UInt8> {
     mutating func append(bigEndian number: some FixedWidthInteger) {
         for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
@@ -15,7 +15,7 @@ extension Span<UInt8> {
         return number
     }
 
-    /// A copy of these octets.
+    /// A copy of these bytes.
     func octets(_ range: Range<Int>) -> [UInt8] {
         var octets: [UInt8] = []
         octets.append(extracting(range))

@@ -3,7 +3,7 @@ import ServerTrust
 
 extension RecordingRow {
     /// Believes nothing of what stands there.
-    /// - Returns: `nil` for octets that no recording is written as.
+    /// - Returns: `nil` for bytes that no recording is written as.
     static func decode(_ row: [UInt8]) -> Recording? {
         let span = row.span
         guard span.count >= headCount, span.count <= SnapshotLimits.recordLength, span[0] == version,

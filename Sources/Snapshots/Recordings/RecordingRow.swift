@@ -1,8 +1,8 @@
 /// A recording as it stands in its row (docs/snapshot-format.md): what is ordered, hashed into the root `full`, and signed.
 ///
-/// Behind a head of fixed length come parts: a tag (1 octet), a count (4) and so many octets, in the order of their tags. Numbers have their
-/// greatest octet first, so that the order of rows is the order of their octets. There is one way to write a recording: what decodes
-/// encodes to the same octets.
+/// Behind a head of fixed length come parts: a tag (1 byte), a count (4) and so many bytes, in the order of their tags. Numbers have their
+/// greatest byte first, so that the order of rows is the order of their bytes. There is one way to write a recording: what decodes
+/// encodes to the same bytes.
 enum RecordingRow {
     static let version: UInt8 = 1
     /// Version, primary key, key, secrets, generation, position.

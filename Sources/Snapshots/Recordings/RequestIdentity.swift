@@ -5,7 +5,7 @@ import ServerTrust
 /// Three digests, each taking in more. Requests that share `primary` are candidates for each other; those that share `key` too are
 /// answered by one sequence, unless their secrets tell them apart and the project's key is there to say so.
 package struct RequestIdentity: Hashable, Sendable {
-    /// The first 16 octets of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
+    /// The first 16 bytes of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
     package let primary: PrimaryKey
     /// The same and the fields that the response's Vary names.
     package let key: SHA256Digest
@@ -33,7 +33,7 @@ package struct PrimaryKey: Hashable, Comparable, Sendable {
 
     package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest is longer */ }
 
-    /// - Returns: `nil` for fewer octets than 16; more are not looked at.
+    /// - Returns: `nil` for fewer bytes than 16; more are not looked at.
     package init?(_ octets: ArraySlice<UInt8>) {
         guard octets.count >= Self.count else { return nil }
         func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }

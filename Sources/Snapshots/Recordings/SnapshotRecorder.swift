@@ -243,7 +243,7 @@ package final class ExchangeRecording {
         response = RecordedResponse(status: status, reason: reason, fields: fields, earlyHints: earlyHints)
     }
 
-    /// The next octets of the response's body, without its transfer coding.
+    /// The next bytes of the response's body, without its transfer coding.
     /// - Throws: `unsearchable` where it becomes too long to be searched and is not to be kept then; this exchange is not recorded.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         if let body { return try body.append(octets) }

@@ -6,7 +6,7 @@ extension FoundRecording {
     /// recording of the whole serves a client with a cache of its own, and one that goes on with a download.
     /// - Parameters:
     ///   - now: when it is delivered: it is as old as it was when it was recorded.
-    ///   - body: where its octets are had.
+    ///   - body: where its bytes are had.
     /// - Returns: `nil` where the exchange failed before a head came, and for a status from which nothing is derived.
     package func storedResponse(at now: Timestamp, body: StoredBody) -> StoredResponse? {
         guard let response = recording.response, (200...599).contains(response.status.code) else { return nil }

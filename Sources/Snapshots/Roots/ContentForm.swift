@@ -3,7 +3,7 @@ import ServerTrust
 
 /// What a recording means, apart from when it was made and by whom: what is hashed into the root `content`.
 ///
-/// Key (32 octets), position (4), then parts as in a row: the status, the reason is left out, each response field in lower case with its
+/// Key (32 bytes), position (4), then parts as in a row: the status, the reason is left out, each response field in lower case with its
 /// value, sorted, each trailer likewise, the body's digest and length, the kind of failure, the fields of each 103. Of volatile fields the names alone stand there.
 enum ContentForm {
     /// What differs from one answer to the next without meaning another one: when it was sent, how long it had been stored, who passed it on, and
@@ -44,7 +44,7 @@ enum ContentForm {
         }
     }
 
-    /// `name:value` each, sorted by their octets.
+    /// `name:value` each, sorted by their bytes.
     static func lines(of fields: Fields) -> [[UInt8]] {
         fields.lines.map { line in
             let range = line.name.range

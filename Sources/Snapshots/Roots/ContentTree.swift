@@ -22,7 +22,7 @@ struct ContentTree {
                 leaf: MerkleTree.leaf(ContentForm.make(of: recording))))
     }
 
-    /// Leaves stand in the order of their forms' octets, which begin with key and position. Without recordings there is the leaf of nothing.
+    /// Leaves stand in the order of their forms' bytes, which begin with key and position. Without recordings there is the leaf of nothing.
     func root() -> SHA256Digest {
         let answering = entries.filter { newest[$0.key] == $0.generation }.sorted { left, right in
             left.key == right.key ? left.position < right.position : left.key < right.key

@@ -24,7 +24,7 @@ package struct Manifest: Equatable, Sendable {
         package var keys = [UInt8](repeating: 0, count: 32)
         /// SHA-256 of the lines of targets in canonical order.
         package var targets = [UInt8](repeating: 0, count: 32)
-        /// Octets of the lines of targets.
+        /// Bytes of the lines of targets.
         package var targetsLength = 0
     }
 
@@ -64,7 +64,7 @@ package struct Manifest: Equatable, Sendable {
         return value.text()
     }
 
-    /// - Throws: `malformed` for anything but what `text` writes, octet for octet; `tooLarge` for what goes past a limit.
+    /// - Throws: `malformed` for anything but what `text` writes, byte for byte; `tooLarge` for what goes past a limit.
     init(text: [UInt8]) throws(SnapshotError) {
         guard text.count <= SnapshotLimits.manifestLength else { throw .tooLarge("the manifest") }
         let value: JSONValue

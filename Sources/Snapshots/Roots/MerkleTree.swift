@@ -3,9 +3,9 @@ import ServerTrust
 
 /// A tree of SHA-256 digests with 256 children at each node, so that a leaf's path is two or three pages of 8 KiB.
 ///
-/// A leaf is SHA-256 of 0x00 and the row's octets, a node SHA-256 of 0x01 and the digests of its children, each level grouped from its
-/// beginning by 256 until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero octet, the number of
-/// leaves (8 octets, the greatest first) and the topmost node, so that no root of one tree is one of another.
+/// A leaf is SHA-256 of 0x00 and the row's bytes, a node SHA-256 of 0x01 and the digests of its children, each level grouped from its
+/// beginning by 256 until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero byte, the number of
+/// leaves (8 bytes, the greatest first) and the topmost node, so that no root of one tree is one of another.
 struct MerkleTree: Sendable {
     static let fanOut = 256
 
@@ -37,7 +37,7 @@ struct MerkleTree: Sendable {
         var prefix = Array(name.utf8)
         prefix.append(0)
         prefix.append(bigEndian: UInt64(count))
-        return SHA256Digest(Hashing.sha256(prefix, top))!  // 32 octets
+        return SHA256Digest(Hashing.sha256(prefix, top))!  // 32 bytes
     }
 
     /// How many digests there are on each level of a tree with so many leaves, the leaves first.

@@ -88,6 +88,6 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// SHA-256 of the key's octets, in hexadecimal: by what settings may name it.
+    /// SHA-256 of the key's bytes, in hexadecimal: by what settings may name it.
     package var description: String { Hexadecimal.encode(SHA256Digest(of: octets).octets) }
 }

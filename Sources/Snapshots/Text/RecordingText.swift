@@ -19,7 +19,7 @@ import ServerTrust
 ///     < Content-Type: text/plain
 ///     < body sha256:… 5 … kept .txt
 ///
-/// Lines behind `>`, `<` and `<103` hold the octets of fields as they are; the line that begins with `body` has no colon behind a name and so is no field.
+/// Lines behind `>`, `<` and `<103` hold the bytes of fields as they are; the line that begins with `body` has no colon behind a name and so is no field.
 /// What it says of identity and positions is not written: it comes out again from the rest.
 enum RecordingText {
     static let firstLine = Array("larder-recording 1".utf8)

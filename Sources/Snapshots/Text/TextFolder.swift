@@ -6,7 +6,7 @@ import ServerTrust
 /// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains beside them under their
 /// digests. It comes to the same roots again.
 package enum TextFolder {
-    /// Octets of one recording's text.
+    /// Bytes of one recording's text.
     static let textLimit = 2 * SnapshotLimits.recordLength
 
     // MARK: Writing

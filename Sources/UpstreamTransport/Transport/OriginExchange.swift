@@ -31,7 +31,7 @@ package struct OriginExchange: Equatable {
     }
 
     /// Moves what is still to be read of the body into a pipe, as far as nobody has to look at it: each time at most `limit`
-    /// octets, told to the delegate, who pauses reading while the pipe is not empty. To be called with the head.
+    /// bytes, told to the delegate, who pauses reading while the pipe is not empty. To be called with the head.
     package func divertBody(into pipe: Int32, atMost limit: Int) {
         if isActive { exchange.diversion = BodyDiversion(pipe: pipe, limit: limit) }
     }

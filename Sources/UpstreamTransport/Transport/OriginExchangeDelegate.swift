@@ -14,7 +14,7 @@ package protocol OriginExchangeDelegate: AnyObject {
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming)
     /// The bytes stand in a buffer that the next read overwrites.
     func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>)
-    /// So many octets of the body went into the pipe given to `divertBody`.
+    /// So many bytes of the body went into the pipe given to `divertBody`.
     func exchange(_ exchange: OriginExchange, didDivertBody count: Int)
     /// The response is complete. The trailer fields are empty unless the body was chunked.
     func exchange(_ exchange: OriginExchange, didEndWithTrailers trailers: borrowing Fields)

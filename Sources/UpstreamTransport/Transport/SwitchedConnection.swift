@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import HTTPMessage
 
-/// A connection to a server that has answered 101, given away: no budget counts it, and its octets are for another protocol. Confined to
+/// A connection to a server that has answered 101, given away: no budget counts it, and its bytes are for another protocol. Confined to
 /// the loop of the transport it comes from, and closed by whoever has it.
 package final class SwitchedConnection {
     package enum Received: Equatable {

@@ -5,7 +5,7 @@ internal import HTTPCaching
 import HTTPMessage
 import ServerTrust
 
-/// The octets inside a TLS connection whose server is believed. Confined to its loop.
+/// The bytes inside a TLS connection whose server is believed. Confined to its loop.
 ///
 /// It keeps libcurl's handle, which stays in the connector's multi: taken out of it, libcurl would end the connection. Nobody but
 /// who reads to `wouldBlock` knows that nothing is left, since the loop does not see what OpenSSL holds.

@@ -47,7 +47,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     private let transport: Transport
     private let descriptor: Int32
-    /// The octets inside TLS; `nil` where they are those of the socket.
+    /// The bytes inside TLS; `nil` where they are those of the socket.
     private let channel: TLSChannel?
     private var registration: Registration?
     private var state = State.idle

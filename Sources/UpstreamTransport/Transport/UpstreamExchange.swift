@@ -394,7 +394,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         loop.setTimer(timer, at: min(deadline, headDeadline, totalDeadline))
     }
 
-    /// However it comes, in drops too, the head is there within the time of its first octet.
+    /// However it comes, in drops too, the head is there within the time of its first byte.
     private func awaitHead() {
         headDeadline = isAnswered || timeouts.firstByte <= 0 ? .never : loop.now.advanced(milliseconds: timeouts.firstByte)
     }

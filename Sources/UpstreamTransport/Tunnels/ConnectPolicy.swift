@@ -202,7 +202,7 @@ extension ConnectPolicy {
 }
 
 extension ClientHello {
-    /// The name in it as policies know it. An octet that is none of ASCII makes it nobody's.
+    /// The name in it as policies know it. A byte that is none of ASCII makes it nobody's.
     fileprivate var judgedName: String? {
         serverName.map { name in
             // In Unicode other characters than its own are a letter in lower case.

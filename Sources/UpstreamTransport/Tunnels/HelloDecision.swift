@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// What becomes of a tunnel once its client's first octets are there, of which the server has got nothing yet.
+/// What becomes of a tunnel once its client's first bytes are there, of which the server has got nothing yet.
 package enum HelloDecision: Equatable, Sendable {
     case pass
     /// They pass if the server is believed to be this host.

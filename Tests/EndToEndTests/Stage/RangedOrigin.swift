@@ -9,14 +9,14 @@ final class RangedOrigin: Sendable {
         var fieldsOfPart: @Sendable (Int) -> String? = { _ in nil }
         /// The entity tag with which the n-th request is answered, counted from 1.
         var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
-        /// How many octets of content the n-th answer sends at most before the connection ends.
+        /// How many bytes of content the n-th answer sends at most before the connection ends.
         var sends: @Sendable (Int) -> Int = { _ in .max }
-        /// The gate at which the n-th answer waits, and behind how many octets of its content.
+        /// The gate at which the n-th answer waits, and behind how many bytes of its content.
         var waits: @Sendable (Int) -> (behind: Int, gate: Gate)? = { _ in nil }
         var isChunked = false
         /// Range is passed over, as an origin without ranges does.
         var heedsRange = true
-        /// No answer holds more than so many octets, whatever was asked for.
+        /// No answer holds more than so many bytes, whatever was asked for.
         var longestPart = 1 << 40
     }
 
@@ -29,7 +29,7 @@ final class RangedOrigin: Sendable {
         self.plan = plan
     }
 
-    /// Octets of content in all answers, counted before they leave.
+    /// Bytes of content in all answers, counted before they leave.
     var sentCount: Int { state.withLock { $0.sent } }
 
     func answer(_ request: OriginRequest, on connection: borrowing OriginConnection) -> Bool {
@@ -94,7 +94,7 @@ extension Stage {
         try self.init(yaml, loops: loops, storePath: storePath) { origin.answer($0, on: $1) }
     }
 
-    /// Returns when the whole can be had from the store: a large body is there a little after its last octet has left, and what a rule
+    /// Returns when the whole can be had from the store: a large body is there a little after its last byte has left, and what a rule
     /// has fetched for the store alone when that is logged.
     func waitUntilStored(_ path: String) throws {
         let log = try FileGrowth(of: proxy.logPath)

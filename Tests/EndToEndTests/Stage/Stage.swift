@@ -17,7 +17,7 @@ final class Stage {
         proxy = try TestProxy(yaml, loops: loops, storePath: storePath, store: adjust, change: change)
     }
 
-    /// An origin that does as the script says from the first octet on.
+    /// An origin that does as the script says from the first byte on.
     init(
         _ yaml: String = "", loops: Int = 1, change: (inout ServerSettings) -> Void = { _ in },
         script: @escaping ScriptedOrigin.Script

@@ -1,7 +1,7 @@
 import ServerTrust
 
 extension FuzzTarget {
-    /// Octets are certificates, each behind its length in two of them, in the order in which a server shows them; the last one is the
+    /// Bytes are certificates, each behind its length in two of them, in the order in which a server shows them; the last one is the
     /// only anchor. What is read is written as the same; each judgement is made twice with the same outcome, and a chain
     /// whose anchor has expired is never believed.
     package static let certificates = FuzzTarget("Certificates") { octets in

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPWire
 
 extension FuzzTarget {
-    /// A client's first octets in a tunnel: cut anywhere they are read the same, all of them are held, and what is accepted is written
+    /// A client's first bytes in a tunnel: cut anywhere they are read the same, all of them are held, and what is accepted is written
     /// again, in other records, and read the same.
     package static let clientHello = FuzzTarget("ClientHello") { octets in
         check(octets, limits: .chosen(by: octets))
@@ -26,18 +26,18 @@ extension FuzzTarget {
         }
     }
 
-    /// Whether all octets of the name are there, whatever records stand between them.
+    /// Whether all bytes of the name are there, whatever records stand between them.
     private static func holds(_ name: [UInt8], _ octets: [UInt8]) -> Bool { Set(name).isSubset(of: octets) }
 }
 
-/// What a client's first octets come to, given in pieces.
+/// What a client's first bytes come to, given in pieces.
 package enum ReadHello: Equatable {
     case needsMore
     case notTLS
     case read(ClientHello)
     case refused(ClientHelloFault)
 
-    /// - Parameter ends: how much of the octets has been received at each read.
+    /// - Parameter ends: how much of the bytes has been received at each read.
     package init(_ octets: [UInt8], ends: [Int], limits: ParseLimits) {
         var reader = ClientHelloReader(limits: limits)
         var start = 0

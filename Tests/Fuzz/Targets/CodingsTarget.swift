@@ -1,7 +1,7 @@
 import HTTPSerialization
 
 extension FuzzTarget {
-    /// A body in content codings, which the first octet chooses: cut anywhere it is decoded the same, and never to more than the limits permit.
+    /// A body in content codings, which the first byte chooses: cut anywhere it is decoded the same, and never to more than the limits permit.
     package static let codings = FuzzTarget("Codings") { octets in
         guard let choice = octets.first else { return nil }
         let names = ["gzip", "deflate", "br", "zstd", "gzip, br", "zstd, gzip", "deflate, zstd", "br, deflate"]

@@ -5,7 +5,7 @@ extension FuzzTarget {
     /// Set-Cookie fields of several origins, one a line: what a jar sends holds no control character, goes to its domain alone, never from https
     /// to http, and never for a public suffix; a jar made of another's cookies sends the same.
     ///
-    /// The first octet chooses who sends the first line, the next line comes from the next origin.
+    /// The first byte chooses who sends the first line, the next line comes from the next origin.
     package static let cookies = FuzzTarget("Cookies") { octets in
         guard let choice = octets.first else { return nil }
         let lines = octets.dropFirst().split(separator: 0x0A, maxSplits: 7).map { String(decoding: $0, as: UTF8.self) }

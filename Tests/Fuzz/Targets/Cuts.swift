@@ -1,9 +1,9 @@
-/// Choices that depend on the octets alone, so that a failure comes again.
+/// Choices that depend on the bytes alone, so that a failure comes again.
 package enum Cuts {
-    /// Octet by octet. The first read is empty.
+    /// Byte by byte. The first read is empty.
     package static func each(of count: Int) -> [Int] { Array(0...count) }
 
-    /// A few places at which to cut octets into reads.
+    /// A few places at which to cut bytes into reads.
     package static func some(of octets: [UInt8]) -> [Int] {
         guard octets.count > 1 else { return [octets.count] }
         let hash = hash(of: octets)

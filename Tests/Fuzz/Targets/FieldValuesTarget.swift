@@ -5,7 +5,7 @@ extension FuzzTarget {
     /// The value of a field that decides about caching, and the forms in which the store keeps such decisions: nothing traps,
     /// what is understood is written and read the same, and no value of a peer's leads past what another field forbids.
     ///
-    /// The first octet chooses the field, `0` to `7`.
+    /// The first byte chooses the field, `0` to `7`.
     package static let fieldValues = FuzzTarget("FieldValues") { octets in
         guard let choice = octets.first else { return nil }
         let rest = Array(octets.dropFirst())

@@ -1,4 +1,4 @@
-/// Something that is given octets of every kind and has to keep its word about all of them.
+/// Something that is given bytes of every kind and has to keep its word about all of them.
 package struct FuzzTarget: Sendable {
     /// The name by which `run.sh` and the corpus's folder know it.
     package let name: String

@@ -10,7 +10,7 @@ extension FuzzTarget {
         do throws(JSONParseError) {
             value = try JSONValue(parsing: octets, options: JSONParseOptions(depthLimit: depthLimit))
         } catch {
-            // Half of a pair is for the checker's reader to judge, and no octets and one space are nothing to it.
+            // Half of a pair is for the checker's reader to judge, and no bytes and one space are nothing to it.
             if error.reason == .halfPair || octets.isEmpty || octets == [0x20] { return nil }
             guard let expected else { return "refused, and the checker accepts it" }
             let isSame = "\(expected.reason.word)" == error.reason.rawValue && expected.offset == UInt64(error.offset)

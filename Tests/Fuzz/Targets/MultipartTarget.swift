@@ -1,7 +1,7 @@
 import HTTPSerialization
 
 extension FuzzTarget {
-    /// A form whose names and contents are these octets, cut at zeros: it is as long as it says, and whoever reads it by its boundary finds as many
+    /// A form whose names and contents are these bytes, cut at zeros: it is as long as it says, and whoever reads it by its boundary finds as many
     /// parts as there are, with these contents and fields and no others.
     package static let multipart = FuzzTarget("Multipart") { octets in
         let words = octets.split(separator: 0, maxSplits: 8, omittingEmptySubsequences: false).map(Array.init)

@@ -1,7 +1,7 @@
 import ServerTrust
 
 extension FuzzTarget {
-    /// Octets are a text with one pin, or a file, by the first of them. A pin that is read, written and read again is the same.
+    /// Bytes are a text with one pin, or a file, by the first of them. A pin that is read, written and read again is the same.
     package static let pinFiles = FuzzTarget("PinFiles") { octets in
         let rest = Array(octets.dropFirst())
         let pins: [Pin]?

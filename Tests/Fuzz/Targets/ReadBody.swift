@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// All that decoding a body from octets given in pieces comes to.
+/// All that decoding a body from bytes given in pieces comes to.
 package enum ReadBody: Equatable {
     case refused(BodyDecodeError)
     case read(Body)
@@ -14,7 +14,7 @@ package enum ReadBody: Equatable {
         package var trailerBytes: [UInt8] = []
     }
 
-    /// Gives the octets in the pieces that end at `ends`, and then the end of input.
+    /// Gives the bytes in the pieces that end at `ends`, and then the end of input.
     package init(_ octets: [UInt8], framing: BodyFraming, ends: [Int], limits: ParseLimits) {
         var decoder = BodyDecoder(framing: framing, limits: limits)
         var body = Body()

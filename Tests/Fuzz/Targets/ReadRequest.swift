@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// All that reading a request's head from octets given in pieces comes to.
+/// All that reading a request's head from bytes given in pieces comes to.
 package enum ReadRequest: Equatable {
     case incomplete
     case refused(RequestParseError)
@@ -18,7 +18,7 @@ package enum ReadRequest: Equatable {
         package var framingError: RequestParseError?
     }
 
-    /// - Parameter ends: how much of the octets has been received at each read.
+    /// - Parameter ends: how much of the bytes has been received at each read.
     package init(_ octets: [UInt8], ends: [Int], limits: ParseLimits) {
         var parser = RequestParser(limits: limits)
         var head = RequestHead()

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// All that reading a response's head from octets given in pieces comes to.
+/// All that reading a response's head from bytes given in pieces comes to.
 package enum ReadResponse: Equatable {
     case incomplete
     case refused(ResponseParseError)
@@ -18,7 +18,7 @@ package enum ReadResponse: Equatable {
         package var framingError: ResponseParseError?
     }
 
-    /// - Parameter ends: how much of the octets has been received at each read.
+    /// - Parameter ends: how much of the bytes has been received at each read.
     package init(_ octets: [UInt8], ends: [Int], limits: ParseLimits) {
         var parser = ResponseParser(limits: limits)
         var head = ResponseHead()

@@ -35,7 +35,7 @@ extension FuzzTarget {
         return nil
     }
 
-    /// How many octets each line has, where YAML 1.1 ends lines.
+    /// How many bytes each line has, where YAML 1.1 ends lines.
     private static func lineLengths(of text: String) -> [Int] {
         var lengths = [0]
         var previous: Unicode.Scalar?

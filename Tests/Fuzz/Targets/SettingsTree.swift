@@ -1,8 +1,8 @@
 import ProxyPolicy
 
-/// Makes a tree of settings from octets: any octets make one, and the right ones make rules.
+/// Makes a tree of settings from octets: any bytes make one, and the right ones make rules.
 ///
-/// The upper two bits of an octet say what comes: a word of the list below, text of the next octets, a mapping, a list; the
+/// The upper two bits of a byte say what comes: a word of the list below, text of the next bytes, a mapping, a list; the
 /// lower six which word, how much text, how many entries.
 struct SettingsTree {
     private let octets: [UInt8]
@@ -16,7 +16,7 @@ struct SettingsTree {
         return tree.node(depth: 0)
     }
 
-    /// The octets that make this tree, for the seeds of the corpus.
+    /// The bytes that make this tree, for the seeds of the corpus.
     static func octets(for node: SettingsNode) -> [UInt8] {
         switch node.value {
         case .scalar(let scalar): octets(for: scalar.text)

@@ -1,7 +1,7 @@
 import HTTPSerialization
 
 extension FuzzTarget {
-    /// Octets in a charset, which the first of them chooses: with faults replaced they are always a text, and the same where there is no fault; a
+    /// Bytes in a charset, which the first of them chooses: with faults replaced they are always a text, and the same where there is no fault; a
     /// fault's place lies in them. Types with parameters are read whatever they hold.
     package static let text = FuzzTarget("Text") { octets in
         guard let choice = octets.first else { return nil }

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 
 extension FuzzTarget {
-    /// What is made of content; the first octet chooses what, the second the coding or the charset. It is the same each time, within the limits,
+    /// What is made of content; the first byte chooses what, the second the coding or the charset. It is the same each time, within the limits,
     /// and what it says it is: JSON without the nulls that were to go, in which nothing is left to do, or the same text. Ended early, it is that
     /// or nothing.
     package static let transforms = FuzzTarget("Transforms") { octets in

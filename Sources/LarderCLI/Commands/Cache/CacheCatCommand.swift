@@ -14,7 +14,7 @@ struct CacheCatCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The octets from FIRST to LAST, counted from 0; or FIRST-, or the last -COUNT.", valueName: "first-last"))
+            "The bytes from FIRST to LAST, counted from 0; or FIRST-, or the last -COUNT.", valueName: "first-last"))
     var range: String?
 
     func run() throws {

@@ -1,7 +1,7 @@
-/// The floor plan as a table: what each room may import (docs/architecture.md has the same table in prose).
-enum FloorPlan {
-    struct Room: Sendable {
-        /// Other rooms and shims.
+/// The floor plan as a table: what each module may import (docs/architecture.md has the same table in prose).
+enum ModuleTable {
+    struct Module: Sendable {
+        /// Other modules and shims.
         let ours: Set<String>
         /// Packages, and modules of the toolchain.
         let others: Set<String>
@@ -14,56 +14,56 @@ enum FloorPlan {
 
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
     /// What CertificateAuthority, ClientPasswords and SecretScanning leave to chance (keys, serial numbers) is OpenSSL's.
-    static let pureRooms: Set<String> = [
+    static let pureModules: Set<String> = [
         "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
         "ClientPasswords", "SecretScanning", "ProxyCore",
     ]
 
-    /// Foundation stands only in rows above floor 4: its 6 MiB are resident in every process, and its calls allocate.
-    static let rooms: [String: Room] = [
-        // Floor 0
-        "HTTPMessage": Room([]),
-        "TextCoding": Room([]),
-        // Floor 1
-        "HTTPWire": Room(["HTTPMessage"]),
-        "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
-        "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
-        "HTTPSerialization": Room(
+    /// Foundation stands only in rows above layer 4: its 6 MiB are resident in every process, and its calls allocate.
+    static let modules: [String: Module] = [
+        // Layer 0
+        "HTTPMessage": Module([]),
+        "TextCoding": Module([]),
+        // Layer 1
+        "HTTPWire": Module(["HTTPMessage"]),
+        "HTTPCaching": Module(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
+        "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
+        "HTTPSerialization": Module(
             ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
-        "SQLiteDatabase": Room(["CSQLite"], others: ["Glibc"]),
-        // Floor 2
-        "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
-        "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
-        "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
-        "SecretScanning": Room(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
-        "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
-        "Reachability": Room(["EventLoop", "CLinux"], others: ["Glibc"]),
-        "UpstreamTransport": Room(
+        "SQLiteDatabase": Module(["CSQLite"], others: ["Glibc"]),
+        // Layer 2
+        "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),
+        "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "COpenSSL"]),
+        "ClientPasswords": Module(["HTTPMessage", "COpenSSL", "CCrypt"]),
+        "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
+        "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
+        "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
+        "UpstreamTransport": Module(
             ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
             others: ["Glibc", "Synchronization"]),
-        "HTTPSession": Room(
+        "HTTPSession": Module(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "UpstreamTransport",
                 "CPSL",
             ], others: ["Glibc", "Synchronization"]),
-        "Snapshots": Room(
+        "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL"],
             others: ["Glibc"]),
-        "ResponseStore": Room(
+        "ResponseStore": Module(
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
-        // Floor 3
-        "ProxyCore": Room(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
-        // Floor 4
-        "AccessLog": Room(
+        // Layer 3
+        "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
+        // Layer 4
+        "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
-        "Recordings": Room(
+        "Recordings": Module(
             [
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "EventLoop", "ResponseStore",
                 "Snapshots", "ProxyCore",
             ], others: ["Synchronization"]),
-        "ProxyServer": Room(
+        "ProxyServer": Module(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
@@ -71,45 +71,45 @@ enum FloorPlan {
                 "ProxyCore", "AccessLog", "Recordings",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
-        "ProxyAdmin": Room(
+        "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
                 "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
-        // Floor 5
-        "CommandSupport": Room(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),
-        "LocalCA": Room(
+        // Layer 5
+        "CommandSupport": Module(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),
+        "LocalCA": Module(
             ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"], others: ["Foundation"]),
-        "Downloads": Room(
+        "Downloads": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
                 "CLinux",
             ], others: ["Foundation", "Synchronization"]),
-        "LarderSettings": Room(
+        "LarderSettings": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
             ], others: ["Foundation", "Yams"]),
-        "PinTools": Room(
+        "PinTools": Module(
             [
                 "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
                 "LarderSettings",
             ], others: ["Foundation"]),
-        "AdminClient": Room(
+        "AdminClient": Module(
             ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"],
             others: ["FoundationEssentials", "Glibc"]),
-        "CommandEnvironment": Room(
+        "CommandEnvironment": Module(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
                 "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
             ], others: ["Foundation"]),
-        "Doctor": Room(
+        "Doctor": Module(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
                 "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
             ], others: ["Foundation", "Synchronization"]),
-        // Floor 6
-        "LarderCLI": Room(
+        // Layer 6
+        "LarderCLI": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
@@ -117,7 +117,7 @@ enum FloorPlan {
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
-        "larder": Room(["LarderCLI"]),
+        "larder": Module(["LarderCLI"]),
     ]
 
     /// Files that may say `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with why it must.
