@@ -129,7 +129,7 @@ enum ModuleTable {
         "Sources/UpstreamTransport/Transport/Connector.swift": "as CurlAttempt",
         "Sources/UpstreamTransport/Transport/ConnectorCallbacks.swift": "as CurlAttempt",
         "Sources/UpstreamTransport/Transport/EasyHandles.swift": "as CurlAttempt",
-        "Sources/ResponseStore/PendingResponse/BodyChunk.swift":
+        "Sources/ResponseStore/Pending/BodyChunk.swift":
             "bytes are written once, under the pending's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",

@@ -63,7 +63,7 @@ struct ProjectSettingsTests {
                 "1:28: tls.client_certificates"
             ),
             ("tls: {connect: {never_intercept: [a.example]}}", "1:34: tls.connect.never_intercept"),
-            ("tls: {connect: {verdict_ttl: 10m}}", "1:32: tls.connect.verdict_ttl"),
+            ("tls: {connect: {verdict_ttl: 10m}}", "1:30: tls.connect.verdict_ttl"),
             ("replay: {on_expired: refresh}", "1:22: replay.on_expired"),
             ("replay: {layers: [/etc/passwd]}", "1:18: replay.layers"),
             ("replay: {layers: [../../other.larder]}", "1:18: replay.layers"),
