@@ -36,7 +36,7 @@ package struct ClientTrial: Sendable {
                 ["PIP_EXTRA_INDEX_URL": url, "PIP_FIND_LINKS": folder, "PIP_NO_INDEX": "0", "PIP_TRUSTED_HOST": ""]
             }, remedy: "pip config unset global.proxy; pip config unset global.cert"),
         ClientTrial(name: "python", program: "python3") { url, _ in
-            ["-c", "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)", url]
+            ["-c", "import sys, urllib.request; sys.stdout.write(str(urllib.request.urlopen(sys.argv[1]).status))", url]
         },
         ClientTrial(
             name: "node", program: "node",

@@ -19,6 +19,6 @@ package enum FetchReport {
         }
         let (seconds, attoseconds) = ending.time.components
         members.append(("milliseconds", .number(Int(seconds * 1000 + attoseconds / 1_000_000_000_000_000))))
-        return "{" + members.map { "\(JSONText.quoted($0.0)):\($0.1.written())" }.joined(separator: ",") + "}"
+        return JSONText.object(members).writtenInLine()
     }
 }

@@ -5,7 +5,7 @@ import HTTPMessage
 package struct RequestConditions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// None. What `[]` makes costs every request a thousand instructions in another room.
+    /// None. What `[]` makes costs every request a thousand instructions in another module.
     package init() { rawValue = 0 }
 
     package static let ifMatch = RequestConditions(rawValue: 1 << 0)

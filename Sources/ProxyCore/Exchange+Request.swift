@@ -92,7 +92,7 @@ extension Exchange {
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
     // The next two only read, and are mutating so that they are given the exchange's address: what may only be read is handed
-    // over as a copy of all its seven hundred bytes. By patterns, since == of an enum of another room is a generic call.
+    // over as a copy of all its seven hundred bytes. By patterns, since == of an enum of another module is a generic call.
 
     /// What makes a request unusable before any rule is asked.
     private mutating func refusal() -> Fault? {

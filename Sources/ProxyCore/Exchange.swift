@@ -301,7 +301,7 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .fetching else { return }
             swap(&response, &received.head)
             upstreamTrust = trust
-            if let chain { upstreamChain = chain }
+            upstreamChain = chain
             responseBody = body
             trace.upstreamStatus = response.status.code
             receiveResponse(at: now, into: &commands)

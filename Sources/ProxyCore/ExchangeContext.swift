@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What an exchange is decided by: the rules and active settings when its request arrived. Immutable; a reload makes a new one,
+/// What an exchange is decided by: the rules and settings that were active when its request arrived. Immutable; a reload makes a new one,
 /// so each response is consistent with one version of the settings.
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// What can go wrong with an exchange: the closed vocabulary of every error that Larder makes.
 ///
-/// The driver translates each room's errors into one of these (`FaultMapping`); `GatewayError` says what a client sees.
+/// The driver translates each module's errors into one of these (`FaultMapping`); `GatewayError` says what a client sees.
 /// A `detail` is a fixed word of the module that found the fault, never text of the request.
 package enum Fault: Equatable, Sendable {
     // The client's.

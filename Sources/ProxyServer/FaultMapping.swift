@@ -2,7 +2,7 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// Translates each room's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
+/// Translates each module's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
 package enum FaultMapping {
     package static func fault(_ error: RequestParseError) -> Fault {
         switch error {

@@ -40,6 +40,16 @@ package indirect enum JSONText: Sendable {
         }
     }
 
+    /// The same without line ends or spaces between the parts.
+    package func writtenInLine() -> String {
+        switch self {
+        case .array(let elements): "[" + elements.map { $0.writtenInLine() }.joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quoted($0.0)):\($0.1.writtenInLine())" }.joined(separator: ",") + "}"
+        case .string, .number, .bool, .null: written()
+        }
+    }
+
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

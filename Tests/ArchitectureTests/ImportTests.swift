@@ -7,12 +7,12 @@ struct ImportTests {
         let isPublic: Bool
     }
 
-    @Test("Every module stands in the floor plan", arguments: Repository.modules)
+    @Test("Every module is in the table", arguments: Repository.modules)
     func standsInThePlan(module: String) {
         #expect(ModuleTable.modules[module] != nil, "Sources/\(module) is not in Tests/ArchitectureTests/ModuleTable.swift")
     }
 
-    @Test("A module imports only what the floor plan grants it", arguments: Repository.modules)
+    @Test("A module imports only what the table allows", arguments: Repository.modules)
     func importsOnlyWhatIsGranted(module: String) {
         guard let granted = ModuleTable.modules[module] else { return }
         for file in Repository.sources where file.module == module {

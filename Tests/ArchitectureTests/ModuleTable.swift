@@ -1,4 +1,4 @@
-/// The floor plan as a table: what each module may import (docs/architecture.md has the same table in prose).
+/// What each module may import (docs/architecture.md has the same table in prose).
 enum ModuleTable {
     struct Module: Sendable {
         /// Other modules and shims.

@@ -19,6 +19,41 @@ struct WordsTests {
         return words
     }
 
+    /// What types, settings and files were once called. The list of renamed settings, the store's former file and the changes name them still.
+    private static let formerNames: Set<String> = [
+        "Filling", "FillingPlan", "FillingState", "FillingRun", "FillingReader", "FillingOutcome", "SecurePorch",
+        "TunnelEntrance", "HelloGate", "LeafShelf", "VariantShelf", "AccessLogShelf", "AccessLogBell", "LyingBytes",
+        "RecordingDesk", "RecordingTape", "Recollection", "Rehearsal", "RecordingLayers", "LayerReader", "Whereabouts", "Ballast",
+        "FileBeneath", "MemoryHand", "MemoryKeeper", "StoreMoment", "CacheMoment", "isOvertaken", "ExchangeLink", "WireCall",
+        "WireExchange", "TransferRun", "DownloadRun", "ChallengeBook", "ExchangeBook", "TurnQueue", "SingleFileQueue",
+        "ConnectorNudge",
+        "ConnectorTurn", "ConnectorKick", "EarlyConnection", "KeptVerdicts", "verdicts_kept", "unattended", "attachToNobody",
+        "chooseMade",
+        "sendMade", "vouchedFor", "FormerVariables", "GivenText", "GivenState", "GivenLimits", "GivenSignals", "SeenRun",
+        "JoinedLarder",
+        "PrivateLarder", "FetchWay", "FetchOutlet", "TrustSite", "TrustRemark", "RecordingsInForce", "SettingsInForce",
+        "TrustInForce",
+    ]
+    private static let mayNameThem = [
+        "Sources/LarderSettings/Settings/RenamedSetting.swift", "Tests/LarderSettingsTests/SettingsSourcesTests.swift",
+        "Tests/ArchitectureTests/WordsTests.swift", "docs/configuration.md",
+    ]
+
+    @Test("A name that was given up does not come back", arguments: ["Sources", "Tests", "docs"])
+    func keepsNames(place: String) {
+        for file in Repository.files(below: place) where !Self.mayNameThem.contains(file.path) {
+            guard file.path.hasSuffix(".swift") || file.path.hasSuffix(".md") else { continue }
+            for (number, line) in file.lines.enumerated() {
+                let words = line.utf8.split { !(Self.isLetter($0) || $0 == UInt8(ascii: "_")) }
+                for word in words where word.count > 5 && Self.formerNames.contains(String(Substring(word))) {
+                    Issue.record("\(file.path):\(number + 1): \(line)")
+                }
+            }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
     @Test("Each is a token that needs no quotes, and no escapes within them")
     func areTokens() {
         #expect(Self.words.count > 80)

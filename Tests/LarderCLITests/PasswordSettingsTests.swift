@@ -62,7 +62,7 @@ struct PasswordSettingsTests {
         #expect(try problems("clients: {passwords: passwords}").first?.contains("others may read it; `chmod 600` it") == true)
     }
 
-    @Test("A running Larder asks by the file, and by what it has become at a reload; a bad one leaves what was in force")
+    @Test("A running Larder asks by the file, and by what it has become at a reload; a bad one changes nothing")
     func serves() throws {
         try write("alice:\(Self.hash)\n")
         let larder = try ServeTests.Served("clients: {passwords: passwords, authenticate: all}", in: folder)

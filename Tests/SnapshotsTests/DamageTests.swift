@@ -101,10 +101,10 @@ struct DamageTests {
             "DELETE FROM recording WHERE id = 5", "UPDATE recording SET row = row || x'0F00000001FF' WHERE id = 2",
             "UPDATE recording SET row = (SELECT row FROM recording WHERE id = 1) WHERE id = 2",
             "UPDATE body SET digest = (SELECT digest FROM body WHERE id = 1) || x'00' WHERE id = 2",
-            "UPDATE chunk SET bytes = bytes || x'00'", "UPDATE chunk SET octets = zeroblob(length(octets))",
+            "UPDATE chunk SET octets = octets || x'00'", "UPDATE chunk SET octets = zeroblob(length(octets))",
             "UPDATE manifest SET text = replace(text, '\"recordings\":50', '\"recordings\":49')",
             "UPDATE manifest SET text = text || ' '", "UPDATE page SET octets = zeroblob(length(octets)) WHERE id = 4294967296",
-            "UPDATE page SET bytes = zeroblob(length(bytes)) WHERE id = 8589934592", "DELETE FROM page", "DELETE FROM seal",
+            "UPDATE page SET octets = zeroblob(length(octets)) WHERE id = 8589934592", "DELETE FROM page", "DELETE FROM seal",
             "UPDATE seal SET root = zeroblob(32)", "DELETE FROM manifest",
         ])
     func findsSwappedRows(sql: String) throws {

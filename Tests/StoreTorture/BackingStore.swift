@@ -22,7 +22,7 @@ extension StoreTorture {
         }
     }
 
-    /// Looks until it is told to end (SIGTERM), and prints at every tenth look its number, once it has found a large body. Fails where an
+    /// Looks until it is told to end (SIGTERM), and prints at every tenth look its number, once it has found a large body. Fails where a
     /// byte is wrong, or next to nothing was found.
     static func readBackingStore(_ path: String) throws {
         // The only flag that a handler of a signal may set.

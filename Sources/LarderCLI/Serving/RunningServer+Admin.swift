@@ -40,7 +40,7 @@ extension RunningServer {
         }
     }
 
-    /// Everything that can be asked: a plain list, to which each room's part is added here.
+    /// Everything that can be asked: a plain list, to which each module's part is added here.
     private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
         [
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),

@@ -212,7 +212,8 @@ final class RunningServer: Sendable {
                 return .refused(problems: [error.reason])
             }
             readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
-            for warning in settings.tls.warnings() + settings.admissionWarnings + served.withLock({ $0.replayWarnings }) {
+            let warnings = loaded.warnings + settings.tls.warnings() + settings.admissionWarnings
+            for warning in warnings + served.withLock({ $0.replayWarnings }) {
                 log.logger.warning("\(warning)")
             }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)

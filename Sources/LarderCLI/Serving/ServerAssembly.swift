@@ -9,7 +9,7 @@ import ProxyServer
 import ResponseStore
 import UpstreamTransport
 
-/// The settings in the words of the rooms that they concern.
+/// The settings as the modules below take them.
 enum ServerAssembly {
     static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
         var result = ServerSettings()

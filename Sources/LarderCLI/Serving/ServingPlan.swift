@@ -4,7 +4,7 @@ import CommandSupport
 import Foundation
 import LarderSettings
 
-/// What `serve` needs from the settings, in the words of the rooms below.
+/// What `serve` needs from the settings, as the modules below take it.
 struct ServingPlan {
     let settings: LarderSettings
     /// `:memory:`, or the file's absolute path.

@@ -64,8 +64,10 @@ package struct ProjectDecisions {
     }
 
     private static func line(_ decision: Decision) -> String {
-        let members = [("folder", decision.folder), ("digest", decision.digest), ("decision", decision.word.rawValue)]
-        return "{" + members.map { "\(JSONText.quoted($0.0)): \(JSONText.quoted($0.1))" }.joined(separator: ", ") + "}"
+        JSONText.object([
+            ("folder", .string(decision.folder)), ("digest", .string(decision.digest)),
+            ("decision", .string(decision.word.rawValue)),
+        ]).writtenInLine()
     }
 
     private static func read(_ path: String) throws(Failure) -> [Decision] {

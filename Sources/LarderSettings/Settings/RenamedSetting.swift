@@ -1,4 +1,5 @@
 import ProxyPolicy
+import TextCoding
 
 /// A setting that had another name. Larder reads the old name for one version, with a warning.
 struct RenamedSetting: Sendable {
@@ -15,6 +16,9 @@ struct RenamedSetting: Sendable {
     /// The old name in the environment: `LARDER_TLS_CONNECT_VERDICTS_KEPT`.
     var environmentName: String { "LARDER_" + old.uppercased().replacing(".", with: "_") }
 
+    /// The name that a setting of this name has now.
+    static func current(_ name: String) -> String { all.first { $0.old == name }?.new ?? name }
+
     /// Puts new names in the place of old ones, and appends a warning for each.
     /// - Throws: a problem for a layer that has a setting by both names.
     static func apply(to layer: inout SettingsLayer, warnings: inout [String]) throws(SettingsProblems) {
@@ -29,7 +33,7 @@ struct RenamedSetting: Sendable {
                 throw problems
             }
             layer.root = layer.root.renaming(oldParts[...], to: String(newParts[newParts.count - 1]))
-            let position = LocatedProblem.position(of: old.keyPlace, in: layer.name)
+            let position = LocatedProblem.position(of: old.keyPlace, in: printable(layer.name, limit: 4096))
             warnings.append(
                 "\(position): \(setting.old) is called \(setting.new) since \(setting.since); the next version no longer reads the old name"
             )

@@ -120,7 +120,7 @@ package enum SettingsReader {
     static func names(in root: SettingsNode, below group: String = "") -> [String] {
         guard case .mapping(let entries) = root.value else { return [] }
         return entries.flatMap { entry -> [String] in
-            let name = group.isEmpty ? entry.key : "\(group).\(entry.key)"
+            let name = RenamedSetting.current(group.isEmpty ? entry.key : "\(group).\(entry.key)")
             if SettingsSchema.groups.contains(name) { return names(in: entry.value, below: name) }
             return SettingsSchema.byName[name] != nil && !SettingsCursor(entry.value).isNull ? [name] : []
         }

@@ -41,9 +41,9 @@ package struct FoundResponse: Sendable {
         package var sentence: String {
             switch self {
             case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT."
-            case .unsatisfiable(let length): "The content has \(length) octets, and none of these."
+            case .unsatisfiable(let length): "The content has \(length) bytes, and none of these."
             case .incomplete(let stored, let length):
-                "Stored in part: of \(length) octets the bytes \(stored). Ask for a range of these."
+                "Stored in part: of \(length) bytes only \(stored). Ask for a range of these."
             }
         }
     }

@@ -4,7 +4,7 @@ import ProxyCore
 import ProxyServer
 import TextCoding
 
-/// What would be done, from a dryRun that is at its end.
+/// What would be done, from a dry run that is at its end.
 extension Explanation {
     /// - Parameters:
     ///   - tellsQuery: whether the query may be shown, as in the log.

@@ -10,7 +10,7 @@ extension LoopWorker {
     /// not while the server is about to stop.
     func validateInBackground(_ served: ExchangeDriver) {
         guard let entry = leadBackground(served.exchange.key) else { return }
-        takeUnattendedDriver().validate(served, leading: entry)
+        takeBackgroundDriver().validate(served, leading: entry)
     }
 
     /// Has what is missing fetched, where anything is, within the same bounds.
@@ -21,7 +21,7 @@ extension LoopWorker {
             completion.partial.wholeLength <= store.greatestBodyLength(of: completion.partial.response),
             let entry = leadBackground(fill.key)
         else { return }
-        takeUnattendedDriver().fill(fill, completion, as: peer, leading: entry)
+        takeBackgroundDriver().fill(fill, completion, as: peer, leading: entry)
     }
 
     private func leadBackground(_ key: [UInt8]) -> FetchEntry? {
@@ -62,7 +62,7 @@ extension ExchangeDriver {
     }
 
     /// The exchange is over, with what it has come to.
-    func noteUnattendedEnd() {
+    func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }
         let delay = max(worker.settings.proxyLimits.backgroundRetryDelay, exchange.retryAfter ?? 0)

@@ -473,7 +473,7 @@ final class ExchangeDriver: TunnelDelegate {
     private func finish() {
         record()
         if gatheredShare != nil { letGoOfGathered() }
-        if exchange.isBackground { noteUnattendedEnd() }
+        if exchange.isBackground { noteBackgroundEnd() }
         if let lookUp {
             loop.forget(lookUp)
             self.lookUp = nil

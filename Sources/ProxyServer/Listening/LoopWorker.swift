@@ -214,7 +214,7 @@ final class LoopWorker: BatchHandler {
     }
 
     /// For an exchange without a client; held here until it is over.
-    func takeUnattendedDriver() -> ExchangeDriver {
+    func takeBackgroundDriver() -> ExchangeDriver {
         let driver = idleDrivers.popLast() ?? ExchangeDriver(self)
         keepRunning(driver)
         return driver
@@ -238,7 +238,7 @@ final class LoopWorker: BatchHandler {
 
     // MARK: Recordings
 
-    /// Keeps an answer of the recordings active for whoever asks the same.
+    /// Keeps an answer of the active recordings for whoever asks the same.
     func remember(_ answer: ReplayedAnswer) {
         let memory = replayMemory ?? ReplayMemory(limit: settings.proxyLimits.replayedBytes)
         replayMemory = memory

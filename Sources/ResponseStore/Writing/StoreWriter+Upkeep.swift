@@ -139,15 +139,19 @@ extension StoreWriter {
     /// Before the first look-up: one that came earlier would not find what is stored in part. Where a process has left more than this, the
     /// rest is tidied up between the batches.
     func tidyUpAtOpening() {
-        for _ in 0..<StoreWriter.openingSlices where !hasTidiedUp { tidyUpSlice() }
+        var slices = 0
+        // A slice that fails, or a long log, would hold up the opening: the rest comes later then, too.
+        while slices < StoreWriter.openingSlices, !hasTidiedUp, !isLogLong, tidyUpSlice() { slices += 1 }
     }
 
     /// 4,096 rows.
     private static let openingSlices = 64
 
     /// Pending responses with a strong validator are kept in part; others, and dropped bodies, are deleted.
-    func tidyUpSlice() {
-        guard !hasTidiedUp, begin(), let tables else { return }
+    /// - Returns: Whether a slice was committed.
+    @discardableResult
+    func tidyUpSlice() -> Bool {
+        guard !hasTidiedUp, begin(), let tables else { return false }
         do {
             let rows = try tables.unfinished(after: tidiedUpTo, before: firstRow, limit: 64)
             for row in rows {
@@ -166,9 +170,11 @@ extension StoreWriter {
                 try tidyUpOrphans()
             }
             try commit()
+            return true
         } catch {
             hasTidiedUp = true
             fail(error)
+            return false
         }
     }
 

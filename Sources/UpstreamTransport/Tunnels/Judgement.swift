@@ -77,7 +77,8 @@ extension Transport {
             let now = wallClock
             let key = TrustVerdictCache.Key(
                 fingerprint: policy.active(at: now).fingerprint, host: host, port: port, address: address)
-            if policy.permitsKeptVerdicts(at: now), let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
+            if policy.permitsCachedVerdicts(at: now), let server = configuration.connect.kept.server(for: key, at: loop.now, now)
+            {
                 judgement.decide(.success(server), keptAs: key)
             } else if let probe = probes[key] {
                 judgement.wait(for: probe)

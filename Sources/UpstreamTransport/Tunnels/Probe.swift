@@ -48,7 +48,7 @@ final class Probe: ConnectObserver {
         // Whom nobody can find again cannot be tunnelled to.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)
-        if policy.permitsKeptVerdicts(at: transport.wallClock) {
+        if policy.permitsCachedVerdicts(at: transport.wallClock) {
             let connect = transport.configuration.connect
             let now = transport.loop.now
             connect.kept.keep(

@@ -69,7 +69,7 @@ final class TrustVerdictCache: Sendable {
 extension TrustPolicy {
     /// Whether a good verdict may serve further tunnels. With enforced pins it may not: an attacker who takes over the server's address
     /// within the time of a kept verdict would get a tunnel without the pinned key.
-    func permitsKeptVerdicts(at now: POSIXTime) -> Bool { pins?.refusesOthers(at: now) != true }
+    func permitsCachedVerdicts(at now: POSIXTime) -> Bool { pins?.refusesOthers(at: now) != true }
 }
 
 /// A server that is believed.
