@@ -61,7 +61,7 @@ class Others:
 
     def times(self):
         """The median, p99 and the longest, in milliseconds."""
-        said, _ = self.process.communicate(timeout=60)
+        said, _ = self.process.communicate(timeout=600)
         if self.process.returncode:
             raise SystemExit("the load could not be kept")
         return [one / 1000 for one in map(float, said.split()[1:])]
