@@ -1,10 +1,10 @@
 import Testing
 
-@Suite("docs/library.md")
+@Suite("docs/library-features.md")
 struct LibraryTableTests {
     /// Cells of the rows below the heading of features.
     private static let rows: [[Substring]] = {
-        let lines = Repository.files(below: "docs/library.md").flatMap(\.lines)
+        let lines = Repository.files(below: "docs/library-features.md").flatMap(\.lines)
         let table = lines.drop { !$0.hasPrefix("## Features, with") }.filter { $0.hasPrefix("| ") }
         return table.dropFirst(2).map { $0.split(separator: "|").map { $0.drop { $0 == " " } } }
     }()

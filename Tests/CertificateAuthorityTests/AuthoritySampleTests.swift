@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-// docs/library.md shows what stands between the two lines, word for word.
+// docs/library-authority.md shows what stands between the two lines, word for word.
 // sample
 import CertificateAuthority
 import ServerTrust
@@ -15,7 +15,7 @@ func certify(_ host: String, at seconds: Int64) throws -> (root: String, certifi
 }
 // end of sample
 
-@Suite("The sample of docs/library.md about an authority")
+@Suite("The sample of docs/library-authority.md about an authority")
 struct AuthoritySampleTests {
     @Test("It certifies a host within its constraint, and refuses another")
     func certifies() throws {
@@ -33,7 +33,7 @@ struct AuthoritySampleTests {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let source = try String(contentsOf: here, encoding: .utf8)
-        let page = try String(contentsOf: root.appending(path: "docs/library.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "docs/library-authority.md"), encoding: .utf8)
         let start = try #require(source.range(of: "// sample\n")).upperBound
         let end = try #require(source.range(of: "// end of sample")).lowerBound
         #expect(page.contains(source[start..<end]))

@@ -63,7 +63,7 @@ struct SessionSampleTests {
         #expect(first.status == 0, "\(first.errors)")
         #expect(target.read("one.bin") == content)
         #expect(first.errors.split(separator: "\n").last == "100 %", "\(first.errors)")
-        #expect(first.output.hasPrefix("one: 300000 octets in "), "\(first.output)")
+        #expect(first.output.hasPrefix("one: 300000 bytes in "), "\(first.output)")
         let targets = { origin.requestHeads.map { OriginRequest(head: $0).target } }
         #expect(targets() == ["/v1/newest", "/v1/newest", "/v1/files/one.bin"])
 

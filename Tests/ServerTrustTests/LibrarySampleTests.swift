@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-// docs/library.md shows what stands between the two lines, word for word.
+// docs/library-trust.md shows what stands between the two lines, word for word.
 // sample
 import ServerTrust
 
@@ -21,7 +21,7 @@ func judge(chain: String, anchors: String, pin: String, host: String, at seconds
 }
 // end of sample
 
-@Suite("The sample of docs/library.md")
+@Suite("The sample of docs/library-trust.md")
 struct LibrarySampleTests {
     private static let file = VectorFile.shared
     private static let chain = ["leaf", "middle"].map { PinTests.pem("CERTIFICATE", file.der($0)) }.joined(separator: "\n")
@@ -44,7 +44,7 @@ struct LibrarySampleTests {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let source = try String(contentsOf: here, encoding: .utf8)
-        let page = try String(contentsOf: root.appending(path: "docs/library.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "docs/library-trust.md"), encoding: .utf8)
         let start = try #require(source.range(of: "// sample\n")).upperBound
         let end = try #require(source.range(of: "// end of sample")).lowerBound
         #expect(page.contains(source[start..<end]))

@@ -31,7 +31,7 @@ func newest(base: String, pin: String, anchors: String, folder: String) async th
     }
     let file = try await session.download(HTTPRequest(.get, release.file), to: .folder(folder), as: transfer)
     await telling.value
-    print("\(release.name): \(file.length) octets in \(file.path)")
+    print("\(release.name): \(file.length) bytes in \(file.path)")
     await session.shutdown(.drain(deadline: .seconds(1)))
 }
 
