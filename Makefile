@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 LISTEN ?= 127.0.0.1:3180
 SWIFT_SOURCES := Package.swift Sources Tests docs/samples
-# Frame pointers would cost a hit one instruction in twenty (docs/performance.md).
+# Frame pointers would cost a hit one instruction in twenty (docs/performance-notes.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
 .PHONY: help setup run release test test-busy test-long format lint docs map symbols bench bench-peers tsan asan clean
