@@ -54,7 +54,7 @@ package final class TrustRefusal: Sendable {
         }
     }
 
-    /// A word of the closed list in docs/tls-and-pinning.md.
+    /// A word of the closed list in docs/trust.md.
     package let reason: StaticToken
     package let host: String
     /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty where it stands nowhere.

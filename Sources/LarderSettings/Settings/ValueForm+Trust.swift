@@ -3,7 +3,7 @@ import TextCoding
 
 extension ValueForm where Value == TrustSettings.Fallback {
     static let trustFallback = ValueForm(
-        about: "a policy, see [tls-and-pinning.md](tls-and-pinning.md), or `deny`",
+        about: "a policy, see [trust.md](trust.md), or `deny`",
         schema: .object([("anyOf", .array([.object([("const", .string("deny"))]), TrustSchema.policy]))]),
         read: { cursor, problems in
             if case .scalar = cursor.node.value {
@@ -19,7 +19,7 @@ extension ValueForm where Value == TrustSettings.Fallback {
 
 extension ValueForm where Value == TrustSettings.Hosts {
     static let trustHosts = ValueForm(
-        about: "a mapping from hosts to policies, see [tls-and-pinning.md](tls-and-pinning.md)",
+        about: "a mapping from hosts to policies, see [trust.md](trust.md#hosts)",
         schema: .object([("type", .string("object")), ("additionalProperties", TrustSchema.policy)]),
         read: { cursor, problems in
             TrustEntry.reading(cursor, problems: &problems).map {
@@ -31,7 +31,7 @@ extension ValueForm where Value == TrustSettings.Hosts {
 
 extension ValueForm where Value == TrustSettings.ClientCertificates {
     static let clientCertificates = ValueForm(
-        about: "a mapping from hosts to certificates with keys, see [tls-and-pinning.md](tls-and-pinning.md)",
+        about: "a mapping from hosts to certificates with keys, see [trust.md](trust.md#client-certificates)",
         schema: .object([("type", .string("object")), ("additionalProperties", TrustSchema.clientCertificate)]),
         read: { cursor, problems in
             ClientCertificateEntry.reading(cursor, problems: &problems).map {
