@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sees to it that what Larder is built with is here. Installs what is missing on Debian and Ubuntu, and nothing when
-# nothing is missing; elsewhere says what is missing, and stops.
+# nothing is missing; elsewhere says what is missing, and stops. With --test, also the programs that the tests run.
 set -euo pipefail
 
 # pkg-config's name, Debian's package.
@@ -16,6 +16,8 @@ libraries=(
     "libssl libssl-dev"
     "libcrypt libcrypt-dev"
 )
+# A test's program, Debian's package.
+programs=("python3 python3" "curl curl" "openssl openssl" "codespell codespell" "aspell aspell")
 oldest_swift="6.2"
 
 missing_packages=()
@@ -29,6 +31,16 @@ else
     missing_names+=("pkg-config")
     missing_packages+=("pkg-config")
     for library in "${libraries[@]}"; do missing_packages+=("${library#* }"); done
+fi
+if [[ ${1:-} == --test ]]; then
+    for program in "${programs[@]}"; do
+        read -r name package <<< "$program"
+        command -v "$name" > /dev/null || { missing_names+=("$name"); missing_packages+=("$package"); }
+    done
+    if [[ $(aspell dicts 2> /dev/null || true) != *en_US* ]]; then
+        missing_names+=("aspell's en_US")
+        missing_packages+=("aspell-en")
+    fi
 fi
 
 if ((${#missing_packages[@]})); then

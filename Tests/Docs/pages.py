@@ -1,0 +1,118 @@
+"""Reads a page: its console blocks, the comments that steer them, its headings and links. Compares output with what a block shows."""
+
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+FENCE = re.compile(r"^(?P<indent>\s*)(?P<fence>```+|~~~+)\s*(?P<language>[\w-]*)")
+COMMENT = re.compile(r"^\s*<!--\s*(?P<kind>not run|larder|setup|hosts|needs)\s*:\s*(?P<value>.*?)\s*-->\s*$")
+
+
+@dataclass
+class Command:
+    line: int
+    text: str
+    expected: list = field(default_factory=list)
+
+    @property
+    def is_background(self):
+        return self.text.rstrip().endswith("&") and not self.text.rstrip().endswith("&&")
+
+
+@dataclass
+class Block:
+    line: int
+    commands: list
+    setup: list
+    not_run: str = ""
+    needs: list = field(default_factory=list)
+
+
+@dataclass
+class Page:
+    path: str
+    blocks: list
+    #: Arguments of the page's Larder; `None` if the page starts it.
+    larder: str | None
+    hosts: list
+
+
+class PageError(Exception):
+    """A page that breaks the rules of the harness."""
+
+
+def read_page(path, text):
+    blocks, setup, needs, hosts = [], [], [], []
+    larder, not_run = "", None
+    lines = iter(enumerate(text.splitlines(), 1))
+    for number, line in lines:
+        if comment := COMMENT.match(line):
+            kind, value = comment["kind"], comment["value"]
+            if kind == "setup":
+                setup.append(Command(number, value))
+            elif kind == "needs":
+                needs += value.split()
+            elif kind == "hosts":
+                hosts += value.split()
+            elif kind == "larder":
+                larder = None if value == "none" else value
+            else:
+                not_run = (number, value)
+            continue
+        if fence := FENCE.match(line):
+            block_line, content = number, []
+            for number, line in lines:
+                if line.strip().startswith(fence["fence"]) and not line.strip().strip(fence["fence"][0]):
+                    break
+                content.append((number, line.removeprefix(fence["indent"])))
+            else:
+                raise PageError(f"{path}:{block_line}: this block has no end")
+            if fence["language"] == "console":
+                blocks.append(Block(block_line, read_commands(path, content), setup, not_run[1] if not_run else "", needs))
+                setup, needs = [], []
+            elif not_run:
+                raise PageError(f"{path}:{not_run[0]}: `not run` belongs above a console block")
+            not_run = None
+        elif line.strip() and not_run:
+            raise PageError(f"{path}:{not_run[0]}: `not run` stands on the line above its block")
+    return Page(path, blocks, larder, hosts)
+
+
+def read_commands(path, lines):
+    """`$ command` starts a command. The lines after it belong to it until it is complete, with `> ` in front or without."""
+    commands, rest = [], list(lines)
+    while rest:
+        number, line = rest.pop(0)
+        if line.startswith("$ "):
+            text = line[2:]
+            while rest and not is_complete(text):
+                text += "\n" + rest.pop(0)[1].removeprefix("> ")
+            commands.append(Command(number, text))
+        elif commands:
+            commands[-1].expected.append(line.rstrip())
+        elif line.strip():
+            raise PageError(f"{path}:{number}: a console block begins with `$ command`")
+    for command in commands:
+        while command.expected and not command.expected[-1]:
+            command.expected.pop()
+    return commands
+
+
+def is_complete(text):
+    if text.endswith("\\"):
+        return False
+    if not re.search(r"<<|['\"({]|\b(do|then|else|in)\b", text):
+        return True
+    checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True)
+    return "end of file" not in checked.stderr and "end-of-file" not in checked.stderr and "looking for matching" not in checked.stderr
+
+
+def matches(expected, lines):
+    """Whether these lines are those of the block: a line `...` stands for any lines, and `…` in a line for any text."""
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += "[^\n]*?".join(re.escape(part) for part in line.split("…")) + "\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in lines)) is not None
