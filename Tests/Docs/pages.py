@@ -13,6 +13,8 @@ class Command:
     line: int
     text: str
     expected: list = field(default_factory=list)
+    #: The line of the page on which its output begins.
+    output: int = 0
 
     @property
     def is_background(self):
@@ -87,7 +89,7 @@ def read_commands(path, lines):
             text = line[2:]
             while rest and not is_complete(text):
                 text += "\n" + rest.pop(0)[1].removeprefix("> ")
-            commands.append(Command(number, text))
+            commands.append(Command(number, text, output=number + text.count("\n") + 1))
         elif commands:
             commands[-1].expected.append(line.rstrip())
         elif line.strip():

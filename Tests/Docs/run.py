@@ -4,6 +4,7 @@
     Tests/Docs/run.py                        everything
     Tests/Docs/run.py docs/run.md            these pages alone
     Tests/Docs/run.py --show docs/run.md     also prints what each command of them printed
+    Tests/Docs/run.py --update docs/run.md   also writes what differs into the page, to be read before it is committed
 
 README.md beside this file says how to write a block.
 """
@@ -11,6 +12,7 @@ README.md beside this file says how to write a block.
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Tests"))
 
 from Docs.links import check_index, check_links  # noqa: E402
-from Docs.pages import PageError, read_page  # noqa: E402
+from Docs.pages import PageError, matches, read_page  # noqa: E402
 from Docs.selftest import check_harness  # noqa: E402
 from Docs.spelling import check_spelling  # noqa: E402
 
@@ -40,6 +42,7 @@ def main():
     parser.add_argument("pages", nargs="*", metavar="PAGE")
     parser.add_argument("--larder", default=os.environ.get("LARDER", ROOT / ".build/debug/larder"), help="the binary (.build/debug/larder)")
     parser.add_argument("--show", action="store_true", help="print what each command printed")
+    parser.add_argument("--update", action="store_true", help="write the real output of blocks that differ into the pages")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("LARDER_TEST_LANES", 2)), help="pages at a time (2)")
     options = parser.parse_args()
 
@@ -60,6 +63,9 @@ def main():
                 print(f"{result['page']}:{line}\n$ {command}", *lines, sep="\n")
         if "error" in result:
             faults.append(result["error"])
+        if options.update and result["failures"]:
+            page = Path(result["page"])
+            page.write_text(updated(page.read_text(), read_page(str(page), page.read_text()), result["failures"]))
         for line, command, expected, got in result["failures"]:
             faults.append("\n".join([f"{result['page']}:{line}: $ {command}", "  expected:", *("    | " + one for one in expected),
                                      "  got:", *("    | " + one for one in got)]))
@@ -91,6 +97,21 @@ def run_pages(pages, larder, jobs, faults):
         print("No namespaces here (unshare): the pages run one after the other, on this machine's ports 8000 and 3180.")
     with ThreadPoolExecutor(jobs if before is not None else 1) as pool:
         return list(pool.map(lambda page: run_page(page, larder, before), with_blocks))
+
+
+def updated(text, page, failures):
+    """The page's text with the real output of these commands. A line with `…` stays where it stands for a real one."""
+    lines = text.split("\n")
+    commands = [command for block in page.blocks for command in block.commands]
+    for line, _, _, got in sorted(failures, reverse=True):
+        command = next((one for one in commands if one.line == line), None)
+        ended_early = got and got[-1].startswith("(")  # a note of the harness
+        if command and not ended_early:
+            indent = re.match(r" *", lines[line - 1])[0]
+            kept = [one for one in command.expected if "…" in one]
+            shown = [indent + next((one for one in kept if matches([one], [real])), real) for real in got]
+            lines[command.output - 1:command.output - 1 + len(command.expected)] = shown
+    return "\n".join(lines)
 
 
 def namespaces():
