@@ -6,6 +6,14 @@ from dataclasses import dataclass, field
 
 FENCE = re.compile(r"^(?P<indent>\s*)(?P<fence>```+|~~~+)\s*(?P<language>[\w-]*)")
 COMMENT = re.compile(r"^\s*<!--\s*(?P<kind>not run|larder|setup|hosts|needs)\s*:\s*(?P<value>.*?)\s*-->\s*$")
+#: What differs in each run: a page shows one value, and any other matches it.
+VOLATILE = [(re.compile(pattern), text) for pattern, text in [
+    (r"\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", "…"), (r"^(\W*)(Date|Expires): .*", r"\1\2: …"), (r"^(\W*)Age: \d+", r"\1Age: …"),
+    (r"\bttl=-?\d+", "ttl=…"), (r"\blarder-[0-9a-f]{8}\b", "larder-…"), (r'"instance":"[0-9a-f]{16}"', '"instance":"…"'),
+    (r"\bage(:?) \d+ s\b", r"age\1 … s"), (r"\b\d+ s when it was received, \d+ s since", "… s when it was received, … s since"),
+    (r"\banother \d+ s\b", "another … s"), (r"\bprocess \d+", "process …"), (r"\bsha256/[A-Za-z0-9+/]{43}=", "sha256/…"),
+    (r"\b[0-9A-F]{2}(:[0-9A-F]{2}){31}\b", "…"), (r"\b\d+(\.\d+)? (ms|µs)\b", r"… \2"),
+]]
 
 
 @dataclass
@@ -110,11 +118,13 @@ def is_complete(text):
 
 
 def matches(expected, lines):
-    """Whether these lines are those of the block: a line `...` stands for any lines, and `…` in a line for any text."""
+    """Whether these lines are those of the block. A line `...` stands for any lines, and `…` in a line for any text."""
     pattern = ""
     for line in expected:
         if line.strip() == "...":
             pattern += r"(?:[^\n]*\n)*?"
         else:
+            for volatile, text in VOLATILE:
+                line = volatile.sub(text, line)
             pattern += "[^\n]*?".join(re.escape(part) for part in line.split("…")) + "\n"
     return re.fullmatch(pattern, "".join(line + "\n" for line in lines)) is not None
