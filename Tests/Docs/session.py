@@ -91,7 +91,9 @@ class PageRun:
         programs = folder / "bin"
         for place in (self.home, folder / "run", folder / "tmp", folder / "output", folder / "origin", programs):
             place.mkdir(mode=0o700)
-        (programs / "larder").symlink_to(larder)
+        for program in (Path(larder), Path(larder).with_name("newest")):  # and docs/samples/newest, where it was built
+            if program.exists():
+                (programs / program.name).symlink_to(program)
         for name, text in (HELPERS | ({} if isolated else GUARDS)).items():
             (programs / name).write_text("#!/bin/bash\n" + text.replace("PYTHON", os.path.realpath(sys.executable)).replace("FOLDER", str(folder))
                                          + "\n")
@@ -125,7 +127,7 @@ class PageRun:
     def start_origin(self):
         serve(ORIGIN, self.folder / "origin")
         if self.page.hosts:
-            authority = Authority(self.folder)
+            authority = Authority(self.folder, days=90)
             serve(80, self.folder / "origin")
             serve(443, self.folder / "origin", authority.certify(*self.page.hosts, name="origin"))
             names = " ".join(self.page.hosts)

@@ -15,9 +15,9 @@ def openssl(*words, text=None):
 class Authority:
     """Certifies the origins, and has nothing to do with Larder's CA."""
 
-    def __init__(self, folder):
-        self.folder, self.certificate, self.key = folder, folder / "origins.pem", folder / "origins.key"
-        openssl("req", "-x509", *NEW_KEY, "-subj", "/CN=The origins' authority", "-days", "2", "-keyout", self.key, "-out",
+    def __init__(self, folder, days=2):
+        self.folder, self.days, self.certificate, self.key = folder, str(days), folder / "origins.pem", folder / "origins.key"
+        openssl("req", "-x509", *NEW_KEY, "-subj", "/CN=The origins' authority", "-days", self.days, "-keyout", self.key, "-out",
                 self.certificate)
 
     def certify(self, *hosts, name=None):
@@ -28,7 +28,7 @@ class Authority:
         extensions = self.folder / f"{name}.extensions"
         extensions.write_text(f"subjectAltName=critical,{names}\nextendedKeyUsage=serverAuth\n")
         request = openssl("req", *NEW_KEY, "-subj", "/", "-keyout", key)
-        certificate.write_bytes(openssl("x509", "-req", "-CA", self.certificate, "-CAkey", self.key, "-days", "2", "-extfile", extensions,
+        certificate.write_bytes(openssl("x509", "-req", "-CA", self.certificate, "-CAkey", self.key, "-days", self.days, "-extfile", extensions,
                                         text=request))
         return certificate, key
 
