@@ -48,6 +48,8 @@ def main():
 
     pages = [Path(os.path.relpath(page, ROOT)) for page in options.pages] or all_pages()
     os.chdir(ROOT)
+    if missing := [str(page) for page in pages if not page.is_file()]:
+        sys.exit(f"no such page: {', '.join(missing)}")
     larder = Path(options.larder).resolve()
     if not os.access(larder, os.X_OK):
         sys.exit(f"{larder} is missing: swift build --product larder")

@@ -44,8 +44,9 @@ HELPERS = {
     # For `setup`: `echo CONTENT | serve-file /PATH 'FIELD: VALUE'...` adds a file to the origin, or replaces one.
     "serve-file": """file=FOLDER/origin/$(tr / % <<< "${1#/}"); shift
 { printf '%s\\n' 'Content-Type: text/plain' "$@" ''; cat; } > "$file" """,
-    # For `setup`: waits until a program listens.
-    "wait-for-port": 'until (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null; do sleep 0.05; done',
+    # For `setup`: waits until a program listens, and Larder until its commands find it.
+    "wait-for-port": """until (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null; do sleep 0.05; done
+[[ $1 != 3180 ]] || until larder status > /dev/null 2>&1; do sleep 0.05; done""",
 }
 #: Without a process namespace these would end programs that are not the page's.
 GUARDS = {name: f'echo "{name} is not for pages: larder stop, or kill %1" >&2; exit 1' for name in ("pkill", "killall")}
@@ -147,9 +148,10 @@ class PageRun:
         process = subprocess.Popen(["bash", "-c", f"exec larder serve {self.page.larder}"], cwd=self.home, env=self.environment,
                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + DEADLINE
+        status = ["true"] if "admin.socket" in self.page.larder else ["larder", "status"]
         while True:
             with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", PROXY)) == 0:
+                if client.connect_ex(("127.0.0.1", PROXY)) == 0 and not subprocess.run(status, env=self.environment, capture_output=True).returncode:
                     return
             if process.poll() is not None or time.monotonic() > deadline:
                 raise PageError(f"{self.page.path}: its Larder does not start: " + (self.folder / "larder.log").read_text()[-1000:])
