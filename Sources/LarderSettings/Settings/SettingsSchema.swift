@@ -15,7 +15,7 @@ package enum SettingsSchema {
                 + "answered with 504. `auto`: the one or the other, as this machine has a network. `replay`: nothing leaves, and what was "
                 + "recorded is the answer. `record`: every request goes out, and is recorded. `record_missing`: what was recorded is the "
                 + "answer, the rest goes out and is recorded. `refresh`: every request goes out, and is recorded where it is not as it was recorded. "
-                + "`diff`: every request goes out, and is compared with what was recorded. A rule can name another one for what it matches. See [replay.md](replay.md)."
+                + "`diff`: every request goes out, and is compared with what was recorded. A rule can name another one for what it matches. See [replay-modes.md](replay-modes.md)."
         ),
 
         Setting(
@@ -271,7 +271,7 @@ package enum SettingsSchema {
         Setting(
             "record.match", \.recordings.match, .optional(.path, or: "off", meaning: "requests are compared as they are"),
             reloadable: true,
-            "A JSON file that says what of requests tells recordings apart, kept with the snapshot: see [replay.md](replay.md)."),
+            "A JSON file of match rules, kept with the snapshot: see [match-rules.md](match-rules.md)."),
         Setting(
             "record.no_store", \.recordings.noStore, .word(), reloadable: true,
             "Whether responses are recorded that no shared cache may keep (`no-store`, `private`)."),
