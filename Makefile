@@ -23,10 +23,12 @@ run: release ## Builds the release and serves on 127.0.0.1:3180 (LISTEN=HOST:POR
 release: setup ## Builds the release binary
 	swift build $(RELEASE) --product larder
 
-test: setup ## Runs every test
+test: ## Runs every test
+	scripts/setup.sh --test
 	scripts/test.sh
 
-test-busy: setup ## Runs every test ten times on a machine that is more or less busy
+test-busy: ## Runs every test ten times on a machine that is more or less busy
+	scripts/setup.sh --test
 	swift build --build-tests
 	scripts/test-busy.sh
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds and runs every test: `make test`.
+# Builds and runs every test, those of the documentation too: `make test`.
 #
 #   scripts/test.sh [--skip-build] [--logs FOLDER] [OPTION OF swift build ...]
 #
@@ -84,6 +84,15 @@ for target in "${queue[@]}"; do
 done
 wait
 
+# The pages, but not by a sanitizer's build: it may be too slow for the minute that a block has.
+pages=$logs/Documentation.txt
+pages_code=0
+if [[ -z ${options+set} ]]; then
+    LARDER=$(dirname "$binary")/larder Tests/Docs/run.py > "$pages" 2>&1 || pages_code=$?
+    summary=$(sed -n '/^[✔✘] Documentation: /,$p' "$pages")
+    printf '%-24s %s\n' Documentation "${summary:-✘ The lane ended early, with code $pages_code}"
+fi
+
 # Every failure with all that the test said of it, and every lane that did not come to its end.
 failed=false
 for target in "${queue[@]}"; do
@@ -101,6 +110,12 @@ for target in "${queue[@]}"; do
     fi
     echo "  log: $log"
 done
+
+if ((pages_code)); then
+    $failed || printf '\n== Failures\n'
+    failed=true
+    cat "$pages"
+fi
 
 # In the words of Swift Testing's own last line.
 mark=✔ word=passed
