@@ -102,7 +102,7 @@ def run_pages(pages, larder, jobs, faults):
 
 
 def updated(text, page, failures):
-    """The page's text with the real output of these commands. A line with `…` stays where it stands for a real one."""
+    """The page's text with the real output of these commands. A line with `…` stays where it stands for a real one, and so does one `...`."""
     lines = text.split("\n")
     commands = [command for block in page.blocks for command in block.commands]
     for line, _, _, got in sorted(failures, reverse=True):
@@ -111,6 +111,10 @@ def updated(text, page, failures):
         if command and not ended_early:
             indent = re.match(r" *", lines[line - 1])[0]
             kept = [one for one in command.expected if "…" in one]
+            if command.expected.count("...") == 1 and len(got) >= len(command.expected):
+                before = command.expected.index("...")
+                after = len(command.expected) - before - 1
+                got = [*got[:before], "...", *got[len(got) - after:]]
             shown = [indent + next((one for one in kept if matches([one], [real])), real) for real in got]
             lines[command.output - 1:command.output - 1 + len(command.expected)] = shown
     return "\n".join(lines)
