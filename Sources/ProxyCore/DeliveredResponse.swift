@@ -6,7 +6,7 @@ import ProxyPolicy
 extension Exchange {
     /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
-        guard let stored = selected else { return }
+        guard let stored = cache.selected else { return }
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: wholeLength(of: stored), at: now, into: &output) }
         if delivery.isNotModified {
             writeNotModifiedHead(of: stored, into: &output)
@@ -29,13 +29,13 @@ extension Exchange {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         if delivery.length == .known(stored.body.length) { return true }
         // To a HEAD the length is told that its origin has told, be that none.
-        return delivery.length == .none && (selectedLength == nil || selectedLength == .known(stored.body.length))
+        return delivery.length == .none && (cache.selectedLength == nil || cache.selectedLength == .known(stored.body.length))
     }
 
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
-        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: cutLength ?? 0, at: now, into: &output) }
-        let head = variantHead ?? response
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: upstream.wholeLength ?? 0, at: now, into: &output) }
+        let head = transform.head ?? response
         writeStatusLine(delivery.status, of: head, into: &output)
         var fields = head.fields
         if delivery.range != nil { fields.removeDigestsOfContent() }
@@ -100,7 +100,7 @@ extension Exchange {
         output.append("Date: ")
         HTTPDate.write(now, into: &output)
         output.append("\r\n")
-        if let purgedCount { return writePurged(purgedCount, into: &output) }
+        if let purgedCount = incoming.purge?.count { return writePurged(purgedCount, into: &output) }
         if let page = OwnPage(request) { return writeOwnPage(page, into: &output) }
         guard request.method == .trace else {
             output.append(Self.allowLine)
@@ -176,12 +176,12 @@ extension Exchange {
             output.append("\r\n")
         }
         if delivery.sendsContent { return writeFraming(into: &output) }
-        if delivery.status.code != 204, selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
+        if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
     /// That of a body still on its way is known by its head.
     private func wholeLength(of stored: StoredResponse) -> UInt64 {
-        if case .known(let length)? = selectedLength { length } else { stored.body.length }
+        if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
     }
 
     /// The parts of several bear the Content-Type, the message has one of its own.
@@ -205,9 +205,9 @@ extension Exchange {
     }
 
     private func writeFraming(into output: inout [UInt8]) {
-        if let range = delivery.range, let cutLength, selected == nil {
+        if let range = delivery.range, let wholeLength = upstream.wholeLength, cache.selected == nil {
             output.append("Content-Range: ")
-            ContentRange.part(range, of: cutLength).write(into: &output)
+            ContentRange.part(range, of: wholeLength).write(into: &output)
             output.append("\r\n")
         }
         switch delivery.length {
@@ -275,7 +275,7 @@ extension Exchange {
         if trace.upstreamStatus > 0, trace.upstreamStatus != delivery.status.code {
             status.forwardStatus = Status(trace.upstreamStatus)
         }
-        status.collapsing = isCollapsed ? .collapsed : collapsing
+        status.collapsing = cache.isCollapsed ? .collapsed : cache.collapsing
         if case .made = trace.transform, case .hit = status.outcome, status.detail == nil { status.detail = "transformed" }
         guard !matched.isEmpty, let override = firstOverride else { return status.writeField(into: &output) }
         status.overriddenWord = override.word
@@ -342,7 +342,8 @@ extension Exchange {
             error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
             reason: denying?.reason ?? "",
             findings: trace.findings,
-            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal, nearest: nearMisses,
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
+            nearest: nearMisses,
             hint: comparisonHint)
     }
 }

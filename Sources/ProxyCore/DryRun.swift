@@ -113,7 +113,7 @@ package struct DryRun: ~Copyable {
     }
 
     private func judgement(at now: Timestamp) -> ChainJudgement {
-        guard let chain = exchange.selected?.chain, let judge = exchange.context.judgeChain else { return .unjudged }
+        guard let chain = exchange.cache.selected?.chain, let judge = exchange.context.judgeChain else { return .unjudged }
         return judge(chain, String(decoding: exchange.originHost, as: UTF8.self), exchange.originPort, now)
     }
 }

@@ -6,7 +6,7 @@ package struct RequestSender: Sendable {
     /// Told for methods that are not known here.
     package let address: IPAddress?
     /// The name of who asks, where the connection has proved it; else empty.
-    package let user: [UInt8]
+    package internal(set) var user: [UInt8]
     /// Who asks has to give a name and a password.
     package let needsCredentials: Bool
 

@@ -23,16 +23,16 @@ extension Exchange {
         matched = served.matched
         key = served.key
         secondaryKey = served.secondaryKey
-        selected = served.selected
-        siblings = served.siblings
-        partials = served.partials
+        cache.selected = served.cache.selected
+        found.siblings = served.found.siblings
+        found.partials = served.found.partials
     }
 
     mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard let selected else { preconditionFailure("nothing to validate") }
-        isLeading = true
-        isValidating = selected.facts.canBeValidated
-        trace.reuse = isValidating ? .validate(.stale) : .forward(.stale)
+        guard let selected = cache.selected else { preconditionFailure("nothing to validate") }
+        cache.isLeading = true
+        cache.isValidating = selected.facts.canBeValidated
+        trace.reuse = cache.isValidating ? .validate(.stale) : .forward(.stale)
         fetch(at: now, into: &commands)
     }
 

@@ -27,7 +27,7 @@ extension Exchange {
         guard let read = BasicCredentials(request.span(of: value)) else {
             return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
         }
-        credentials = read
+        incoming.credentials = read
         state = .authenticating
         commands.append(.judgeCredentials)
     }
@@ -35,11 +35,11 @@ extension Exchange {
     mutating func credentialsJudged(
         _ judgement: CredentialsJudgement, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        let judged = credentials
-        credentials = nil
+        let judged = incoming.credentials
+        incoming.credentials = nil
         switch judgement {
         case .accepted:
-            if let judged { user = Array(judged.name) }
+            if let judged { incoming.sender?.user = Array(judged.name) }
             receiveAdmitted(ConnectionOptions(of: request.fields), at: now, into: &commands)
         case .refused: fail(.credentialsRequired(reason: "refused"), at: now, into: &commands)
         case .tooManyAttempts: fail(.tooManyAttempts, at: now, into: &commands)

@@ -3,12 +3,6 @@ import HTTPMessage
 
 /// What a 304 to a condition of ours, or a 200 to HEAD, says of what is stored (RFC 9111 §4.3.4, §4.3.5).
 extension Exchange {
-    /// A stored response that was brought up to date, and what takes its place.
-    package struct Freshened: Sendable {
-        package let old: StoredResponse
-        package let new: StoredResponse
-    }
-
     /// Brings up to date what the 304 speaks of, and answers with it.
     mutating func freshen(_ asked: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
         commands.append(.discardUpstreamBody)
@@ -18,18 +12,18 @@ extension Exchange {
         for stored in identified.reversed() {
             switch outcome(for: stored, at: now) {
             case .freshened(let new):
-                freshened.append(Freshened(old: stored, new: new))
-                if stored === newest { selected = new }
+                changes.freshened.append(StoreChanges.Freshened(old: stored, new: new))
+                if stored === newest { cache.selected = new }
             case .usedOnce(let once, let refusal):
                 if stored === newest { use(once, keptOutBy: refusal) }
             case .usedAndRemoved(let once, let refusal):
-                removed.append(stored)
+                changes.removed.append(stored)
                 if stored === newest { use(once, keptOutBy: refusal) }
             }
         }
         freshenPartials(at: now)
         changeStored(into: &commands)
-        if isLeading { commands.append(.releaseJoined) }
+        if cache.isLeading { commands.append(.releaseJoined) }
         deliverSelected(outcome: .revalidated, into: &commands)
     }
 
@@ -42,8 +36,8 @@ extension Exchange {
     private mutating func freshenPartials(at now: Timestamp) {
         for partial in selectablePartials where Freshening.identifies(response, partial) {
             switch outcome(for: partial.response, at: now) {
-            case .freshened(let new): freshened.append(Freshened(old: partial.response, new: new))
-            case .usedAndRemoved: removed.append(partial.response)
+            case .freshened(let new): changes.freshened.append(StoreChanges.Freshened(old: partial.response, new: new))
+            case .usedAndRemoved: changes.removed.append(partial.response)
             case .usedOnce: break
             }
         }
@@ -54,12 +48,13 @@ extension Exchange {
         for stored in selectable(nil).reversed() + selectablePartials.map(\.response) {
             let effect = Freshening.effect(
                 ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
-                targets: context.targets, requestTime: requestTime, responseTime: now)
+                targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
             switch effect {
             case .freshened(let new):
                 // Its body came under the policy that it came under, whoever spoke of it now.
-                freshened.append(Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
-            case .outdated: removed.append(stored)
+                changes.freshened.append(
+                    StoreChanges.Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
+            case .outdated: changes.removed.append(stored)
             case .none: break
             }
         }
@@ -70,17 +65,17 @@ extension Exchange {
     ///
     /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
     func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
-        siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
+        found.siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
     }
 
     var selectablePartials: [PartialResponse] {
-        partials.filter { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
+        found.partials.filter { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
     }
 
     func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
         let outcome = Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
         // Whoever has just been judged says that it holds.
         return switch outcome {
         case .freshened(let new): .freshened(withTrust(new))
@@ -90,25 +85,25 @@ extension Exchange {
     }
 
     private func withTrust(_ response: StoredResponse) -> StoredResponse {
-        response.withTrust(policyMark: upstreamTrust, chain: upstreamChain)
+        response.withTrust(policyMark: upstream.trust, chain: upstream.chain)
     }
 
     private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {
         trace.storage = .refused(refusal)
-        selected = once
+        cache.selected = once
     }
 
     private func changeStored(into commands: inout CommandBuffer) {
-        if !freshened.isEmpty { commands.append(.freshen) }
-        if !removed.isEmpty { commands.append(.remove) }
+        if !changes.freshened.isEmpty { commands.append(.freshen) }
+        if !changes.removed.isEmpty { commands.append(.remove) }
     }
 
     /// The 304 speaks of another representation: the request goes out again, without conditions of ours. What is stored is not what the
     /// origin server has, so it stands in for nothing, and a failure is one to validate it (RFC 9111 §5.2.2.2).
     private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
-        selected = nil
-        isValidating = false
-        failsValidation = true
+        cache.selected = nil
+        cache.isValidating = false
+        cache.failsValidation = true
         fetch(at: now, into: &commands)
     }
 }

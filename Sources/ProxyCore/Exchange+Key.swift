@@ -24,7 +24,7 @@ extension Exchange {
         // What depends on more than target and content is between client and origin.
         let isConditional =
             directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.range)
-        if case .known(let length) = requestBody, length > UInt64(context.limits.keyedBodyLength) { return false }
+        if case .known(let length) = incoming.body, length > UInt64(context.limits.keyedBodyLength) { return false }
         return !isConditional
     }
 
@@ -45,7 +45,7 @@ extension Exchange {
     mutating func noteInvalidatedKeys() {
         // A request that is keyed by its content asks; it changes nothing.
         if isKeyedByContent { return }
-        invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
+        changes.invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
 
     /// Every key under which the active rules may have answers for these URIs stored.

@@ -4,7 +4,7 @@ import HTTPMessage
 /// What becomes of a request that goes to the origin: the fetch, its response, its failure.
 extension Exchange {
     mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
-        requestTime = now
+        upstream.requestTime = now
         trace.sentConditions.formUnion(ownConditions)
         state = .fetching
         commands.append(.fetch)
@@ -12,8 +12,8 @@ extension Exchange {
 
     /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
     private var ownConditions: RequestConditions {
-        if completion != nil { return [.range, .ifRange] }
-        guard isValidating, let stored = selected else { return [] }
+        if ranges.completion != nil { return [.range, .ifRange] }
+        guard cache.isValidating, let stored = cache.selected else { return [] }
         return RequestConditions(validating: stored)
     }
 
@@ -21,7 +21,7 @@ extension Exchange {
         if !request.method.isSafe { invalidate(into: &commands) }
         if mode.records { return deliverRecorded(into: &commands) }
         if receiveMissing(at: now, into: &commands) { return }
-        if isValidating, response.status == .notModified, let stored = selected {
+        if cache.isValidating, response.status == .notModified, let stored = cache.selected {
             return freshen(stored, at: now, into: &commands)
         }
         if isUnaskedNotModified {
@@ -29,7 +29,7 @@ extension Exchange {
             return upstreamFailed(.unexpectedNotModified, at: now, into: &commands)
         }
         if isBackground, response.status.code >= 500 || Reuse.isError(response.status) {
-            retryAfter = RetryAfter.milliseconds(response.fields, at: now)
+            upstream.retryAfter = RetryAfter.milliseconds(response.fields, at: now)
             return leaveStored(into: &commands)
         }
         if Reuse.isError(response.status), standsIn(for: .error, at: now) {
@@ -54,36 +54,36 @@ extension Exchange {
         let stores = decideStorage(unless: refusal, at: now)
         if stores {
             removeOutlived(into: &commands)
-            if part == nil { replaced = replacedByResponse }
+            if ranges.part == nil { changes.replaced = replacedByResponse }
         } else {
             removeReplaced(into: &commands)
         }
-        if isLeading, !stores { commands.append(.releaseJoined) }
+        if cache.isLeading, !stores { commands.append(.releaseJoined) }
         if isBackground, !stores {
             commands.append(.discardUpstreamBody)
             return endBackground(.background, into: &commands)
         }
         trace.outcome = outcomeOfForwarding
-        if let variantHead {
-            if case .made(let content) = transformEnd { cutLength = UInt64(content.body.count) }
-            delivery.chooseTransformed(variantHead, whole: request.method == .head ? nil : cutLength, for: request)
-        } else if isChecked, let cutLength {
-            delivery.chooseGathered(response, whole: cutLength, for: request)
+        if let variantHead = transform.head {
+            if case .made(let content) = transform.end { upstream.wholeLength = UInt64(content.body.count) }
+            delivery.chooseTransformed(variantHead, whole: request.method == .head ? nil : upstream.wholeLength, for: request)
+        } else if isChecked, let wholeLength = upstream.wholeLength {
+            delivery.chooseGathered(response, whole: wholeLength, for: request)
         } else {
-            delivery.chooseRelayed(response, body: responseBody)
+            delivery.chooseRelayed(response, body: upstream.body)
         }
         trace.status = delivery.status.code
-        selected = nil
+        cache.selected = nil
         state = .delivering
         commands.append(isChecked ? .sendChecked(store: stores) : .relay(store: stores))
-        if part != nil { fillRest(into: &commands) }
+        if ranges.part != nil { fillRest(into: &commands) }
     }
 
     /// The origin has answered with another representation: what was stored before is no longer what the origin has (RFC 9111 §4.3.3).
     private var replacedByResponse: [StoredResponse] {
         guard response.isOfAnotherRepresentation else { return [] }
         let replaced = selectablePartials.map(\.response)
-        guard let selected else { return replaced }
+        guard let selected = cache.selected else { return replaced }
         return replaced + [selected]
     }
 
@@ -101,7 +101,7 @@ extension Exchange {
 
     /// A part that is kept is newer than what is stored whole of another representation, which would be selected before it (RFC 9111 §4).
     private mutating func removeOutlived(into commands: inout CommandBuffer) {
-        guard part != nil, let facts else { return }
+        guard ranges.part != nil, let facts = cache.facts else { return }
         let tag = BodyResumption.strongTag(of: response.fields)
         let outlived = selectable(nil).filter {
             $0.facts.dateValue < facts.dateValue && $0.strongTag != nil && $0.strongTag != tag
@@ -111,39 +111,39 @@ extension Exchange {
 
     /// What is stored no longer holds, or may not be stored any more.
     mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
-        let count = removed.count
+        let count = changes.removed.count
         noteRemoved(outdated)
-        if removed.count > count { commands.append(.remove) }
+        if changes.removed.count > count { commands.append(.remove) }
     }
 
     mutating func noteRemoved(_ outdated: [StoredResponse]) {
-        for stored in outdated where !removed.contains(where: { $0 === stored }) { removed.append(stored) }
+        for stored in outdated where !changes.removed.contains(where: { $0 === stored }) { changes.removed.append(stored) }
     }
 
     private mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
         // Nobody asks whether: it was an answer to more than the request.
-        if isForSwitch { return false }
+        if incoming.isForSwitch { return false }
         if let known {
             trace.storage = .refused(known)
             return false
         }
-        if let refusal = continuation?.refusal {
+        if let refusal = upstream.continuation?.refusal {
             trace.storage = .refused(refusal)
             return false
         }
-        if decidePartStorage(at: now) { return part != nil }
+        if decidePartStorage(at: now) { return ranges.part != nil }
         let decision = Storability.decide(
             request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
         trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return false }
-        let body = cutLength.map { .known($0) } ?? responseBody
+        let body = upstream.wholeLength.map { .known($0) } ?? upstream.body
         if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
             trace.storage = .refused(.bodyTooLarge)
             return false
         }
-        self.facts = facts
-        self.facts?.trust = upstreamTrust
+        cache.facts = facts
+        cache.facts?.trust = upstream.trust
         return true
     }
 
@@ -158,14 +158,14 @@ extension Exchange {
                 trace.fault = fault
                 return deliverStale(discardingBody: false, into: &commands)
             }
-            if judgesRecordedChain(of: selected, insteadOf: fault, at: now, into: &commands) { return }
+            if judgesRecordedChain(of: cache.selected, insteadOf: fault, at: now, into: &commands) { return }
         }
         fail(fault, at: now, into: &commands)
     }
 
     /// Whether the stored response takes the place of the answer that the origin server owes.
     private mutating func standsIn(for failure: OriginFailure, at now: Timestamp) -> Bool {
-        guard let stored = selected,
+        guard let stored = cache.selected,
             let decision = Reuse.staleAfterFailure(failure, stored.facts, for: directives, overrides: obligations.cache, at: now)
         else { return false }
         trace.reuse = decision
@@ -174,13 +174,13 @@ extension Exchange {
 
     mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
         if discardingBody { commands.append(.discardUpstreamBody) }
-        if isLeading { commands.append(.releaseJoined) }
+        if cache.isLeading { commands.append(.releaseJoined) }
         deliverSelected(outcome: .staleHit, into: &commands)
     }
 
     private mutating func invalidate(into commands: inout CommandBuffer) {
         noteInvalidatedKeys()
-        if !invalidatedKeys.isEmpty { commands.append(.invalidate) }
+        if !changes.invalidatedKeys.isEmpty { commands.append(.invalidate) }
     }
 
     /// A 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): the client has nothing that it could speak of,
@@ -190,8 +190,8 @@ extension Exchange {
     }
 
     private var outcomeOfForwarding: DecisionTrace.Outcome {
-        if isValidating { return .refreshed }
-        if isForSwitch { return .bypass }
+        if cache.isValidating { return .refreshed }
+        if incoming.isForSwitch { return .bypass }
         guard request.method == .get || request.method == .head || isKeyedByContent else { return .bypass }
         return .miss
     }

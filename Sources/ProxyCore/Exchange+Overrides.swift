@@ -6,9 +6,11 @@ import ProxyPolicy
 extension Exchange {
     /// The words of the origin server's that a decision about this exchange went past.
     private var overriddenWords: OverriddenWords {
-        if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
+        if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts = cache.facts {
+            return OverriddenWords(storing: facts)
+        }
         // Nearly always nothing was gone past: then nothing is looked at.
-        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
+        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected = cache.selected else {
             // Not [], which is built by generic code outside of the module that declares the type.
             return OverriddenWords(rawValue: 0)
         }

@@ -9,7 +9,7 @@ extension Exchange {
     /// Answers from what is stored in part, or asks for the rest of it.
     /// - Returns: `false` where it is of no use to this request.
     mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        guard !partials.isEmpty || !bodiesUnderWay.isEmpty, mayUsePartial else { return false }
+        guard !found.partials.isEmpty || !found.bodiesUnderWay.isEmpty, mayUsePartial else { return false }
         guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
             return joinBodyUnderWay(at: now, into: &commands)
         }
@@ -30,7 +30,7 @@ extension Exchange {
         }
         if isUsable, partial.holds(wanted) {
             trace.reuse = decision
-            selected = partial.response
+            cache.selected = partial.response
             deliverSelected(outcome: partialOutcome(of: decision), into: &commands)
             fillRest(into: &commands)
             return true
@@ -43,14 +43,14 @@ extension Exchange {
         guard !obligations.cache.forbidsForwarding(of: directives) else { return false }
         let missing = partial.missing(of: wanted)
         let completion = RangeCompletion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
-        self.completion = completion
+        ranges.completion = completion
         // It may still stand in for an origin that fails.
-        if missing.isEmpty { selected = partial.response }
+        if missing.isEmpty { cache.selected = partial.response }
         trace.reuse = .forward(.partial)
         if isUsable, obligations.cache.collapsing != .never,
-            let body = bodiesUnderWay.first(where: { $0.completes(completion, within: context.limits.joinedDistance) })
+            let body = found.bodiesUnderWay.first(where: { $0.completes(completion, within: context.limits.joinedDistance) })
         {
-            joinedBody = body
+            ranges.joinedBody = body
             state = .joining
             commands.append(.joinBody)
             return true
@@ -63,13 +63,13 @@ extension Exchange {
     /// - Returns: `false` where nothing under way brings them soon.
     private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }
-        for body in bodiesUnderWay {
+        for body in found.bodiesUnderWay {
             guard let wanted = wanted(of: body.response, length: body.wholeLength),
                 body.brings(wanted, within: context.limits.joinedDistance),
                 RequestCollapsing.mayShare(
                     body.response, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
             else { continue }
-            joinedBody = body
+            ranges.joinedBody = body
             trace.reuse = .forward(.partial)
             state = .joining
             commands.append(.joinBody)
@@ -79,8 +79,8 @@ extension Exchange {
     }
 
     private func selectPartial() -> PartialResponse? {
-        if partials.isEmpty { return nil }
-        return Vary.select(among: partials.map(\.response), for: request, secondaryKey).map { partials[$0] }
+        if found.partials.isEmpty { return nil }
+        return Vary.select(among: found.partials.map(\.response), for: request, secondaryKey).map { found.partials[$0] }
     }
 
     private func partialOutcome(of decision: ReuseDecision) -> DecisionTrace.Outcome {
@@ -111,8 +111,8 @@ extension Exchange {
 
     /// - Returns: `false` where the answer is to be taken as any other.
     mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        guard let completion else { return false }
-        if completion.accepts(response, body: responseBody) {
+        guard let completion = ranges.completion else { return false }
+        if completion.accepts(response, body: upstream.body) {
             switch outcome(for: completion.partial.response, at: now) {
             case .freshened(let fresh):
                 complete(with: fresh, into: &commands)
@@ -125,11 +125,11 @@ extension Exchange {
             leaveStored(into: &commands)
             return true
         }
-        self.completion = nil
+        ranges.completion = nil
         switch response.status.code {
         case 206, 304, 412, 416:
             // It answers a request that the client has not made: that one goes out as it is.
-            selected = nil
+            cache.selected = nil
             commands.append(.discardUpstreamBody)
             fetch(at: now, into: &commands)
             return true
@@ -138,9 +138,9 @@ extension Exchange {
     }
 
     private mutating func complete(with fresh: StoredResponse, into commands: inout CommandBuffer) {
-        facts = fresh.facts
+        cache.facts = fresh.facts
         trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
-        selected = fresh
+        cache.selected = fresh
         if isBackground {
             state = .delivering
             commands.append(.complete)
@@ -153,9 +153,9 @@ extension Exchange {
     /// The store takes no body now: the client's request goes out as it is.
     mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
         if isBackground { return leaveStored(into: &commands) }
-        completion = nil
-        selected = nil
-        facts = nil
+        ranges.completion = nil
+        cache.selected = nil
+        cache.facts = nil
         trace.storage = nil
         delivery = Delivery()
         delivery.readConnection(of: request)
@@ -168,7 +168,7 @@ extension Exchange {
     /// The part to be cut from a response that is about to be stored: the origin has passed the range over (RFC 9110 §14.2). The next
     /// request for one is answered from what is stored, and a client that asks for several at once takes all as parts or none.
     package var partToCut: Range<UInt64>? {
-        guard directives.contains(.range), case .known(let whole) = responseBody, response.status.code == 200,
+        guard directives.contains(.range), case .known(let whole) = upstream.body, response.status.code == 200,
             case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
         else { return nil }
         return part
@@ -176,8 +176,8 @@ extension Exchange {
 
     /// The whole goes into the store, and the client reads the part from there.
     mutating func cut(_ part: Range<UInt64>) {
-        guard case .known(let whole) = responseBody else { return }
-        cutLength = whole
+        guard case .known(let whole) = upstream.body else { return }
+        upstream.wholeLength = whole
         delivery.cut(part)
         trace.status = delivery.status.code
     }
@@ -187,14 +187,15 @@ extension Exchange {
     /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the
     /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
     mutating func decidePartStorage(at now: Timestamp) -> Bool {
-        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), cutLength == nil,
+        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange),
+            upstream.wholeLength == nil,
             case .part(let range, let length?)? = BodyResumption.contentRange(of: response.fields),
-            responseBody == .known(range.upperBound - range.lowerBound)
+            upstream.body == .known(range.upperBound - range.lowerBound)
         else { return false }
         let head = PartialContent.wholeHead(of: response, length: length)
         let decision = Storability.decide(
             request: request, response: head, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
         trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return true }
         guard facts.flags.contains(.strongETag) else {
@@ -205,16 +206,10 @@ extension Exchange {
             trace.storage = .refused(.bodyTooLarge)
             return true
         }
-        self.facts = facts
-        self.facts?.trust = upstreamTrust
-        part = Part(start: range.lowerBound, whole: length)
-        wholeHead = head
+        cache.facts = facts
+        cache.facts?.trust = upstream.trust
+        ranges.part = RangeState.Part(start: range.lowerBound, whole: length)
+        ranges.wholeHead = head
         return true
-    }
-
-    /// The place of a part in its representation.
-    package struct Part: Equatable, Sendable {
-        package let start: UInt64
-        package let whole: UInt64
     }
 }

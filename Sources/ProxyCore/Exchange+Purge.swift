@@ -8,17 +8,18 @@ extension Exchange {
 
     mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.purgeClients.isEmpty { return fail(.purgeOff, at: now, into: &commands) }
-        guard let clientAddress, context.purgeClients.contains(where: { $0.contains(clientAddress) }) else {
+        guard let clientAddress = incoming.sender?.address, context.purgeClients.contains(where: { $0.contains(clientAddress) })
+        else {
             return fail(.purgeNotAllowed, at: now, into: &commands)
         }
-        purgedKeys = keys(forURIsIn: [CacheKey(of: request).bytes])
+        incoming.purge = RequestState.Purge(keys: keys(forURIsIn: [CacheKey(of: request).bytes]))
         state = .purging
         commands.append(.purge)
     }
 
     mutating func purged(_ count: Int?, at now: Timestamp, into commands: inout CommandBuffer) {
         guard let count else { return fail(.overloaded, at: now, into: &commands) }
-        purgedCount = count
+        incoming.purge?.count = count
         trace.outcome = .local
         trace.status = 200
         delivery.chooseGenerated(.ok, closes: false)

@@ -29,20 +29,22 @@ extension Exchange {
         case .fresh, .staleAllowed: break
         case .validate, .forward, .notSatisfiable, .offlineMiss: return false
         }
-        selected = stored
-        faultUnlessAccepted = fault
+        cache.selected = stored
+        cache.faultUnlessAccepted = fault
         state = .judging
         commands.append(.judgeRecordedChain)
         return true
     }
 
     mutating func recordedChainJudged(_ judgement: ChainJudgement, at now: Timestamp, into commands: inout CommandBuffer) {
-        guard let stored = selected, let fault = faultUnlessAccepted else { preconditionFailure("no chain was to be judged") }
+        guard let stored = cache.selected, let fault = cache.faultUnlessAccepted else {
+            preconditionFailure("no chain was to be judged")
+        }
         switch judgement {
         case .accepted: useAccepted(stored, insteadOf: fault, at: now, into: &commands)
         case .unjudged: fail(fault, at: now, into: &commands)
         case .refused(let refusal):
-            trustRefusal = refusal
+            upstream.trustRefusal = refusal
             fail(.recordedChainRefused(reason: refusal.reason), at: now, into: &commands)
         }
     }
@@ -56,8 +58,8 @@ extension Exchange {
             trace.reuse = decision
             // In a cache that is disconnected by its settings nothing has failed.
             if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
-            isValidating = false
-            if isLeading { commands.append(.releaseJoined) }
+            cache.isValidating = false
+            if cache.isLeading { commands.append(.releaseJoined) }
             deliverSelected(outcome: decision.isFresh ? .hit : .staleHit, into: &commands)
         case .notSatisfiable, .offlineMiss:
             trace.reuse = decision

@@ -42,7 +42,7 @@ extension Exchange {
     }
 
     mutating func gatherForRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
-        if requestBody == .none || requestBody == .known(0) { return askRecordings(at: now, into: &commands) }
+        if incoming.body == .none || incoming.body == .known(0) { return askRecordings(at: now, into: &commands) }
         state = .gathering
         commands.append(.gatherRequestBody)
     }
@@ -62,10 +62,10 @@ extension Exchange {
     mutating func replay(
         _ recorded: StoredResponse, isLengthTold: Bool, layer: UInt8, into commands: inout CommandBuffer
     ) {
-        if !isLengthTold { selectedLength = .unknown }
+        if !isLengthTold { cache.selectedLength = .unknown }
         trace.recording = .replayed(layer: layer)
         trace.outcome = .replayed
-        selected = recorded
+        cache.selected = recorded
         deliverAsItIs(into: &commands)
     }
 
@@ -101,8 +101,8 @@ extension Exchange {
     ) {
         trace.fault = fault
         trace.outcome = .failed
-        selected = recorded
-        selectedLength = length
+        cache.selected = recorded
+        cache.selectedLength = length
         delivery.chooseRelayed(recorded.head, body: length)
         trace.status = delivery.status.code
         state = .delivering
@@ -127,13 +127,13 @@ extension Exchange {
     /// The origin has answered: the client gets what it asked for of what is recorded whole.
     mutating func deliverRecorded(into commands: inout CommandBuffer) {
         trace.outcome = isRecorded ? .recorded : .bypass
-        if isRead, response.status == .ok, case .known(let whole) = responseBody {
-            cutLength = whole
+        if isRead, response.status == .ok, case .known(let whole) = upstream.body {
+            upstream.wholeLength = whole
             delivery.chooseTransformed(
                 response, whole: request.method == .head ? nil : whole, for: request,
                 isUnmodified: Validation.isUnmodified(response.fields, for: request.fields, at: trace.receivedAt))
         } else {
-            delivery.chooseRelayed(response, body: responseBody)
+            delivery.chooseRelayed(response, body: upstream.body)
         }
         trace.status = delivery.status.code
         state = .delivering

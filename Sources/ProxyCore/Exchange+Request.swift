@@ -7,7 +7,7 @@ extension Exchange {
     mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
         let options = delivery.readConnection(of: request)
         if let fault = refusal() { return fail(fault, at: now, into: &commands) }
-        if needsCredentials, !isForUs { return askForCredentials(at: now, into: &commands) }
+        if incoming.sender?.needsCredentials == true, !isForUs { return askForCredentials(at: now, into: &commands) }
         receiveAdmitted(options, at: now, into: &commands)
     }
 
@@ -40,7 +40,7 @@ extension Exchange {
         if asksForSwitch() { return fetchForSwitch(at: now, into: &commands) }
         if usesRecordings { return gatherForRecordings(at: now, into: &commands) }
         if obligations.rewritesKey, isToBeKeyedByContent {
-            if requestBody != .none, requestBody != .known(0) {
+            if incoming.body != .none, incoming.body != .known(0) {
                 state = .gathering
                 return commands.append(.gatherRequestBody)
             }
@@ -105,7 +105,7 @@ extension Exchange {
         if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
             return .unknownExpectation
         }
-        if let limit = context.limits.requestBodyLength, case .known(let length) = requestBody, length > limit {
+        if let limit = context.limits.requestBodyLength, case .known(let length) = incoming.body, length > limit {
             return .requestBodyTooLarge
         }
         return nil

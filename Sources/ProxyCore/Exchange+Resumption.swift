@@ -11,21 +11,21 @@ extension Exchange {
 
     /// The origin's message has come to its end. One that continues another may have brought less than was asked for.
     package mutating func continuesShortPiece(after received: UInt64) -> Bool {
-        guard continuation?.isUnfinished(after: received) == true else { return false }
+        guard upstream.continuation?.isUnfinished(after: received) == true else { return false }
         return beginContinuation(after: received)
     }
 
     private mutating func beginContinuation(after received: UInt64) -> Bool {
-        guard case .get = request.method, requestBody == .none else { return false }
-        if continuation == nil { continuation = BodyResumption(of: response) }
-        guard continuation?.begin(after: received) == true else { return false }
+        guard case .get = request.method, incoming.body == .none else { return false }
+        if upstream.continuation == nil { upstream.continuation = BodyResumption(of: response) }
+        guard upstream.continuation?.begin(after: received) == true else { return false }
         trace.continuations &+= 1
         return true
     }
 
     /// The request for the rest, as it leaves for the origin.
     package func writeContinuedHead(into output: inout [UInt8]) {
-        guard let continuation else { return }
+        guard let continuation = upstream.continuation else { return }
         ForwardedRequest(
             request: request, fields: continuation.fields(from: request.fields), body: .none, context: context,
             asksForWhole: false
@@ -34,7 +34,7 @@ extension Exchange {
 
     /// Whether the answer is the rest of what has come, and of the same representation. Else the message is broken.
     package mutating func acceptsContinuation(_ head: ResponseHead, body: BodyLength) -> Bool {
-        continuation?.accepts(head, body: body, continuing: response) ?? false
+        upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
     }
 
     /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
@@ -43,26 +43,26 @@ extension Exchange {
         guard let kept = keptResponse(at: now) else { return true }
         let refusal = Freshening.refusal(
             of: kept, continuedBy: head, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
         guard let refusal else { return true }
-        facts = nil
-        continuation?.refusal = refusal
+        cache.facts = nil
+        upstream.continuation?.refusal = refusal
         trace.storage = .refused(refusal)
         // The parts are of the same, and what is not to be stored of it is none of them (RFC 9111 §3.4).
-        if !refusal.isOfRequest, let completion { removed.append(completion.partial.response) }
+        if !refusal.isOfRequest, let completion = ranges.completion { changes.removed.append(completion.partial.response) }
         return false
     }
 
     /// What is being kept, or would be once it has been checked, by what has been heard of it so far.
     private mutating func keptResponse(at now: Timestamp) -> StoredResponse? {
-        if completion != nil { return facts == nil ? nil : selected }
-        guard state == .checking, continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }
+        if ranges.completion != nil { return cache.facts == nil ? nil : cache.selected }
+        guard state == .checking, upstream.continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }
         let decision = Storability.decide(
             request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
         guard case .store(let facts, _) = decision else { return nil }
-        self.facts = facts
-        defer { self.facts = nil }
+        cache.facts = facts
+        defer { cache.facts = nil }
         return makeStoredResponse(body: .bytes([]))
     }
 }

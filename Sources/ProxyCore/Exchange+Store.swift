@@ -14,7 +14,7 @@ extension Exchange {
             }
             if usePartial(at: now, into: &commands) { return }
             trace.candidates.note(noneAmong: candidates.count)
-            siblings = candidates
+            found.siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
             let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
             return forward(by: decision, at: now, into: &commands)
@@ -33,25 +33,25 @@ extension Exchange {
         switch decision {
         case .fresh:
             trace.reuse = decision
-            selected = candidate
+            cache.selected = candidate
             deliverSelected(outcome: .hit, into: &commands)
         case .staleAllowed(_, let reason):
             trace.reuse = decision
-            selected = candidate
+            cache.selected = candidate
             deliverSelected(outcome: .staleHit, into: &commands)
             if reason.wantsValidation, mayValidateInBackground {
-                siblings = candidates
+                found.siblings = candidates
                 commands.append(.validateInBackground)
             }
         case .validate:
-            selected = candidate
-            siblings = candidates
-            isValidating = true
+            cache.selected = candidate
+            found.siblings = candidates
+            cache.isValidating = true
             forward(by: decision, at: now, into: &commands)
         case .forward(let reason):
-            siblings = candidates
+            found.siblings = candidates
             // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
-            if reason != .originCondition { selected = candidate }
+            if reason != .originCondition { cache.selected = candidate }
             forward(by: decision, at: now, into: &commands)
         case .notSatisfiable(let reason), .offlineMiss(let reason):
             trace.reuse = decision
@@ -81,21 +81,21 @@ extension Exchange {
             RequestCollapsing.mayShare(
                 shared, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
         else {
-            collapsing = .failed
-            selectedLength = nil
-            if joinedBody != nil { joinedBody = nil }
+            cache.collapsing = .failed
+            cache.selectedLength = nil
+            if ranges.joinedBody != nil { ranges.joinedBody = nil }
             return fetch(at: now, into: &commands)
         }
-        selected = shared
-        isValidating = false
-        isCollapsed = true
-        deliverSelected(outcome: .collapsed, into: &commands, command: completion == nil ? .sendStored : .complete)
+        cache.selected = shared
+        cache.isValidating = false
+        cache.isCollapsed = true
+        deliverSelected(outcome: .collapsed, into: &commands, command: ranges.completion == nil ? .sendStored : .complete)
     }
 
     mutating func deliverSelected(
         outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
     ) {
-        guard let selected else { return }
+        guard let selected = cache.selected else { return }
         if isBackground { return endBackground(.background, into: &commands) }
         trace.outcome = outcome
         if transformSelected(selected, into: &commands) { return }
@@ -104,10 +104,10 @@ extension Exchange {
 
     /// The stored response, or what was made of it.
     mutating func deliverAsItIs(into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored) {
-        guard let selected else { return }
+        guard let selected = cache.selected else { return }
         delivery.chooseStored(
-            selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request,
-            ignoresDates: transformSource != nil)
+            selected, length: cache.selectedLength ?? .known(selected.body.length), directives: directives, for: request,
+            ignoresDates: transform.source != nil)
         if delivery.multipart != nil { describeParts(of: selected) }
         trace.status = delivery.status.code
         state = .delivering

@@ -5,20 +5,20 @@ import HTTPMessage
 /// comes of it is kept by nobody.
 extension Exchange {
     mutating func asksForSwitch() -> Bool {
-        request.fields.contains(.upgrade) && ProtocolSwitch.isAsked(by: request, body: requestBody)
+        request.fields.contains(.upgrade) && ProtocolSwitch.isAsked(by: request, body: incoming.body)
     }
 
     mutating func fetchForSwitch(at now: Timestamp, into commands: inout CommandBuffer) {
         let decision = Reuse.decideMiss(.upgrade, for: directives, overrides: obligations.cache)
         trace.reuse = decision
         if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
-        isForSwitch = true
+        incoming.isForSwitch = true
         fetch(at: now, into: &commands)
     }
 
     /// The origin has answered 101. Whoever was not asked, or speaks something else from here on, is not followed.
     mutating func switchProtocols(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard isForSwitch, ProtocolSwitch.isGranted(by: response) else {
+        guard incoming.isForSwitch, ProtocolSwitch.isGranted(by: response) else {
             commands.append(.cancelUpstream)
             return fail(.unexpectedUpgrade, at: now, into: &commands)
         }

@@ -18,7 +18,7 @@ extension Exchange {
 
     /// Decides by the head alone, and says so in the trace.
     private mutating func transformStep(for head: ResponseHead, length: BodyLength, isForbidden: Bool) -> TransformStep {
-        transformSource = nil
+        transform.source = nil
         trace.transform = nil
         guard let plan = transformPlan, head.status.code >= 200, head.status.code != 204, head.status != .notModified,
             length != .known(0)
@@ -29,7 +29,7 @@ extension Exchange {
         trace.transform = .made(source)
         if head.status == .partialContent || head.fields.contains(.contentRange) { return .fault(.partialContent) }
         if case .known(let length) = length, length > plan.maximumBodyLength { return .fault(.bodyTooLarge) }
-        transformSource = source
+        transform.source = source
         return .make
     }
 
@@ -41,7 +41,7 @@ extension Exchange {
     /// - Returns: whether the content is delivered as it came.
     private mutating func passes(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         trace.transform = .failed(fault)
-        transformSource = nil
+        transform.source = nil
         if transformPlan?.onError == .pass { return true }
         // What came from the origin may still be coming.
         if state == .fetching || state == .checking { commands.append(.discardUpstreamBody) }
@@ -55,21 +55,21 @@ extension Exchange {
     mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         if isBackground || !obligations.transforms { return true }
         // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
-        let length: BodyLength = request.method == .head ? .unknown : responseBody == .none ? .known(0) : responseBody
+        let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
         switch transformStep(for: response, length: length, isForbidden: false) {
         case .leave: return true
         case .fault(let fault): return passes(fault, at: now, into: &commands)
         case .make:
-            if request.method == .head { variantHead = transformedHead(digest: nil) }
+            if request.method == .head { transform.head = transformedHead(digest: nil) }
             return true
         }
     }
 
     /// Its body is to be gathered for that.
-    var transformsBody: Bool { transformSource != nil && request.method != .head }
+    var transformsBody: Bool { transform.source != nil && request.method != .head }
 
     private func transformedHead(digest: [UInt8]?) -> ResponseHead? {
-        guard let plan = transformPlan, let source = transformSource else { return nil }
+        guard let plan = transformPlan, let source = transform.source else { return nil }
         return TransformedHead.make(of: response, by: plan, from: source, digest: digest)
     }
 
@@ -77,15 +77,15 @@ extension Exchange {
     mutating func deliverTransformed(
         keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        switch transformEnd {
+        switch transform.end {
         case .failed(let fault):
             guard passes(fault, at: now, into: &commands) else { return }
             // What has not come whole passes and is not kept.
             return deliverRelayed(
                 at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
-        case .made(let content): variantHead = transformedHead(digest: content.digest)
+        case .made(let content): transform.head = transformedHead(digest: content.digest)
         // It is thought through, and nothing has come.
-        case .variant, .refused, .broken, nil: variantHead = transformedHead(digest: nil)
+        case .variant, .refused, .broken, nil: transform.head = transformedHead(digest: nil)
         }
         deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
@@ -95,7 +95,7 @@ extension Exchange {
     /// - Returns: whether the stored response is delivered by other means than as it is: something is made of it, or it was an error.
     mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
         guard obligations.transforms else { return false }
-        let length = selectedLength ?? .known(stored.body.length)
+        let length = cache.selectedLength ?? .known(stored.body.length)
         switch transformStep(for: stored.head, length: length, isForbidden: stored.facts.flags.contains(.noTransform)) {
         case .leave: return false
         case .fault(let fault): return !passes(fault, at: trace.receivedAt, into: &commands)
@@ -107,22 +107,22 @@ extension Exchange {
     }
 
     mutating func transformed(at now: Timestamp, into commands: inout CommandBuffer) {
-        switch transformEnd {
+        switch transform.end {
         case .variant(let variant): use(variant)
-        case .made(let content): if let selected { use(variant(of: selected, content)) }
+        case .made(let content): if let selected = cache.selected { use(variant(of: selected, content)) }
         case .failed(let fault): guard passes(fault, at: now, into: &commands) else { return }
         case .refused: return fail(.checkQueueFull, at: now, into: &commands)
         case .broken(let fault): return fail(fault, at: now, into: &commands)
         // It is thought through, and nothing is known of the content.
-        case nil: if let selected { use(variant(of: selected, digest: nil, body: selected.body)) }
+        case nil: if let selected = cache.selected { use(variant(of: selected, digest: nil, body: selected.body)) }
         }
         deliverAsItIs(into: &commands)
     }
 
     private mutating func use(_ variant: StoredResponse?) {
         guard let variant else { return }
-        selected = variant
-        selectedLength = nil
+        cache.selected = variant
+        cache.selectedLength = nil
     }
 
     /// The response that takes the place of the stored one for those who are under the same rules.
@@ -131,7 +131,7 @@ extension Exchange {
     }
 
     private func variant(of stored: StoredResponse, digest: [UInt8]?, body: StoredBody) -> StoredResponse? {
-        guard let plan = transformPlan, let source = transformSource else { return nil }
+        guard let plan = transformPlan, let source = transform.source else { return nil }
         let head = TransformedHead.make(of: stored.head, by: plan, from: source, digest: digest)
         var facts = stored.facts
         facts.flags.remove([.strongETag, .weakETag, .lastModified])
@@ -154,16 +154,16 @@ extension Exchange {
 
     /// What was made of the origin's body, where that is delivered in its place.
     package var transformedBody: [UInt8]? {
-        if transformSource != nil, case .made(let content) = transformEnd { content.body } else { nil }
+        if transform.source != nil, case .made(let content) = transform.end { content.body } else { nil }
     }
 
     /// Takes what was made out of the exchange, which is over: whoever takes it is the last to let go of it.
     package mutating func takeTransformed() -> [UInt8]? {
         defer {
-            transformEnd = nil
-            selected = nil
+            transform.end = nil
+            cache.selected = nil
         }
-        switch transformEnd {
+        switch transform.end {
         case .made(let content): return content.body
         case .variant(let variant): if case .bytes(let body) = variant.body { return body } else { return nil }
         case .failed, .broken, .refused, nil: return nil

@@ -2,20 +2,15 @@ import HTTPMessage
 
 /// By which trust policy a stored response has to have come: the one that is active for the target now.
 extension Exchange {
-    struct TrustMemo: Sendable {
-        let origin: OriginMemo
-        let mark: UInt64
-    }
-
     mutating func requireActiveTrust(at now: Timestamp) {
         guard let activeTrust = context.activeTrust else { return }
-        if let trustMemo, isFor(trustMemo.origin, at: now) {
+        if let trustMemo = memos.trust, isFor(trustMemo.origin, at: now) {
             directives.trust = trustMemo.mark
             return
         }
         let host = originHost
         let found = activeTrust(String(decoding: host, as: UTF8.self), originPort, now)
-        trustMemo = TrustMemo(origin: OriginMemo(host: host, port: originPort, until: found.until), mark: found.mark)
+        memos.trust = (OriginMemo(host: host, port: originPort, until: found.until), found.mark)
         directives.trust = found.mark
     }
 }

@@ -12,14 +12,14 @@ extension Exchange {
     /// Whether the host may not be asked in plain text, nor answered for with what once came so (T49).
     mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
         guard case .http = request.target.scheme else { return false }
-        if let plaintextMemo, isFor(plaintextMemo, at: now) { return false }
+        if let plaintextMemo = memos.plaintext, isFor(plaintextMemo, at: now) { return false }
         let host = originHost
         switch rule(String(decoding: host, as: UTF8.self), originPort, now) {
         case .refused(let refusal):
-            trustRefusal = refusal
+            upstream.trustRefusal = refusal
             return true
         case .allowed(let until):
-            plaintextMemo = OriginMemo(host: host, port: originPort, until: until)
+            memos.plaintext = OriginMemo(host: host, port: originPort, until: until)
             return false
         }
     }

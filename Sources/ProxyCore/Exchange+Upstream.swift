@@ -23,42 +23,43 @@ extension Exchange {
 
     /// The request as it leaves for the origin, our conditions in it.
     package func writeForwardedHead(into output: inout [UInt8]) {
-        if let completion {
+        if let completion = ranges.completion {
             return ForwardedRequest(
-                request: request, fields: completion.fields(from: request.fields), body: requestBody, context: context,
+                request: request, fields: completion.fields(from: request.fields), body: incoming.body, context: context,
                 asksForWhole: false
             ).write(into: &output)
         }
         let policy = obligations.cache.effectivePolicy
-        guard isValidating || policy == .reloadAll || obligations.transforms || wantsWholeRecorded else {
+        guard cache.isValidating || policy == .reloadAll || obligations.transforms || wantsWholeRecorded else {
             return writeForwardedHead(request.fields, into: &output)
         }
         var fields = request.fields
         // What the client has was made here: the origin server knows nothing of it.
         if obligations.transforms || wantsWholeRecorded { fields.removeCacheConditions() }
-        if isValidating, let stored = selected { Validation.addPreconditions(of: stored, to: &fields) }
+        if cache.isValidating, let stored = cache.selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
         writeForwardedHead(fields, into: &output)
     }
 
     private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
         ForwardedRequest(
-            request: request, fields: fields, body: requestBody, context: context,
-            asksForWhole: obligations.checksBody || obligations.transforms || isValidating || wantsWholeRecorded,
-            isBodyAtHand: isKeyedByContent || isRecordedWithContent, isForSwitch: isForSwitch
+            request: request, fields: fields, body: incoming.body, context: context,
+            asksForWhole: obligations.checksBody || obligations.transforms || cache.isValidating || wantsWholeRecorded,
+            isBodyAtHand: isKeyedByContent || isRecordedWithContent, isForSwitch: incoming.isForSwitch
         ).write(into: &output)
     }
 
     /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
-        guard let facts,
-            let prepared = StoredFields.prepare(wholeHead ?? response, to: request, facts: facts, secondaryKey)
+        guard let facts = cache.facts,
+            let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
         // The exchange's array is used again and again, and its capacity grows: each one that is shared is replaced by one at least as large.
         let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
-            key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
-            body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstreamChain,
+            key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
+            requestTime: upstream.requestTime,
+            body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstream.chain,
             variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
     }
 

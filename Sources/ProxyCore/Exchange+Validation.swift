@@ -16,13 +16,13 @@ extension Exchange {
     var checksBody: Bool { obligations.checksBody && hasResponseContent }
 
     private var hasResponseContent: Bool {
-        request.method != .head && responseBody != .none && responseBody != .known(0)
+        request.method != .head && upstream.body != .none && upstream.body != .known(0)
     }
 
     mutating func bodyChecked(
         _ outcome: BodyCheckOutcome, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        cutLength = length
+        upstream.wholeLength = length
         let passesOversize = outcome == .tooLarge && validation?.oversize == .pass
         if outcome != .passed, !passesOversize {
             trace.findings.insert(outcome)
@@ -44,7 +44,7 @@ extension Exchange {
             return true
         case .stale:
             // The rule's word holds before the client's, as it does for a policy.
-            if let stored = selected,
+            if let stored = cache.selected,
                 let decision = Reuse.staleInsteadOfRefused(
                     stored.facts, for: directives, overrides: obligations.cache, at: now)
             {

@@ -39,95 +39,41 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var context: ExchangeContext
     /// Names this request in the log, in errors and to the client's operator.
     package internal(set) var id: UInt64 = 0
+    /// No client waits for the response: it is for the store.
+    package internal(set) var isBackground = false
+
+    // Their storage is used again for the next request.
+
     /// The parser writes it here, before `requestHead`. Nothing else of the exchange is set from outside.
     package var request = RequestHead()
     package internal(set) var response = ResponseHead()
-    /// The mark of the trust policy that accepted the server; 0 without TLS.
-    package internal(set) var upstreamTrust: UInt64 = 0
-    /// What the server showed, to be kept with what is stored; `nil` without TLS.
-    package internal(set) var upstreamChain: RecordedChain?
-    package internal(set) var requestBody: BodyLength = .none
-    package internal(set) var responseBody: BodyLength = .none
     /// The primary key (RFC 9111 §2), for GET and HEAD.
     package internal(set) var key: [UInt8] = []
     /// What rules have tell apart the responses under it.
     package internal(set) var secondaryKey = SecondaryKey.none
+    /// Read from the request's head once the client may ask; those of the request before until then.
+    package internal(set) var directives = RequestDirectives(RequestHead())
+
+    // The rules that match the request, and what they entail.
+
     package internal(set) var matched = MatchedRules()
     package internal(set) var obligations = Obligations()
-    package internal(set) var directives = RequestDirectives(RequestHead())
-    /// The stored response that is delivered, or that is being validated.
-    package internal(set) var selected: StoredResponse?
-    /// The stored responses that a 304, or a 200 to HEAD, has brought up to date, oldest first.
-    package internal(set) var freshened: [Freshened] = []
-    /// The stored responses that are to go, after a 304 that forbids storing, or what shows that they are outdated.
-    package internal(set) var removed: [StoredResponse] = []
-    /// What is stored of an older representation than the response, which is to be stored: when that has come it goes, be that kept or not.
-    var replaced: [StoredResponse] = []
-    /// How many milliseconds the origin server asks to wait after the error that it sent to a background fetch.
-    package internal(set) var retryAfter: Int64?
-    /// The responses stored under the key, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
-    var siblings: [StoredResponse] = []
-    package internal(set) var invalidatedKeys: [[UInt8]] = []
-    package internal(set) var facts: ReuseFacts?
+
+    // Each phase has its state.
+
+    package internal(set) var incoming = RequestState()
+    package internal(set) var cache = CacheState()
+    var found = StoredUnderKey()
+    package internal(set) var changes = StoreChanges()
+    package internal(set) var ranges = RangeState()
+    package internal(set) var upstream = UpstreamState()
+    package internal(set) var transform = TransformState()
     package internal(set) var delivery = Delivery()
-    package internal(set) var trace = DecisionTrace()
-    package internal(set) var requestTime = Timestamp(milliseconds: 0)
-    /// Of the https origin that was asked about last, under the same context.
-    var trustMemo: TrustMemo?
-    /// The http origin that was found last to be one that may be asked, under the same context.
-    var plaintextMemo: OriginMemo?
-    var isValidating = false
-    /// The origin is asked for another protocol on the connection.
-    package internal(set) var isForSwitch = false
-    var isCollapsed = false
-    var collapsing = CacheStatus.Collapsing.none
-    /// How much of the joined response is to come, where its body is still on its way.
-    package internal(set) var selectedLength: BodyLength?
-    /// The length of the whole of which the client may get a part: of a body that was gathered to be checked, or that comes whole in
-    /// place of the part.
-    var cutLength: UInt64?
-    var isLeading = false
-    /// Told for a method that is not known here.
-    var clientAddress: IPAddress?
-    /// Who asks has to say who that is, and prove it.
-    var needsCredentials = false
-    /// What the client says of that, where it has to.
-    package internal(set) var credentials: BasicCredentials?
-    /// The name of who asks, once it is proved; empty where nobody had to say. For the log.
-    package internal(set) var user: [UInt8] = []
-    /// What a PURGE is to remove.
-    package internal(set) var purgedKeys: [[UInt8]] = []
-    /// How much it has removed.
-    var purgedCount: Int?
-    /// What is stored in part under the key.
-    var partials: [PartialResponse] = []
-    /// What is under way to the store for the key, where the request is for a part.
-    var bodiesUnderWay: [BodyUnderWay] = []
-    /// The one of these that is read along.
-    package internal(set) var joinedBody: BodyUnderWay?
-    /// How the request is answered from what is stored in part and from the origin.
-    package internal(set) var completion: RangeCompletion?
-    /// Where the response is a part that is stored: its place, and the head of the whole.
-    package internal(set) var part: Part?
-    var wholeHead: ResponseHead?
-    /// What the content is taken for of which something is made.
-    package internal(set) var transformSource: TransformPlan.Source?
-    /// How that ended.
-    package internal(set) var transformEnd: TransformEnd?
-    /// The head of what was made of the origin's body.
-    var variantHead: ResponseHead?
-    /// How the origin's body was continued, where it broke off.
-    var continuation: BodyResumption?
-    /// No client waits for it: what it brings is for the store.
-    package internal(set) var isBackground = false
-    /// Where the fault is that the server is not trusted.
-    package internal(set) var trustRefusal: TrustRefusal?
-    /// What is told unless the chain that was recorded with `selected` lets it be used.
-    var faultUnlessAccepted: Fault?
     /// What recordings have for the request, until `recordingsLeft`.
     package internal(set) var replayLookup: ReplayLookup?
-    /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
-    var failsValidation = false
+    package internal(set) var trace = DecisionTrace()
+
+    var memos = OriginMemos()
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
     /// a copy of all the thousand bytes.
     private weak var keepsItsAddress: ExchangeContext?
@@ -146,69 +92,38 @@ package struct Exchange: ~Copyable, Sendable {
         if !matched.isEmpty || self.context !== context {
             obligations = Obligations()
             context.complete(&obligations.cache)
-            if self.context !== context { forgetOrigins() }
+            if self.context !== context { memos = OriginMemos() }
             self.context = context
         }
-        upstreamTrust = 0
-        if upstreamChain != nil { upstreamChain = nil }
-        if faultUnlessAccepted != nil { faultUnlessAccepted = nil }
         matched.removeAll()
         state = .idle
+        isBackground = false
         request.removeAll()
         response.removeAll()
-        requestBody = .none
-        responseBody = .none
         if key.capacity > Exchange.keyCapacity { key = [] } else { key.removeAll(keepingCapacity: true) }
         if !secondaryKey.isEmpty { secondaryKey = .none }
-        selected = nil
-        if !freshened.isEmpty { freshened = [] }
-        if !removed.isEmpty { removed = [] }
-        if retryAfter != nil { retryAfter = nil }
-        if !replaced.isEmpty { replaced = [] }
-        if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
-        if !siblings.isEmpty { siblings = [] }
-        facts = nil
+        incoming = RequestState()
+        cache = CacheState()
+        upstream = UpstreamState()
+        transform = TransformState()
         delivery = Delivery()
         trace = DecisionTrace()
-        isValidating = false
-        isForSwitch = false
-        isCollapsed = false
-        collapsing = .none
-        selectedLength = nil
-        cutLength = nil
-        isLeading = false
-        clientAddress = nil
-        needsCredentials = false
-        if credentials != nil { credentials = nil }
-        if !user.isEmpty { user = [] }
-        purgedCount = nil
-        if !purgedKeys.isEmpty { purgedKeys = [] }
-        continuation = nil
-        isBackground = false
-        failsValidation = false
-        if !partials.isEmpty { partials = [] }
-        if !bodiesUnderWay.isEmpty { bodiesUnderWay = [] }
-        if joinedBody != nil { joinedBody = nil }
-        if completion != nil { completion = nil }
-        part = nil
-        if wholeHead != nil { wholeHead = nil }
-        if trustRefusal != nil { trustRefusal = nil }
-        transformSource = nil
-        if transformEnd != nil { transformEnd = nil }
-        if variantHead != nil { variantHead = nil }
+        // Most requests have none of these: to see that costs less than to release what is empty.
+        if !found.isEmpty { found = StoredUnderKey() }
+        if !changes.isEmpty { changes = StoreChanges() }
+        if !ranges.isEmpty { ranges = RangeState() }
+        if replayLookup != nil { replayLookup = nil }
     }
 
     package mutating func handle(_ event: borrowing ExchangeEvent, into commands: inout CommandBuffer) {
         switch event {
         case .sender(let sender):
             guard state == .idle else { return }
-            clientAddress = sender.address
-            user = sender.user
-            needsCredentials = sender.needsCredentials
+            incoming.sender = sender
 
         case .requestHead(let body, let now):
             guard state == .idle else { return }
-            requestBody = body
+            incoming.body = body
             trace.receivedAt = now
             receiveRequest(at: now, into: &commands)
 
@@ -230,7 +145,7 @@ package struct Exchange: ~Copyable, Sendable {
             validate(at: now, into: &commands)
 
         case .fills(let now):
-            guard state == .idle, isBackground, completion != nil else { return }
+            guard state == .idle, isBackground, ranges.completion != nil else { return }
             trace.receivedAt = now
             startFill(at: now, into: &commands)
 
@@ -267,7 +182,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .partsFound(let stored, let inFlight):
             guard state == .lookingUp else { return }
-            (partials, bodiesUnderWay) = (stored, inFlight)
+            (found.partials, found.bodiesUnderWay) = (stored, inFlight)
 
         case .lookedUp(let candidates, let isComplete, let now):
             guard state == .lookingUp else { return }
@@ -275,12 +190,12 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .leadsFetch(let now):
             guard state == .joining else { return }
-            isLeading = true
+            cache.isLeading = true
             fetch(at: now, into: &commands)
 
         case .fetchShared(let shared, let length, let now):
             guard state == .joining else { return }
-            if let length { selectedLength = length }
+            if let length { cache.selectedLength = length }
             share(shared, at: now, into: &commands)
 
         case .fetchAbandoned:
@@ -293,16 +208,16 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .fetchNotShared(let now), .waitEnded(let now):
             guard state == .joining else { return }
-            collapsing = .failed
-            if joinedBody != nil { joinedBody = nil }
+            cache.collapsing = .failed
+            if ranges.joinedBody != nil { ranges.joinedBody = nil }
             fetch(at: now, into: &commands)
 
         case .upstreamHead(let received, let body, let trust, let chain, let now):
             guard state == .fetching else { return }
             swap(&response, &received.head)
-            upstreamTrust = trust
-            upstreamChain = chain
-            responseBody = body
+            upstream.trust = trust
+            upstream.chain = chain
+            upstream.body = body
             trace.upstreamStatus = response.status.code
             receiveResponse(at: now, into: &commands)
 
@@ -312,7 +227,7 @@ package struct Exchange: ~Copyable, Sendable {
             trace.upstreamStatus = response.status.code
             switchProtocols(at: now, into: &commands)
 
-        case .serverRejected(let refusal): trustRefusal = refusal
+        case .serverRejected(let refusal): upstream.trustRefusal = refusal
 
         case .upstreamFailed(let fault, let now):
             switch state {
@@ -325,27 +240,27 @@ package struct Exchange: ~Copyable, Sendable {
             }
 
         case .completionRefused(let now):
-            guard state == .delivering, completion != nil else { return }
+            guard state == .delivering, ranges.completion != nil else { return }
             completionRefused(at: now, into: &commands)
 
-        case .bodyChecked(let outcome, let transform, let length, let now):
+        case .bodyChecked(let outcome, let made, let length, let now):
             guard state == .checking else { return }
-            if let transform { transformEnd = transform }
+            if let made { transform.end = made }
             bodyChecked(outcome, length: length, at: now, into: &commands)
 
         case .transformed(let end, let length, let now):
             guard state == .transforming else { return }
-            if let length { selectedLength = .known(length) }
-            transformEnd = end
+            if let length { cache.selectedLength = .known(length) }
+            transform.end = end
             transformed(at: now, into: &commands)
 
         case .storageRefused(let reason):
             trace.storage = .refused(reason)
             // What a response that is too long for the store would have replaced does not hold any more.
-            if reason == .bodyTooLarge { noteRemoved(replaced) }
+            if reason == .bodyTooLarge { noteRemoved(changes.replaced) }
 
         // What it replaces is in `removed`, lest it be found until then.
-        case .bodyStored: noteRemoved(replaced)
+        case .bodyStored: noteRemoved(changes.replaced)
 
         case .wholeStored: if let partToCut { cut(partToCut) }
 
@@ -395,11 +310,11 @@ package struct Exchange: ~Copyable, Sendable {
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         if comparesRecordings(before: fault, into: &commands) { return }
-        if selected != nil { failsValidation = true }
+        if cache.selected != nil { cache.failsValidation = true }
         let row = note(fault)
         trace.status = row.status.code
-        selected = nil
-        if isLeading { commands.append(.releaseJoined) }
+        cache.selected = nil
+        if cache.isLeading { commands.append(.releaseJoined) }
         if isBackground { return endBackground(.failed, into: &commands) }
         delivery.chooseGenerated(row.status, closes: row.closesConnection)
         state = .delivering
@@ -415,6 +330,6 @@ extension Exchange {
     }
 
     func gatewayError(_ fault: Fault) -> GatewayError {
-        failsValidation ? GatewayError(fault).ofValidation : GatewayError(fault)
+        cache.failsValidation ? GatewayError(fault).ofValidation : GatewayError(fault)
     }
 }

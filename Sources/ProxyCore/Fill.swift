@@ -45,7 +45,7 @@ extension Exchange {
         if !isBackground { request.becomeWholeGET() }
         return Fill(
             key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
-            trust: directives.trust, start: isBackground ? (completion?.missing.upperBound ?? .max) : 0)
+            trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
     }
 
     /// Makes the exchange ready to fetch what is missing.
@@ -59,11 +59,11 @@ extension Exchange {
         matched = fill.matched
         key = fill.key
         secondaryKey = fill.secondaryKey
-        self.completion = completion
+        ranges.completion = completion
     }
 
     mutating func startFill(at now: Timestamp, into commands: inout CommandBuffer) {
-        isLeading = true
+        cache.isLeading = true
         trace.reuse = .forward(.fill)
         fetch(at: now, into: &commands)
     }

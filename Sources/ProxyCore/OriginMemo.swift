@@ -17,10 +17,4 @@ extension Exchange {
         return memo.port == target.port && now <= memo.until
             && memo.host.span.equalsIgnoringCase(request.span(of: target.host))
     }
-
-    /// Under other settings something else may be found.
-    mutating func forgetOrigins() {
-        trustMemo = nil
-        plaintextMemo = nil
-    }
 }

@@ -46,8 +46,8 @@ struct BackgroundValidationTests {
             .response(304, "ETag: \"v1\"", "Cache-Control: max-age=100"),
             [.discardUpstreamBody, .freshen, .releaseJoined, .finish])
         #expect(book.forwarded("if-none-match") == "\"v1\"")
-        #expect(book.exchange.freshened.map { $0.old === old } == [true])
-        #expect(book.exchange.freshened.first?.new.facts.freshnessLifetime.seconds == 100)
+        #expect(book.exchange.changes.freshened.map { $0.old === old } == [true])
+        #expect(book.exchange.changes.freshened.first?.new.facts.freshnessLifetime.seconds == 100)
         #expect(book.exchange.trace.outcome == .background && book.exchange.trace.status == 0)
     }
 
@@ -80,7 +80,7 @@ struct BackgroundValidationTests {
         try book.run(
             .validates, [.fetch],
             .response(status, "Cache-Control: no-store"), [.remove, .releaseJoined, .discardUpstreamBody, .finish])
-        #expect(book.exchange.removed.map { $0 === old } == [true])
+        #expect(book.exchange.changes.removed.map { $0 === old } == [true])
     }
 
     @Test("An error leaves it as it is, and is told", arguments: [429, 500, 501, 502, 503, 504, 599])
@@ -101,7 +101,7 @@ struct BackgroundValidationTests {
         for status in [429, 503] {
             let book = try served(try stored())
             try book.run(.validates, [.fetch], .response(status, field), [.discardUpstreamBody, .releaseJoined, .finish])
-            #expect(book.exchange.retryAfter == milliseconds)
+            #expect(book.exchange.upstream.retryAfter == milliseconds)
         }
     }
 

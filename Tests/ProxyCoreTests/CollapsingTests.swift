@@ -28,7 +28,7 @@ struct CollapsingTests {
         for (length, framing) in [(BodyLength.known(70_000), "length"), (.unknown, "chunked"), (.known(0), "length")] {
             let book = try Playbook()
             try join(book)
-            book.exchange.selectedLength = length
+            book.exchange.cache.selectedLength = length
             // Its body is not there yet: nothing of the head may follow from that.
             try book.run(
                 .shared(try Messages.stored("Cache-Control: max-age=60", body: "")), [.sendStored],
@@ -66,7 +66,7 @@ struct CollapsingTests {
         try book.run(
             .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
             .found([stale]), [.joinFetch])
-        book.exchange.selectedLength = .known(70_000)
+        book.exchange.cache.selectedLength = .known(70_000)
         try book.run(
             .shared(try Messages.stored("Cache-Control: max-age=0", "ETag: \"v2\"", body: "")), [.fetch],
             .response(304, "ETag: \"v1\""), [.discardUpstreamBody, .freshen, .sendStored],

@@ -9,7 +9,7 @@ struct CredentialsTests {
 
     private func book(rules: [[String: Setting]] = []) throws -> Playbook {
         let book = try Playbook(rules: rules)
-        book.exchange.needsCredentials = true
+        book.exchange.incoming.sender = RequestSender(needsCredentials: true)
         return book
     }
 
@@ -65,8 +65,8 @@ struct CredentialsTests {
         try book.run(
             .request("GET http://a.example/y", Self.good, "X-A: 1"), [.judgeCredentials], judged(.accepted),
             [.lookUp(onDisk: false)], .found([]), [.joinFetch], .leads, [.fetch])
-        #expect(book.exchange.user == Array("alice".utf8))
-        #expect(book.exchange.credentials == nil)
+        #expect(book.exchange.incoming.sender?.user == Array("alice".utf8))
+        #expect(book.exchange.incoming.credentials == nil)
         #expect(!book.exchange.request.fields.contains(.proxyAuthorization))
         #expect(book.forwarded("x-a") == "1")
     }
@@ -102,7 +102,7 @@ struct CredentialsTests {
         #expect((written["proxy-authenticate"] != nil) == (status == 407))
         #expect((written["retry-after"] != nil) == (status != 407))
         #expect(book.exchange.delivery.keepsConnection == keepsConnection)
-        #expect(book.exchange.user.isEmpty && book.exchange.credentials == nil)
+        #expect(book.exchange.incoming.sender?.user.isEmpty != false && book.exchange.incoming.credentials == nil)
     }
 
     @Test("A client that leaves meanwhile is heard, and the answer that comes later is not")
@@ -118,7 +118,7 @@ struct CredentialsTests {
         let book = try Playbook()
         try book.run(.request("GET http://a.example/x", Self.good), [.lookUp(onDisk: false)])
         #expect(!book.exchange.request.fields.contains(.proxyAuthorization))
-        #expect(book.exchange.user.isEmpty)
+        #expect(book.exchange.incoming.sender?.user.isEmpty != false)
     }
 
     @Test("The next request on the connection is asked anew")
@@ -128,6 +128,6 @@ struct CredentialsTests {
             .request("GET http://a.example/x", Self.good), [.judgeCredentials], judged(.refused), [.sendError], .delivered,
             [.finish])
         book.exchange.begin(id: 2, context: book.exchange.context)
-        #expect(!book.exchange.needsCredentials && book.exchange.user.isEmpty)
+        #expect(book.exchange.incoming.sender == nil)
     }
 }

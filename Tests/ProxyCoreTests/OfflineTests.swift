@@ -85,7 +85,7 @@ struct OfflineTests {
     func writes(method: String) throws {
         let book = try book()
         try book.run(.request("\(method) http://a.example/x"), [.sendError], .delivered, [.finish])
-        #expect(book.exchange.trace.fault == .offlineMiss(detail: "method") && book.exchange.invalidatedKeys.isEmpty)
+        #expect(book.exchange.trace.fault == .offlineMiss(detail: "method") && book.exchange.changes.invalidatedKeys.isEmpty)
     }
 
     @Test("No tunnel is opened, and one to a port that is not allowed is refused as such")
@@ -108,7 +108,7 @@ struct OfflineTests {
         let options = try book()
         try options.run(.request("OPTIONS *"), [.sendLocal], .delivered, [.finish])
         let purge = try book()
-        purge.exchange.clientAddress = .loopbackIPv4
+        purge.exchange.incoming.sender = RequestSender(address: .loopbackIPv4)
         try purge.run(
             .request("PURGE http://a.example/x"), [.purge], .event { .purged(count: 1, at: $0) }, [.sendLocal], .delivered,
             [.finish])
@@ -119,7 +119,7 @@ struct OfflineTests {
         let whole = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 3600)
         for (range, isHeld) in [("bytes=2-4", true), ("bytes=2-8", false)] {
             let book = try book(rules: [["cache": ["fill": "true"]]])
-            book.exchange.partials = [PartialResponse(whole, extents: [0..<6])]
+            book.exchange.found.partials = [PartialResponse(whole, extents: [0..<6])]
             try book.run(
                 .request("GET http://a.example/x", "Range: \(range)", "Cache-Control: no-store"), [.lookUp(onDisk: false)],
                 .found([]), [isHeld ? .sendStored : .sendError], .delivered, [.finish])

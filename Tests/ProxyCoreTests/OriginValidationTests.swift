@@ -33,8 +33,8 @@ struct OriginValidationTests {
         #expect(head["x-old"] == "1")
         #expect(head.cacheStatus == ["fwd": "stale", "fwd-status": "304"])
         #expect(book.exchange.trace.outcome == .revalidated)
-        #expect(book.exchange.freshened.map { $0.old === old } == [true])
-        #expect(book.exchange.selected !== old)
+        #expect(book.exchange.changes.freshened.map { $0.old === old } == [true])
+        #expect(book.exchange.cache.selected !== old)
     }
 
     @Test("The client's own condition is evaluated after the 304, not passed on in its place")
@@ -138,7 +138,7 @@ struct OriginValidationTests {
             .response(304, "ETag: \(tag)", "Cache-Control: max-age=100"),
             [.discardUpstreamBody, .freshen, .releaseJoined, .sendStored],
             .delivered, [.finish])
-        let freshened = book.exchange.freshened
+        let freshened = book.exchange.changes.freshened
         #expect(freshened.map { one in all.firstIndex { $0 === one.old } } == places)
         #expect(freshened.allSatisfy { $0.new.facts.freshnessLifetime.seconds == 100 })
         // The most recent of them is the answer.
@@ -156,7 +156,7 @@ struct OriginValidationTests {
             .leads, [.fetch],
             .response(304, "ETag: \"v1\""), [.discardUpstreamBody, .freshen, .releaseJoined, .sendStored],
             .delivered, [.finish])
-        #expect(book.exchange.freshened.count == 2)
+        #expect(book.exchange.changes.freshened.count == 2)
     }
 
     @Test("A 304 that forbids keeping is used once, and the stored response goes")
@@ -170,7 +170,7 @@ struct OriginValidationTests {
             .response(304, "Cache-Control: no-store", "ETag: \"v1\""),
             [.discardUpstreamBody, .remove, .releaseJoined, .sendStored],
             .delivered, [.finish])
-        #expect(book.exchange.removed.map { $0 === old } == [true])
+        #expect(book.exchange.changes.removed.map { $0 === old } == [true])
         #expect(book.written?.cacheStatus["detail"] == "no_store")
     }
 
@@ -191,7 +191,7 @@ struct OriginValidationTests {
             .response(304, "ETag: \"v1\"", "Set-Cookie: secret=1"),
             [.discardUpstreamBody, .freshen, .releaseJoined, .sendStored],
             .delivered, [.finish])
-        #expect(cookie.exchange.selected?.head.fields.contains(.setCookie) == false)
+        #expect(cookie.exchange.cache.selected?.head.fields.contains(.setCookie) == false)
     }
 
     @Test(
@@ -304,7 +304,7 @@ struct OriginValidationTests {
                 .response(200, "Cache-Control: \(control)", "Content-Length: 3"),
                 removes ? [.remove, .releaseJoined, .relay(store: false)] : [.relay(store: false)],
                 .delivered, [.finish])
-            #expect(book.exchange.removed.map { $0 === old } == (removes ? [true] : []))
+            #expect(book.exchange.changes.removed.map { $0 === old } == (removes ? [true] : []))
         }
     }
 
@@ -325,10 +325,10 @@ struct OriginValidationTests {
             .response(200, ["X-New: 2"] + fields),
             freshens ? [.freshen, .relay(store: false)] : [.remove, .relay(store: false)],
             .delivered, [.finish])
-        #expect(book.exchange.freshened.map { $0.old === old } == (freshens ? [true] : []))
-        #expect(book.exchange.removed.map { $0 === old } == (freshens ? [] : [true]))
+        #expect(book.exchange.changes.freshened.map { $0.old === old } == (freshens ? [true] : []))
+        #expect(book.exchange.changes.removed.map { $0 === old } == (freshens ? [] : [true]))
         guard freshens else { return }
-        let freshened = book.exchange.freshened.first?.new
+        let freshened = book.exchange.changes.freshened.first?.new
         let fresh = try #require(freshened)
         #expect(fresh.facts.responseTime == book.now)
         #expect(fresh.head.fields.index(ofName: Array("x-new".utf8).span) != nil)
@@ -344,8 +344,8 @@ struct OriginValidationTests {
             .found(all), [.fetch],
             .response(200, "ETag: \"v1\""), [.freshen, .remove, .relay(store: false)],
             .delivered, [.finish])
-        #expect(book.exchange.freshened.map { $0.old === all[0] } == [true])
-        #expect(book.exchange.removed.map { $0 === all[1] } == [true])
+        #expect(book.exchange.changes.freshened.map { $0.old === all[0] } == [true])
+        #expect(book.exchange.changes.removed.map { $0 === all[1] } == [true])
     }
 
     @Test("Other answers to HEAD, and those to a request for one client, change nothing", arguments: [404, 500])
@@ -440,7 +440,7 @@ struct OriginValidationTests {
             .request("\(method) http://a.example/x", "Content-Length: 0"), [.fetch],
             .response(status, "Location: /y", "Content-Location: http://b.example/z"), relay,
             .delivered, [.finish])
-        let keys = book.exchange.invalidatedKeys.map { String(decoding: $0, as: UTF8.self) }
+        let keys = book.exchange.changes.invalidatedKeys.map { String(decoding: $0, as: UTF8.self) }
         #expect(keys == (invalidates ? ["http://a.example:80/x", "http://a.example:80/y"] : []))
     }
 }

@@ -136,7 +136,7 @@ struct OwnPageTests {
             ("GET /proxy.pac", ExchangeCommand.sendLocal), ("GET /ca.pem", .sendLocal), ("GET http://a.example/", .sendError),
         ] {
             let book = try Self.book()
-            book.exchange.needsCredentials = true
+            book.exchange.incoming.sender = RequestSender(needsCredentials: true)
             try book.run(.request(line, "Host: localhost:3180"), [command], .delivered, [.finish])
             #expect(book.written?.status == (command == .sendLocal ? 200 : 407))
         }

@@ -154,11 +154,11 @@ final class Playbook {
         var head = RequestHead()
         try Messages.read(String(decoding: bytes, as: UTF8.self), into: &head)
         forwarded = head
-        #expect(try BodyFraming.ofRequest(head).bodyLength == exchange.requestBody, sourceLocation: sourceLocation)
+        #expect(try BodyFraming.ofRequest(head).bodyLength == exchange.incoming.body, sourceLocation: sourceLocation)
         #expect(head.method == exchange.request.method, sourceLocation: sourceLocation)
         #expect(head.version == .http11, sourceLocation: sourceLocation)
         #expect(head.fields.combinedValue(of: .via)?.hasSuffix("larder") == true, sourceLocation: sourceLocation)
-        let isForSwitch = exchange.isForSwitch
+        let isForSwitch = exchange.incoming.isForSwitch
         for field in [KnownField.connection, .upgrade] { #expect(head.fields.contains(field) == isForSwitch) }
         for field in [KnownField.keepAlive, .te, .proxyAuthorization, .proxyConnection, .proxy, .http2Settings] {
             #expect(!head.fields.contains(field), "\(field) is for one hop", sourceLocation: sourceLocation)

@@ -64,7 +64,7 @@ struct SwitchingTests {
     func ignores(line: String, fields: [String]) throws {
         let book = try Playbook()
         try book.run(.request(line, fields), [.lookUp(onDisk: false)], .found([]), [.joinFetch], .leads, [.fetch])
-        #expect(book.exchange.isForSwitch == false)
+        #expect(book.exchange.incoming.isForSwitch == false)
     }
 
     @Test(
@@ -78,7 +78,7 @@ struct SwitchingTests {
         let book = try Playbook()
         let commands: Playbook.Step = line.hasPrefix("HEAD") ? [.lookUp(onDisk: false)] : [.fetch]
         try book.run(.request(line, Self.asks + fields), commands)
-        #expect(book.exchange.isForSwitch == false)
+        #expect(book.exchange.incoming.isForSwitch == false)
     }
 
     @Test(
@@ -124,6 +124,6 @@ struct SwitchingTests {
         try book.run(Self.asking, [.fetch], .response(403, "Content-Length: 0"), [.relay(store: false)], .delivered, [.finish])
         book.exchange.begin(id: 2, context: book.exchange.context)
         try book.run(.request("GET http://a.example/x"), [.lookUp(onDisk: false)])
-        #expect(book.exchange.isForSwitch == false)
+        #expect(book.exchange.incoming.isForSwitch == false)
     }
 }

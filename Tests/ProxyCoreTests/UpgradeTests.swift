@@ -36,16 +36,16 @@ struct UpgradeTests {
         ]
         let book = try Playbook(rules: [dropping])
         try book.run(.request("DELETE http://a.example/x?u=1"), [.fetch], .response(204), [.invalidate, .relay(store: false)])
-        let keys = book.exchange.invalidatedKeys.map { String(decoding: $0, as: UTF8.self) }
+        let keys = book.exchange.changes.invalidatedKeys.map { String(decoding: $0, as: UTF8.self) }
         #expect(keys.contains("https://a.example:443/x?u=1") && keys.contains("https://a.example:443/x"))
         #expect(!keys.contains { $0.hasPrefix("http://") })
 
         let context = ExchangeContext(
             rules: try Setting.rules([Self.upgrade]), purgeClients: [try #require(AddressRange("127.0.0.1"))])
         let purge = Playbook(context: context)
-        purge.exchange.clientAddress = .loopbackIPv4
+        purge.exchange.incoming.sender = RequestSender(address: .loopbackIPv4)
         try purge.run(.request("PURGE http://a.example/x"), [.purge])
-        let purged = purge.exchange.purgedKeys.map { String(decoding: $0, as: UTF8.self) }
+        let purged = (purge.exchange.incoming.purge?.keys ?? []).map { String(decoding: $0, as: UTF8.self) }
         #expect(purged.contains("http://a.example:80/x") && purged.contains("https://a.example:443/x"))
     }
 

@@ -122,10 +122,10 @@ final class DrivenExchange {
             if store { try keep() }
             try deliver(step)
         case .freshen:
-            if exchange.freshened.isEmpty { throw Unexpected(text: "nothing to freshen") }
-            for one in exchange.freshened { world.replace(one.old, by: one.new) }
-        case .remove: for removed in exchange.removed { world.remove(removed) }
-        case .invalidate: world.invalidate(exchange.invalidatedKeys)
+            if exchange.changes.freshened.isEmpty { throw Unexpected(text: "nothing to freshen") }
+            for one in exchange.changes.freshened { world.replace(one.old, by: one.new) }
+        case .remove: for removed in exchange.changes.removed { world.remove(removed) }
+        case .invalidate: world.invalidate(exchange.changes.invalidatedKeys)
         case .sendError:
             var bytes: [UInt8] = []
             exchange.writeError(at: now, into: &bytes)

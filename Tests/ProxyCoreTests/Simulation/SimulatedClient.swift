@@ -82,7 +82,7 @@ struct SimulatedClient {
 
     /// Whether what stands in the store could be used now.
     func judgeReuse(in exchange: borrowing Exchange, of answers: [OriginAnswer], at now: Timestamp) -> String? {
-        guard let selected = exchange.selected, let line = selected.head.fields.index(ofName: Array("x-body".utf8).span),
+        guard let selected = exchange.cache.selected, let line = selected.head.fields.index(ofName: Array("x-body".utf8).span),
             let index = Int(selected.head.fields.text(of: selected.head.fields.lines[line].value))
         else { return "a stored response from nowhere" }
         let answer = answers[index]

@@ -158,18 +158,18 @@ final class SimulatedConnection {
             expect(answer != nil, command)
             endFetch()
         case .freshen:
-            expect(!exchange.freshened.isEmpty, command)
-            for one in exchange.freshened {
+            expect(!exchange.changes.freshened.isEmpty, command)
+            for one in exchange.changes.freshened {
                 world.replace(one.old, by: one.new)
-                if one.new === exchange.selected { release(.complete(one.new)) }
+                if one.new === exchange.cache.selected { release(.complete(one.new)) }
             }
         case .remove:
-            expect(!exchange.removed.isEmpty, command)
-            for removed in exchange.removed { world.remove(removed) }
+            expect(!exchange.changes.removed.isEmpty, command)
+            for removed in exchange.changes.removed { world.remove(removed) }
         case .releaseJoined: release(.notShareable)
         case .invalidate:
-            expect(!exchange.invalidatedKeys.isEmpty, command)
-            world.invalidate(exchange.invalidatedKeys)
+            expect(!exchange.changes.invalidatedKeys.isEmpty, command)
+            world.invalidate(exchange.changes.invalidatedKeys)
         case .purge: later { $0.handle(.purged(count: 0, at: $0.world.now)) }
         case .sendError, .sendLocal:
             expect(mode == .idle || mode == .waiting || mode == .checking || mode == .checked, command)
@@ -389,7 +389,7 @@ final class SimulatedConnection {
             return release(.notShareable)
         }
         var length: UInt64?
-        if case .known(let known) = exchange.responseBody { length = known }
+        if case .known(let known) = exchange.upstream.body { length = known }
         let pending = SimulatedPending(length: length)
         self.pending = pending
         source = pending
@@ -429,7 +429,7 @@ final class SimulatedConnection {
 
     private func sendStored() {
         expect(mode == .idle, .sendStored)
-        guard let selected = exchange.selected else { return problem("sendStored of nothing") }
+        guard let selected = exchange.cache.selected else { return problem("sendStored of nothing") }
         sendHead { $0.writeStoredHead(at: $1, into: &$2) }
         client.judgeReuse(in: exchange, of: world.origin.answers, at: world.now).map(problem)
         if exchange.delivery.sendsContent, source != nil { return readSource(from: 0) }

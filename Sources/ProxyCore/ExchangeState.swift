@@ -1,0 +1,132 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+// The state of an exchange, in values that `Exchange.begin` replaces by new ones.
+
+/// The request, apart from its head: its content, its client, and what it is for.
+package struct RequestState: Sendable {
+    package internal(set) var body: BodyLength = .none
+    /// The client, where its connection tells something of it.
+    package internal(set) var sender: RequestSender?
+    /// The name and password of the client, until they are judged.
+    package internal(set) var credentials: BasicCredentials?
+    package internal(set) var purge: Purge?
+    /// The request asks for another protocol on the connection.
+    package internal(set) var isForSwitch = false
+
+    package struct Purge: Sendable {
+        package let keys: [[UInt8]]
+        /// How many stored responses were purged; `nil` until then.
+        var count: Int?
+    }
+}
+
+/// The decision of the cache: which stored response it uses, and how.
+package struct CacheState: Sendable {
+    /// The stored response that is delivered or validated.
+    package internal(set) var selected: StoredResponse?
+    /// How much content of `selected` is to come, where its body is still pending.
+    package internal(set) var selectedLength: BodyLength?
+    /// The facts of the response that is being stored; `nil` where it is not stored.
+    package internal(set) var facts: ReuseFacts?
+    /// The origin is asked whether `selected` still holds.
+    var isValidating = false
+    /// A failure from now on is one to validate a stored response that may not be used without validation.
+    var failsValidation = false
+    /// This exchange leads the fetch of its key.
+    var isLeading = false
+    /// `selected` came from another request's fetch.
+    var isCollapsed = false
+    var collapsing = CacheStatus.Collapsing.none
+    /// The fault to send unless the trust policy accepts the recorded chain of `selected`.
+    var faultUnlessAccepted: Fault?
+}
+
+/// What the store has under the key.
+struct StoredUnderKey: Sendable {
+    /// The whole responses, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
+    var siblings: [StoredResponse] = []
+    /// The responses that are stored in part.
+    var partials: [PartialResponse] = []
+    /// The bodies that are being stored, where the request is for a part.
+    var bodiesUnderWay: [BodyUnderWay] = []
+
+    var isEmpty: Bool { siblings.isEmpty && partials.isEmpty && bodiesUnderWay.isEmpty }
+}
+
+/// What the store is to change.
+package struct StoreChanges: Sendable {
+    /// The stored responses that a 304, or a 200 to HEAD, has freshened, oldest first.
+    package internal(set) var freshened: [Freshened] = []
+    /// The stored responses to remove: a 304 forbids storing them, or they are outdated.
+    package internal(set) var removed: [StoredResponse] = []
+    /// The stored responses of an older representation than the one that is being stored. They are removed once its body has come, whether
+    /// the store takes it or not.
+    var replaced: [StoredResponse] = []
+    /// The keys that an unsafe request invalidates.
+    package internal(set) var invalidatedKeys: [[UInt8]] = []
+
+    /// A stored response that was freshened, and the one that replaces it.
+    package struct Freshened: Sendable {
+        package let old: StoredResponse
+        package let new: StoredResponse
+    }
+
+    var isEmpty: Bool { freshened.isEmpty && removed.isEmpty && replaced.isEmpty && invalidatedKeys.isEmpty }
+}
+
+/// How stored parts, and parts from the origin, make the response.
+package struct RangeState: Sendable {
+    /// The body, being stored for another request, from which this one is answered.
+    package internal(set) var joinedBody: BodyUnderWay?
+    /// Which bytes come from a stored part, and which from the origin.
+    package internal(set) var completion: RangeCompletion?
+    /// The place of the response in its representation, where it is stored as a part.
+    package internal(set) var part: Part?
+    /// The head of the whole of which `part` is stored.
+    var wholeHead: ResponseHead?
+
+    package struct Part: Equatable, Sendable {
+        package let start: UInt64
+        package let whole: UInt64
+    }
+
+    var isEmpty: Bool { joinedBody == nil && completion == nil && part == nil && wholeHead == nil }
+}
+
+/// The request to the origin, and its response, apart from the response's head.
+package struct UpstreamState: Sendable {
+    package internal(set) var requestTime = Timestamp(milliseconds: 0)
+    package internal(set) var body: BodyLength = .none
+    /// The length of the whole of which the client may get a part: the body is gathered to be checked, recorded, or stored in place of
+    /// the part.
+    var wholeLength: UInt64?
+    /// The mark of the trust policy that accepted the server; 0 without TLS.
+    package internal(set) var trust: UInt64 = 0
+    /// The server's certificate chain, to be stored with the response; `nil` without TLS.
+    package internal(set) var chain: RecordedChain?
+    /// Why the server is not trusted.
+    package internal(set) var trustRefusal: TrustRefusal?
+    /// How long the origin asks a background fetch to wait after an error, in milliseconds.
+    package internal(set) var retryAfter: Int64?
+    /// How the body was resumed after it broke off.
+    var continuation: BodyResumption?
+}
+
+/// What a rule has made of the content.
+package struct TransformState: Sendable {
+    /// The format that the content is read as.
+    package internal(set) var source: TransformPlan.Source?
+    package internal(set) var end: TransformEnd?
+    /// The head of what was made of the origin's content.
+    var head: ResponseHead?
+}
+
+/// The origins for which the trust policy was asked last, under the context of the exchange.
+struct OriginMemos: Sendable {
+    /// An https origin, with the mark of its policy.
+    var trust: (origin: OriginMemo, mark: UInt64)?
+    /// An http origin to which requests in plain text are allowed.
+    var plaintext: OriginMemo?
+}
