@@ -28,3 +28,22 @@ package final class ReceivedHead: @unchecked Sendable {
 
     package init(_ head: ResponseHead) { self.head = head }
 }
+
+/// What came of looking at a name and a password.
+package enum CredentialsJudgement: Sendable {
+    case accepted
+    /// The name, the password or both: which of them is not told.
+    case refused
+    /// From where the client is too many were tried that were not good.
+    case tooManyAttempts
+    /// As many as may wait to be looked at.
+    case queueFull
+}
+
+/// What a trust policy says of a chain that was recorded with a stored response.
+package enum ChainJudgement: Sendable {
+    case accepted
+    case refused(TrustRefusal)
+    /// Nobody could judge it now.
+    case unjudged
+}

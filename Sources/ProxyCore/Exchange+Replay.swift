@@ -1,10 +1,13 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What becomes of a request in the modes that have to do with recordings.
+/// The modes that record or replay.
 ///
-/// Neither the store nor others' fetches are asked in them, unless the store is the last of what is replayed: a recording is to hold what the
-/// origin has said to each request, and what is replayed is to come from a recording.
+/// They use neither the store nor other requests' fetches, except where the store is the last replay source: a recording holds what the
+/// origin answered to each request, and a replayed response comes from a recording.
+///
+///     idle, gathering ──▶ lookingUpRecording ──recordingFound──▶ delivering
+///                                  └──recordingLookedUp──▶ delivering (an error, or a body that breaks off) | lookingUp | fetching
 extension Exchange {
     /// The one active for this request.
     package var mode: ExchangeContext.Mode { obligations.mode.map(context.mode.replaced) ?? context.mode }
@@ -22,8 +25,10 @@ extension Exchange {
         if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
 
+    private var isRead: Bool { request.method == .get || request.method == .head }
+
     /// The exchange is being recorded.
-    var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
+    private var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
 
     /// Its content is held, so that nothing is waited for.
     var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
@@ -34,13 +39,15 @@ extension Exchange {
     /// The recording is to hold the whole, whatever the client has or wants of it: what it gets is made of that.
     package var wantsWholeRecorded: Bool { mode.records && isRead }
 
-    private var isRead: Bool { request.method == .get || request.method == .head }
-
     /// How much of the request's content is gathered, in bytes.
     package var gatheredRequestLimit: Int {
         usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
     }
+}
 
+// MARK: The request
+
+extension Exchange {
     mutating func gatherForRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
         if incoming.body == .none || incoming.body == .known(0) { return askRecordings(at: now, into: &commands) }
         state = .gathering
@@ -59,6 +66,16 @@ extension Exchange {
         fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
 
+    private mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.recording = .recorded(isContentHeld: isContentHeld)
+        commands.append(.beginRecording)
+        fetch(at: now, into: &commands)
+    }
+}
+
+// MARK: What recordings have
+
+extension Exchange {
     mutating func replay(
         _ recorded: StoredResponse, isLengthTold: Bool, layer: UInt8, into commands: inout CommandBuffer
     ) {
@@ -118,12 +135,20 @@ extension Exchange {
         return true
     }
 
-    private mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
-        trace.recording = .recorded(isContentHeld: isContentHeld)
-        commands.append(.beginRecording)
-        fetch(at: now, into: &commands)
+    /// What comes near to the request, where it was looked for.
+    var nearMisses: NearMissReport? {
+        if case .missed(_, let nearest)? = replayLookup { nearest } else { nil }
     }
 
+    /// As much is searched for already as may be: whoever wants to know asks by the command.
+    var comparisonHint: String {
+        if case .missed(_, nil)? = replayLookup { "larder explain --replay tells what comes near" } else { "" }
+    }
+}
+
+// MARK: The response
+
+extension Exchange {
     /// The origin has answered: the client gets what it asked for of what is recorded whole.
     mutating func deliverRecorded(into commands: inout CommandBuffer) {
         trace.outcome = isRecorded ? .recorded : .bypass
@@ -138,33 +163,6 @@ extension Exchange {
         trace.status = delivery.status.code
         state = .delivering
         commands.append(isRecorded ? .relayRecorded : .relay(store: false))
-    }
-
-    /// What comes near to the request, where it was looked for.
-    var nearMisses: NearMissReport? {
-        if case .missed(_, let nearest)? = replayLookup { nearest } else { nil }
-    }
-
-    /// As much is searched for already as may be: whoever wants to know asks by the command.
-    var comparisonHint: String {
-        if case .missed(_, nil)? = replayLookup { "larder explain --replay tells what comes near" } else { "" }
-    }
-
-    /// How recordings handled the request (RFC 9211), where the store had nothing to do with it.
-    func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
-        switch trace.recording {
-        case .replayed(let layer):
-            output.append("Cache-Status: Larder; hit; detail=\"replay ")
-            // It holds neither quotes nor backslashes.
-            for octet in context.layerName(layer).utf8 { output.append(octet) }
-            output.append("\"\r\n")
-        case .recorded:
-            output.append("Cache-Status: Larder; fwd=bypass; detail=")
-            output.append(mode == .refresh ? "refresh" : mode == .diff ? "diff" : "record")
-            output.append("\r\n")
-        case .missed: output.append("Cache-Status: Larder; detail=offline_miss\r\n")
-        case nil: break
-        }
     }
 }
 

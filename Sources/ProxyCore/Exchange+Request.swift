@@ -2,7 +2,13 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What is made of a request's head: refused, answered here, denied by a rule, or looked up.
+/// The request's head has come: it is refused, answered here, denied by a rule, or goes on to the recordings, the store or the origin.
+///
+///     idle ──requestHead──▶ authenticating ──accepted──▶ as from idle
+///       │                       └──refused, or none that can be read──▶ delivering (407)
+///       ├──▶ gathering (the content is part of the key) ──▶ lookingUp
+///       ├──▶ lookingUpRecording (Exchange+Replay)   ├──▶ lookingUp (Exchange+LookUp)
+///       └──▶ connecting (CONNECT)   purging (PURGE)   fetching (Upgrade)   delivering (OPTIONS, TRACE, our own pages, errors)
 extension Exchange {
     mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
         let options = delivery.readConnection(of: request)
@@ -11,8 +17,79 @@ extension Exchange {
         receiveAdmitted(options, at: now, into: &commands)
     }
 
+    /// What makes a request unusable before any rule is asked.
+    ///
+    /// By patterns here and in `isAnsweredHere`, since == of an enum of another module is a generic call.
+    private func refusal() -> Fault? {
+        if LoopDetection.isLoop(request, in: context) { return .loop }
+        switch request.target.form {
+        case .origin: return refusalOfDirectRequest()
+        case .absolute, .authority, .asterisk: break
+        }
+        if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
+        if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
+            return .unknownExpectation
+        }
+        if let limit = context.limits.requestBodyLength, case .known(let length) = incoming.body, length > limit {
+            return .requestBodyTooLarge
+        }
+        return nil
+    }
+
+    /// Of what is asked of us as a server only our own pages get so far. They are for everybody, and who asks a server has no credentials for a
+    /// proxy (RFC 9110 §11.7.2).
+    private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
+
+    /// A head in the making holds places without their bytes: nothing of it may be read but the method.
+    mutating func forgetUnreadRequest() {
+        let method = request.method
+        request.removeAll()
+        request.method = method
+    }
+}
+
+// MARK: Credentials
+
+/// The client proves who it is before anything else happens (RFC 9110 §11.7, RFC 7617).
+extension Exchange {
+    private mutating func askForCredentials(at now: Timestamp, into commands: inout CommandBuffer) {
+        switch request.fields.lineCount(of: .proxyAuthorization) {
+        case 0: return fail(.credentialsRequired(reason: "missing"), at: now, into: &commands)
+        case 1: break
+        // Which of them is meant, no two programs need agree on.
+        default: return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
+        }
+        let value = request.fields.first(.proxyAuthorization)?.value ?? .empty
+        guard let read = BasicCredentials(request.span(of: value)) else {
+            return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
+        }
+        incoming.credentials = read
+        state = .authenticating
+        commands.append(.judgeCredentials)
+    }
+
+    mutating func credentialsJudged(
+        _ judgement: CredentialsJudgement, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        let judged = incoming.credentials
+        incoming.credentials = nil
+        switch judgement {
+        case .accepted:
+            if let judged { incoming.sender?.user = Array(judged.name) }
+            receiveAdmitted(ConnectionOptions(of: request.fields), at: now, into: &commands)
+        case .refused: fail(.credentialsRequired(reason: "refused"), at: now, into: &commands)
+        case .tooManyAttempts: fail(.tooManyAttempts, at: now, into: &commands)
+        case .queueFull: fail(.credentialsQueueFull, at: now, into: &commands)
+        }
+    }
+}
+
+// MARK: Admitted requests
+
+/// The client may send requests.
+extension Exchange {
     /// The client may ask.
-    mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
+    private mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
         // For us alone: nothing that selects, stores or tells anything gets to see it.
         if request.fields.contains(.proxyAuthorization) { request.fields.remove(.proxyAuthorization) }
         if isAnsweredHere() {
@@ -49,6 +126,19 @@ extension Exchange {
         lookUp(at: now, into: &commands)
     }
 
+    /// So are our own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
+    /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    private func isAnsweredHere() -> Bool {
+        switch request.target.form {
+        case .asterisk, .origin: return true
+        case .absolute, .authority: break
+        }
+        switch request.method {
+        case .options, .trace: return MaxForwards.value(in: request.fields) == 0
+        default: return false
+        }
+    }
+
     /// - Returns: `false` where one of them denies the request.
     private mutating func matchRules() -> Bool {
         guard case .allow(let entailed) = context.rules.match(request, into: &matched) else { return false }
@@ -79,48 +169,210 @@ extension Exchange {
         state = .connecting
         commands.append(.openTunnel)
     }
+}
 
-    /// A head in the making holds places without their bytes: nothing of it may be read but the method.
-    mutating func forgetUnreadRequest() {
-        let method = request.method
-        request.removeAll()
-        request.method = method
+// MARK: Trust
+
+/// The trust policy that holds for the origin, before the key is made.
+extension Exchange {
+    /// The target becomes the https one, before the key is made of it: what is stored for one scheme is never an answer for the other (T19).
+    /// What a PURGE names stands under the URL that it names.
+    mutating func upgradeToTLS() {
+        if case .other = request.method, isPurge { return }
+        trace.isUpgraded = request.target.upgradeToTLS()
     }
 
-    /// Of what is asked of us as a server only our own pages get so far. They are for everybody, and who asks a server has no credentials for a
-    /// proxy (RFC 9110 §11.7.2).
-    private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
-
-    // The next two only read, and are mutating so that they are given the exchange's address: what may only be read is handed
-    // over as a copy of all its seven hundred bytes. By patterns, since == of an enum of another module is a generic call.
-
-    /// What makes a request unusable before any rule is asked.
-    private mutating func refusal() -> Fault? {
-        if LoopDetection.isLoop(request, in: context) { return .loop }
-        switch request.target.form {
-        case .origin: return refusalOfDirectRequest()
-        case .absolute, .authority, .asterisk: break
+    /// Whether the host may not be asked in plain text, nor answered for with what once came so (T49).
+    private mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
+        guard case .http = request.target.scheme else { return false }
+        if let plaintextMemo = memos.plaintext, isFor(plaintextMemo, at: now) { return false }
+        let host = originHost
+        switch rule(String(decoding: host, as: UTF8.self), originPort, now) {
+        case .refused(let refusal):
+            upstream.trustRefusal = refusal
+            return true
+        case .allowed(let until):
+            memos.plaintext = OriginMemo(host: host, port: originPort, until: until)
+            return false
         }
-        if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
-        if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
-            return .unknownExpectation
-        }
-        if let limit = context.limits.requestBodyLength, case .known(let length) = incoming.body, length > limit {
-            return .requestBodyTooLarge
-        }
-        return nil
     }
 
-    /// So are our own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
-    /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
-    private mutating func isAnsweredHere() -> Bool {
-        switch request.target.form {
-        case .asterisk, .origin: return true
-        case .absolute, .authority: break
+    private mutating func requireActiveTrust(at now: Timestamp) {
+        guard let activeTrust = context.activeTrust else { return }
+        if let trustMemo = memos.trust, isFor(trustMemo.origin, at: now) {
+            directives.trust = trustMemo.mark
+            return
         }
+        let host = originHost
+        let found = activeTrust(String(decoding: host, as: UTF8.self), originPort, now)
+        memos.trust = (OriginMemo(host: host, port: originPort, until: found.until), found.mark)
+        directives.trust = found.mark
+    }
+
+    /// Whether the request is for that origin. A client asks the same one again and again: then this comparison is all, and allocates
+    /// nothing.
+    private func isFor(_ memo: OriginMemo, at now: Timestamp) -> Bool {
+        let target = request.target
+        return memo.port == target.port && now <= memo.until
+            && memo.host.span.equalsIgnoringCase(request.span(of: target.host))
+    }
+}
+
+// MARK: The key
+
+/// The key of the request and its response, as rules have it.
+extension Exchange {
+    private mutating func makeKey() {
+        guard obligations.rewritesKey, let rewriting = matched.keyRewriting else { return CacheKey.write(request, into: &key) }
+        CacheKey.write(request, rewriting, into: &key)
+        if let fields = rewriting.fields { secondaryKey = fields }
+        if rewriting.changesURI { secondaryKey.rules = context.rules.keyDigest }
+    }
+
+    /// A rule has the request's content stand in the key, and the content is short enough.
+    private var isToBeKeyedByContent: Bool {
+        guard let methods = matched.keyRewriting?.bodyMethods else { return false }
         switch request.method {
-        case .options, .trace: return MaxForwards.value(in: request.fields) == 0
+        case .query where methods.contains(.query): break
+        case .post where methods.contains(.post): break
         default: return false
         }
+        // What depends on more than target and content is between client and origin.
+        let isConditional =
+            directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.range)
+        if case .known(let length) = incoming.body, length > UInt64(context.limits.keyedBodyLength) { return false }
+        return !isConditional
+    }
+
+    mutating func keyByContent(_ content: [UInt8]) {
+        directives.keyByContent()
+        CacheKey.appendMethod(request.method.name, to: &key)
+        secondaryKey.contentDigest = ContentDigest.make(of: content.span, describedBy: request.fields)
+    }
+
+    package var isKeyedByContent: Bool { secondaryKey.contentDigest != nil }
+
+    /// The client waits for our word before it sends the content that is to be gathered (RFC 9110 §10.1.1).
+    package var awaitsContinue: Bool { request.fields.contains(.expect) && request.version.isAtLeast11 }
+
+    /// Every key under which the active rules may have answers for these URIs stored.
+    ///
+    /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
+    func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {
+        guard context.rules.rewritesKeys || context.rules.upgradesToTLS else { return plain }
+        let rules = context.rules
+        var keys = plain
+        for plain in plain {
+            for method in [Method.get, .query, .post] {
+                guard let request = RequestHead(uri: plain.span, method: method) else { continue }
+                var asked = [request]
+                // What was asked for in plain text may stand under the https URL, and by the rules for the plain one.
+                var plaintext = request
+                if rules.upgradesToTLS, plaintext.target.downgrade() { asked.append(plaintext) }
+                for key in asked.compactMap({ Self.storingKey(of: $0, by: rules) }) where !keys.contains(key) { keys.append(key) }
+            }
+        }
+        return keys.flatMap(CacheKey.withContentKeys)
+    }
+
+    /// The key under which rules have the answer stored, where it is another than the URI.
+    private static func storingKey(of asked: RequestHead, by rules: PolicyRuleSet) -> [UInt8]? {
+        var request = asked
+        var matched = MatchedRules()
+        guard case .allow(let obligations) = rules.match(request, into: &matched) else { return nil }
+        let isUpgraded = obligations.upgradesToTLS && request.target.upgradeToTLS()
+        var key: [UInt8] = []
+        if let rewriting = matched.keyRewriting {
+            CacheKey.write(request, rewriting, into: &key)
+        } else if isUpgraded {
+            CacheKey.write(request, into: &key)
+        } else {
+            return nil
+        }
+        return key
+    }
+}
+
+// MARK: Another protocol
+
+/// A request for another protocol on its connection (RFC 9110 §7.8) goes to the origin, whatever is stored, and its response is not
+/// stored.
+extension Exchange {
+    private func asksForSwitch() -> Bool {
+        request.fields.contains(.upgrade) && ProtocolSwitch.isAsked(by: request, body: incoming.body)
+    }
+
+    private mutating func fetchForSwitch(at now: Timestamp, into commands: inout CommandBuffer) {
+        let decision = Reuse.decideMiss(.upgrade, for: directives, overrides: obligations.cache)
+        trace.reuse = decision
+        if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
+        incoming.isForSwitch = true
+        fetch(at: now, into: &commands)
+    }
+}
+
+// MARK: Purging
+
+/// The method PURGE: a client that may asks that what is stored under a URL be purged, with all variants and under all keys that rules
+/// give it.
+extension Exchange {
+    /// A method of no RFC; other caches have it under this name.
+    private var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
+
+    private mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
+        if context.purgeClients.isEmpty { return fail(.purgeOff, at: now, into: &commands) }
+        guard let clientAddress = incoming.sender?.address, context.purgeClients.contains(where: { $0.contains(clientAddress) })
+        else {
+            return fail(.purgeNotAllowed, at: now, into: &commands)
+        }
+        incoming.purge = RequestState.Purge(keys: keys(forURIsIn: [CacheKey(of: request).bytes]))
+        state = .purging
+        commands.append(.purge)
+    }
+
+    mutating func purged(_ count: Int?, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let count else { return fail(.overloaded, at: now, into: &commands) }
+        incoming.purge?.count = count
+        trace.outcome = .local
+        trace.status = 200
+        delivery.chooseGenerated(.ok, closes: false)
+        state = .delivering
+        commands.append(.sendLocal)
+    }
+}
+
+// MARK: Our own pages
+
+/// Requests in origin form are for the proxy as a server. It has a few pages, for programs that are being set up, and for no web page.
+extension Exchange {
+    /// Why such a request is not answered; `nil` where it is (`OwnPage`).
+    private func refusalOfDirectRequest() -> Fault? {
+        guard let page = OwnPage(request) else { return .notForAProxy }
+        // A name that somebody has led to this address (T05).
+        guard let host = request.hostField, context.isOwn(host, in: request) else { return .foreignHost }
+        if comesFromAPage { return .crossSite }
+        return page.isCertificate && context.rootCertificate == nil ? .noAuthority : nil
+    }
+
+    /// A page of another site has asked (T06): of what browsers say of themselves only what the user has typed is let through.
+    private var comesFromAPage: Bool {
+        for line in request.fields.lines {
+            let name = request.span(of: line.name)
+            if name.equalsIgnoringCase("origin") { return true }
+            guard name.equalsIgnoringCase("sec-fetch-site") else { continue }
+            let site = request.fields.value(of: line)
+            if !site.equals("none"), !site.equals("same-origin") { return true }
+        }
+        return false
+    }
+}
+
+extension ExchangeContext {
+    /// Whether a Host field names one of our listeners. One that listens on every address is named by any: whoever writes an address
+    /// was led there by no name (T05).
+    fileprivate func isOwn(_ host: Authority, in request: borrowing RequestHead) -> Bool {
+        let port = host.port ?? 80
+        if isOwnAddress(host: request.span(of: host.host), port: port) { return true }
+        return host.hostKind != .name && ownAddresses.contains { $0.port == port && $0.isAnyAddress }
     }
 }

@@ -2,8 +2,26 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What an exchange asks of the origin, and what it keeps of the answer.
+/// The origin is asked, and answers or fails.
+///
+///     fetching ──upstreamHead──▶ delivering | checking ──bodyChecked──▶ delivering
+///     fetching ──upstreamFailed──▶ delivering (an error, or what is stored) | judging
+///     fetching ──protocolSwitched──▶ tunnelling
 extension Exchange {
+    mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
+        upstream.requestTime = now
+        trace.sentConditions.formUnion(ownConditions)
+        state = .fetching
+        commands.append(.fetch)
+    }
+
+    /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
+    private var ownConditions: RequestConditions {
+        if ranges.completion != nil { return [.range, .ifRange] }
+        guard cache.isValidating, let stored = cache.selected else { return [] }
+        return RequestConditions(validating: stored)
+    }
+
     /// The origin's host in lower case, without brackets.
     package var originHost: [UInt8] {
         let span = request.span(of: request.target.host)
@@ -48,36 +66,271 @@ extension Exchange {
             isBodyAtHand: isKeyedByContent || isRecordedWithContent, isForSwitch: incoming.isForSwitch
         ).write(into: &output)
     }
+}
 
-    /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
-    package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
-        guard let facts = cache.facts,
-            let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
-        else { return nil }
-        // The exchange's array is used again and again, and its capacity grows: each one that is shared is replaced by one at least as large.
-        let key = key.withUnsafeBufferPointer { Array($0) }
-        return StoredResponse(
-            key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
-            requestTime: upstream.requestTime,
-            body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstream.chain,
-            variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
+// MARK: The response
+
+extension Exchange {
+    mutating func receiveResponse(at now: Timestamp, into commands: inout CommandBuffer) {
+        if !request.method.isSafe { invalidate(into: &commands) }
+        if mode.records { return deliverRecorded(into: &commands) }
+        if receiveMissing(at: now, into: &commands) { return }
+        if cache.isValidating, response.status == .notModified, let stored = cache.selected {
+            return freshen(stored, at: now, into: &commands)
+        }
+        if isUnaskedNotModified {
+            commands.append(.discardUpstreamBody)
+            return upstreamFailed(.unexpectedNotModified, at: now, into: &commands)
+        }
+        if isBackground, response.status.code >= 500 || Reuse.isError(response.status) {
+            upstream.retryAfter = RetryAfter.milliseconds(response.fields, at: now)
+            return leaveStored(into: &commands)
+        }
+        if Reuse.isError(response.status), standsIn(for: .error, at: now) {
+            return deliverStale(discardingBody: true, into: &commands)
+        }
+        trace.findings = validateHead()
+        if !trace.findings.isEmpty, !finishValidation(at: now, into: &commands) { return }
+        guard decideTransform(at: now, into: &commands) else { return }
+        if wantsBodyCheck || transformsBody {
+            state = .checking
+            return commands.append(.checkBody)
+        }
+        if request.method == .head, response.status == .ok, trace.findings.isEmpty { updateByHEAD(at: now, into: &commands) }
+        if request.method == .get, response.status == .notModified { updateByNotModified(at: now, into: &commands) }
+        deliverRelayed(
+            at: now, isChecked: false, keptOutBy: trace.findings.isEmpty ? nil : .validation, into: &commands)
     }
 
-    /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.
-    package var longestWait: Int64? {
-        if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
+    /// A 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): the client has nothing that it could speak of,
+    /// and nothing stored was asked about (T39).
+    private var isUnaskedNotModified: Bool {
+        response.status == .notModified && (!directives.contains(.cacheCondition) || obligations.transforms)
     }
 
-    /// The client asks for bytes of a representation rather than for all of it.
-    package var isForPart: Bool { directives.contains(.range) }
-
-    /// It was decided not to keep the response.
-    package var isStorageRefused: Bool {
-        if case .refused = trace.storage { true } else { false }
+    mutating func deliverRelayed(
+        at now: Timestamp, isChecked: Bool, keptOutBy refusal: StorageRefusal?, into commands: inout CommandBuffer
+    ) {
+        let stores = decideStorage(unless: refusal, at: now)
+        if stores {
+            removeOutlived(into: &commands)
+            if ranges.part == nil { changes.replaced = replacedByResponse }
+        } else {
+            removeReplaced(into: &commands)
+        }
+        if cache.isLeading, !stores { commands.append(.releaseJoined) }
+        if isBackground, !stores {
+            commands.append(.discardUpstreamBody)
+            return endBackground(.background, into: &commands)
+        }
+        trace.outcome = outcomeOfForwarding
+        if let variantHead = transform.head {
+            if case .made(let content) = transform.end { upstream.wholeLength = UInt64(content.body.count) }
+            delivery.chooseTransformed(variantHead, whole: request.method == .head ? nil : upstream.wholeLength, for: request)
+        } else if isChecked, let wholeLength = upstream.wholeLength {
+            delivery.chooseGathered(response, whole: wholeLength, for: request)
+        } else {
+            delivery.chooseRelayed(response, body: upstream.body)
+        }
+        trace.status = delivery.status.code
+        cache.selected = nil
+        state = .delivering
+        commands.append(isChecked ? .sendChecked(store: stores) : .relay(store: stores))
+        if ranges.part != nil { fillRest(into: &commands) }
     }
 
-    /// The longest body that the rules let be kept, in bytes; `nil`: any. For one whose length no head has told.
-    package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
+    private var outcomeOfForwarding: DecisionTrace.Outcome {
+        if cache.isValidating { return .refreshed }
+        if incoming.isForSwitch { return .bypass }
+        guard request.method == .get || request.method == .head || isKeyedByContent else { return .bypass }
+        return .miss
+    }
+
+    /// The origin has answered 101. Whoever was not asked, or speaks something else from here on, is not followed.
+    mutating func switchProtocols(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard incoming.isForSwitch, ProtocolSwitch.isGranted(by: response) else {
+            commands.append(.cancelUpstream)
+            return fail(.unexpectedUpgrade, at: now, into: &commands)
+        }
+        state = .tunnelling
+        trace.outcome = .tunnel
+        trace.status = Status.switchingProtocols.code
+        commands.append(.relaySwitched)
+    }
+}
+
+// MARK: Failures
+
+extension Exchange {
+    mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+        // The gate is closed: a tunnel, which is no reading of the store, would have gone out.
+        if case .offlineMiss = fault, state == .connecting {
+            return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
+        }
+        // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
+        if !isBackground, let failure = fault.failure {
+            if standsIn(for: failure, at: now) {
+                trace.fault = fault
+                return deliverStale(discardingBody: false, into: &commands)
+            }
+            if judgesRecordedChain(of: cache.selected, insteadOf: fault, at: now, into: &commands) { return }
+        }
+        fail(fault, at: now, into: &commands)
+    }
+
+    /// Whether the stored response takes the place of the answer that the origin server owes.
+    private mutating func standsIn(for failure: OriginFailure, at now: Timestamp) -> Bool {
+        guard let stored = cache.selected,
+            let decision = Reuse.staleAfterFailure(failure, stored.facts, for: directives, overrides: obligations.cache, at: now)
+        else { return false }
+        trace.reuse = decision
+        return true
+    }
+
+    private mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
+        if discardingBody { commands.append(.discardUpstreamBody) }
+        if cache.isLeading { commands.append(.releaseJoined) }
+        deliverSelected(outcome: .staleHit, into: &commands)
+    }
+}
+
+// MARK: Checks
+
+/// The checks of the response that rules require, and what follows when one fails.
+extension Exchange {
+    /// What the rules want checked of this response, where one says so.
+    package var validation: ValidationPlan? { matched.validation }
+
+    private func validateHead() -> ValidationFaults {
+        // A 304 to the client's own condition brings nothing: what the client has is not judged again.
+        guard let validation, response.status != .notModified else { return ValidationFaults() }
+        return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
+    }
+
+    var checksBody: Bool { obligations.checksBody && hasResponseContent }
+
+    private var hasResponseContent: Bool {
+        request.method != .head && upstream.body != .none && upstream.body != .known(0)
+    }
+
+    mutating func bodyChecked(
+        _ outcome: BodyCheckOutcome, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        upstream.wholeLength = length
+        let passesOversize = outcome == .tooLarge && validation?.oversize == .pass
+        if outcome != .passed, !passesOversize {
+            trace.findings.insert(outcome)
+            guard finishValidation(at: now, into: &commands) else { return }
+        }
+        let refusal: StorageRefusal? = outcome == .passed && trace.findings.isEmpty ? nil : .validation
+        if transformsBody { return deliverTransformed(keptOutBy: refusal, length: length, at: now, into: &commands) }
+        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
+    }
+
+    /// Carries out what the rule says about a response that was found wanting.
+    /// - Returns: whether the response is passed on all the same.
+    private mutating func finishValidation(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard let validation, let outermost = trace.findings.outermost else { return true }
+        switch validation.onFailure {
+        case .pass: return true
+        case .annotate:
+            delivery.isAnnotated = true
+            return true
+        case .stale:
+            // The rule's word holds before the client's, as it does for a policy.
+            if let stored = cache.selected,
+                let decision = Reuse.staleInsteadOfRefused(
+                    stored.facts, for: directives, overrides: obligations.cache, at: now)
+            {
+                trace.reuse = decision
+                trace.fault = Fault(outermost)
+                deliverStale(discardingBody: true, into: &commands)
+                return false
+            }
+        case .block: break
+        }
+        commands.append(.discardUpstreamBody)
+        fail(Fault(outermost), at: now, into: &commands)
+        return false
+    }
+
+    /// The rules have the body checked, and nothing that is known of the head speaks against it.
+    package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
+
+    /// What of the origin's body is gathered at most, in bytes, to be checked or made into something.
+    package var gatheredLimit: UInt64 {
+        max(
+            wantsBodyCheck ? validation?.maximumBodyLength ?? 0 : 0,
+            transformsBody ? transformPlan?.maximumBodyLength ?? 0 : 0)
+    }
+}
+
+// MARK: Bodies that break off
+
+/// A body that breaks off is resumed without the client noticing (RFC 9111 §3.3, C17).
+extension Exchange {
+    /// The origin's message has broken off after so many bytes of content.
+    /// - Returns: whether to ask for the rest, with `writeContinuedHead`.
+    package mutating func continues(after received: UInt64, brokenBy fault: Fault) -> Bool {
+        fault.permitsContinuation && beginContinuation(after: received)
+    }
+
+    /// The origin's message has come to its end. One that continues another may have brought less than was asked for.
+    package mutating func continuesShortPiece(after received: UInt64) -> Bool {
+        guard upstream.continuation?.isUnfinished(after: received) == true else { return false }
+        return beginContinuation(after: received)
+    }
+
+    private mutating func beginContinuation(after received: UInt64) -> Bool {
+        guard case .get = request.method, incoming.body == .none else { return false }
+        if upstream.continuation == nil { upstream.continuation = BodyResumption(of: response) }
+        guard upstream.continuation?.begin(after: received) == true else { return false }
+        trace.continuations &+= 1
+        return true
+    }
+
+    /// The request for the rest, as it leaves for the origin.
+    package func writeContinuedHead(into output: inout [UInt8]) {
+        guard let continuation = upstream.continuation else { return }
+        ForwardedRequest(
+            request: request, fields: continuation.fields(from: request.fields), body: .none, context: context,
+            asksForWhole: false
+        ).write(into: &output)
+    }
+
+    /// Whether the answer is the rest of what has come, and of the same representation. Else the message is broken.
+    package mutating func acceptsContinuation(_ head: ResponseHead, body: BodyLength) -> Bool {
+        upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
+    }
+
+    /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
+    /// - Returns: `false` where what was to be kept is for this client alone now.
+    package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
+        guard let kept = keptResponse(at: now) else { return true }
+        let refusal = Freshening.refusal(
+            of: kept, continuedBy: head, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+        guard let refusal else { return true }
+        cache.facts = nil
+        upstream.continuation?.refusal = refusal
+        trace.storage = .refused(refusal)
+        // The parts are of the same, and what is not to be stored of it is none of them (RFC 9111 §3.4).
+        if !refusal.isOfRequest, let completion = ranges.completion { changes.removed.append(completion.partial.response) }
+        return false
+    }
+
+    /// What is being kept, or would be once it has been checked, by what has been heard of it so far.
+    private mutating func keptResponse(at now: Timestamp) -> StoredResponse? {
+        if ranges.completion != nil { return cache.facts == nil ? nil : cache.selected }
+        guard state == .checking, upstream.continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }
+        let decision = Storability.decide(
+            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+        guard case .store(let facts, _) = decision else { return nil }
+        cache.facts = facts
+        defer { cache.facts = nil }
+        return makeStoredResponse(body: .bytes([]))
+    }
 }
 
 extension Fields {
@@ -88,19 +341,15 @@ extension Fields {
     }
 }
 
-extension Exchange {
-    /// Lends both heads to who writes of them, for the log. Mutating, so that nothing is copied to be lent.
-    package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
-        body(request, response)
+extension Fault {
+    /// The way upstream broke, and may hold at another try.
+    fileprivate var permitsContinuation: Bool {
+        switch self {
+        case .responseIncomplete, .connectionTerminated, .connectionRefused, .connectionTimeout, .destinationUnroutable,
+            .nameLookUpTimeout:
+            true
+        case .responseTimeout(let phase): phase != "total"
+        default: false
+        }
     }
-
-    /// Lends the trace, the request's head and its key to who keeps them, in the same way.
-    package mutating func withTraced(
-        _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
-    ) {
-        body(trace, request, key.span)
-    }
-
-    /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
-    package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 }

@@ -2,37 +2,46 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// One request and its answer, from the first byte to the last, as a pure state machine: events in, commands out.
+/// One request and its response, from the first byte to the last, as a pure state machine: events in, commands out.
 ///
-/// States and the moves between them:
+/// States and the moves between them, with the file that decides:
 ///
-///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle    (Exchange+Credentials)
-///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp             (the content is part of the key)
-///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
-///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
-///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
-///     delivering, where rules want something made of what is stored: ──▶ transforming ──transformed──▶ delivering  (Exchange+Transforming)
-///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
-///     checking ──bodyChecked──▶ delivering
-///     idle, gathering ──▶ lookingUpRecording ──recordingLookedUp──▶ delivering | lookingUp | fetching   (recordings are asked: Exchange+Replay)
-///     lookingUp ──▶ comparing ──nearestFound──▶ delivering    (neither recordings nor the store have it: what comes near is told)
-///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
+///     Exchange+Request
+///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle
+///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp            (the content is part of the key)
+///     idle ──requestHead──▶ lookingUp
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
-///     idle ──requestHead (Upgrade)──▶ fetching ──protocolSwitched──▶ tunnelling  (any other answer is one: delivering)
+///     idle ──requestHead (Upgrade)──▶ fetching ──protocolSwitched──▶ tunnelling  (after any other response: delivering)
 ///     idle ──requestHead (PURGE)──▶ purging ──purged──▶ delivering
+///
+///     Exchange+Replay
+///     idle, gathering ──▶ lookingUpRecording ──recordingFound, recordingLookedUp──▶ delivering | lookingUp | fetching
+///     lookingUp ──▶ comparing ──nearestFound──▶ delivering                       (neither recordings nor the store have it)
+///
+///     Exchange+LookUp
+///     lookingUp ──lookedUp──▶ delivering                                         (fresh, or stale and allowed)
+///               └───────────▶ joining | fetching                                 (nothing to use, or it is to be validated)
+///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
+///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering        (the origin cannot be asked)
+///
+///     Exchange+Upstream
+///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
+///     checking ──bodyChecked──▶ delivering
+///
+///     Exchange+Storing
+///     idle ──validates, fills──▶ fetching                                        (for the store, not for a client)
+///
+///     Exchange+Delivery
+///     delivering (a stored response that a rule transforms) ──▶ transforming ──transformed──▶ delivering
 ///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
 ///     any ──clientGone──▶ finished
-///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
-///     idle ──fills──▶ fetching                                           (for no client: Fill)
 ///
-/// `handle` shows every transition. The driver carries the commands out; it decides nothing.
-/// An exchange is used for one request after the other: `begin` keeps the storage.
+/// `handle` shows every transition; Exchange+Heads writes the heads for the client. The driver executes the commands and decides nothing.
+/// An exchange serves one request after another: `begin` replaces the state of each phase and keeps the storage of heads and key.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
         case idle, authenticating, gathering, lookingUpRecording, lookingUp, comparing, joining, fetching, checking, judging,
-            transforming,
-            connecting, purging,
-            delivering, tunnelling, finished
+            transforming, connecting, purging, delivering, tunnelling, finished
     }
 
     package internal(set) var state: State = .idle
@@ -332,4 +341,30 @@ extension Exchange {
     func gatewayError(_ fault: Fault) -> GatewayError {
         cache.failsValidation ? GatewayError(fault).ofValidation : GatewayError(fault)
     }
+}
+
+// MARK: Names for the driver
+
+/// The values of the exchange's state by single names.
+extension Exchange {
+    package var requestBody: BodyLength { incoming.body }
+    package var credentials: BasicCredentials? { incoming.credentials }
+    package var user: [UInt8] { incoming.sender?.user ?? [] }
+    package var purgedKeys: [[UInt8]] { incoming.purge?.keys ?? [] }
+    package var isForSwitch: Bool { incoming.isForSwitch }
+    package var selected: StoredResponse? { cache.selected }
+    package var selectedLength: BodyLength? { cache.selectedLength }
+    package var freshened: [StoreChanges.Freshened] { changes.freshened }
+    package var removed: [StoredResponse] { changes.removed }
+    package var invalidatedKeys: [[UInt8]] { changes.invalidatedKeys }
+    package var joinedBody: BodyUnderWay? { ranges.joinedBody }
+    package var completion: RangeCompletion? { ranges.completion }
+    package var part: RangeState.Part? { ranges.part }
+    package var responseBody: BodyLength { upstream.body }
+    package var upstreamTrust: UInt64 { upstream.trust }
+    package var upstreamChain: RecordedChain? { upstream.chain }
+    package var trustRefusal: TrustRefusal? { upstream.trustRefusal }
+    package var retryAfter: Int64? { upstream.retryAfter }
+    package var transformSource: TransformPlan.Source? { transform.source }
+    package var transformEnd: TransformEnd? { transform.end }
 }

@@ -169,3 +169,16 @@ extension TrustRefusal.Certificate {
         ]
     }
 }
+
+extension TrustRefusal {
+    /// A request in plain text to a host with pins.
+    package convenience init(plaintextTo host: String, source: String, expected: [String]) {
+        let place = Self.place(source)
+        let host = Self.plain(host, limit: Self.lineLimit)
+        self.init(
+            reason: "plaintext_to_pinned_host", host: host, source: source, expected: expected,
+            advice:
+                "The settings\(place.isEmpty ? "" : " (\(place))") pin the keys of \(host), and a server that is asked in plain text "
+                + "shows none. Ask for the https URL, or have a rule do that: `request: {upgrade: https}`.")
+    }
+}

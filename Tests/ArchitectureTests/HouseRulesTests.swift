@@ -118,6 +118,15 @@ struct HouseRulesTests {
         }
     }
 
+    @Test("A type is read in at most eight files", arguments: [("ProxyCore", "Exchange")])
+    func isNotSpread(module: String, type: String) throws {
+        let pattern = try Regex("^(extension|((package|public) )?(final )?(struct|class|enum|actor)) \\(type)\\b(?!\\.)")
+        let files = Repository.sources.filter { file in
+            file.module == module && file.code.contains { $0.text.contains(pattern) }
+        }
+        #expect(!files.isEmpty && files.count <= 8, "\(type): \(files.map(\.path))")
+    }
+
     @Test("A long file is a question for review, not a failure", arguments: Repository.modules)
     func asksAboutLongFiles(module: String) {
         for file in Repository.sources where file.module == module && file.lines.count > 450 {

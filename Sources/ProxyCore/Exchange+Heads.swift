@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The heads that a client gets: each is written whole into the connection's output, without a copy in between.
+/// The heads that a client gets. Each is written whole into the connection's output, without a copy in between.
 extension Exchange {
     /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
@@ -30,6 +30,56 @@ extension Exchange {
         if delivery.length == .known(stored.body.length) { return true }
         // To a HEAD the length is told that its origin has told, be that none.
         return delivery.length == .none && (cache.selectedLength == nil || cache.selectedLength == .known(stored.body.length))
+    }
+
+    /// That of a body still on its way is known by its head.
+    private func wholeLength(of stored: StoredResponse) -> UInt64 {
+        if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
+    }
+
+    /// What a rule changes in the response it changes in the 304 too, since the client freshens what it has with it.
+    private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
+        guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
+        var fields = stored.head.fields
+        matched.editResponse(&fields)
+        writeStatusLine(.notModified, into: &output)
+        let hasEntityTag = fields.contains(.etag)
+        output.appendEndToEndLines(of: fields) {
+            $0 == .trailer || Validation.isLeftOutOfNotModified($0, hasEntityTag: hasEntityTag)
+        }
+    }
+
+    /// A stored head that a rule changes, or of which a part is sent.
+    private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
+        var fields = stored.head.fields
+        if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        writeStatusLine(delivery.status, of: stored.head, into: &output)
+        output.appendEndToEndLines(of: fields) { known in
+            switch known {
+            case .contentLength: true
+            case .contentRange: delivery.range != nil
+            case .trailer: !delivery.isChunked
+            case .contentType: delivery.multipart != nil
+            default: false
+            }
+        }
+        delivery.multipart?.writeContentType(into: &output)
+        if let range = delivery.range {
+            output.append("Content-Range: ")
+            ContentRange.part(range, of: wholeLength(of: stored)).write(into: &output)
+            output.append("\r\n")
+        }
+        if delivery.sendsContent { return writeFraming(into: &output) }
+        if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
+    }
+
+    /// The parts of several bear the Content-Type, the message has one of its own.
+    mutating func describeParts(of stored: StoredResponse) {
+        var fields = stored.head.fields
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        let contentType = fields.first(.contentType)?.value ?? .empty
+        delivery.describeParts(contentType: fields.span(of: contentType), number: id, secret: context.boundarySecret)
     }
 
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
@@ -62,6 +112,30 @@ extension Exchange {
         writeEnd(receivedIn: response.version, into: &output)
     }
 
+    private func writeFraming(into output: inout [UInt8]) {
+        if let range = delivery.range, let wholeLength = upstream.wholeLength, cache.selected == nil {
+            output.append("Content-Range: ")
+            ContentRange.part(range, of: wholeLength).write(into: &output)
+            output.append("\r\n")
+        }
+        switch delivery.length {
+        case .none: break
+        case .known(let length): output.appendContentLength(length)
+        case .unknown: if delivery.isChunked { output.append("Transfer-Encoding: chunked\r\n") }
+        }
+    }
+
+    /// RFC 9110 §15.5.17.
+    private func writeUnsatisfiedRange(of length: UInt64, at now: Timestamp, into output: inout [UInt8]) {
+        writeStatusLine(Status(416), into: &output)
+        output.append("Date: ")
+        HTTPDate.write(now, into: &output)
+        output.append("\r\nContent-Range: ")
+        ContentRange.unsatisfied(length: length).write(into: &output)
+        output.append("\r\nContent-Length: 0\r\n")
+        writeEnd(into: &output)
+    }
+
     /// A 1xx on its way to the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
     package func writeInformational(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
         guard request.version.isAtLeast11 else { return }
@@ -70,6 +144,22 @@ extension Exchange {
         output.append("\r\n")
     }
 
+    /// The 101 for the client, behind which its bytes and the origin's follow.
+    package func writeSwitchedHead(into output: inout [UInt8]) {
+        writeStatusLine(.switchingProtocols, of: response, into: &output)
+        var fields = response.fields
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        // RFC 9110 §8.6: no length stands in a 1xx.
+        output.appendEndToEndLines(of: fields) { $0 == .contentLength }
+        ProtocolSwitch.writeLines(into: &output)
+        output.append(addingCapacity: context.viaLineLength) { context.writeVia(for: response.version, into: &$0) }
+        output.append("\r\n")
+    }
+}
+
+// MARK: Answers of our own
+
+extension Exchange {
     /// The response that tells the client of `trace.fault` (RFC 9209).
     package func writeError(at now: Timestamp, into output: inout [UInt8]) {
         guard let fault = trace.fault else { return }
@@ -93,6 +183,47 @@ extension Exchange {
         writeEnd(into: &output)
         if request.method != .head { output.append(contentsOf: body) }
     }
+
+    private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
+        let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
+        return GatewayErrorBody(
+            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
+            reason: denying?.reason ?? "",
+            findings: trace.findings,
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
+            nearest: nearMisses,
+            hint: comparisonHint)
+    }
+
+    /// The rule that wants what could not be made.
+    private var transformingRule: String {
+        if case .transformFailed = trace.fault { matched.transform?.ruleName ?? "" } else { "" }
+    }
+
+    private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {
+        output.append("Proxy-Status: ")
+        output.append(contentsOf: context.pseudonym)
+        if row.proxyStatus.text.utf8CodeUnitCount > 0 {
+            output.append("; error=")
+            output.append(row.proxyStatus.text)
+        }
+        if trace.upstreamStatus > 0 {
+            output.append("; received-status=")
+            output.append(decimal: UInt64(trace.upstreamStatus))
+        }
+        output.append("; details=\"")
+        if !row.isToldByType { output.append(row.code.text) }
+        if let detail = row.detail {
+            if !row.isToldByType { output.append(": ") }
+            output.append(detail.text)
+        }
+        output.append("\"\r\n")
+    }
+
+    private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
+
+    /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
+    private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
     /// OPTIONS for the server as a whole, TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8), PURGE, and our own pages.
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
@@ -126,18 +257,48 @@ extension Exchange {
         output.append(contentsOf: body)
     }
 
-    // MARK: Parts
+    /// What stands behind the lines that begin every head of ours, and the content.
+    private func writeOwnPage(_ page: OwnPage, into output: inout [UInt8]) {
+        let content =
+            switch page {
+            case .script: configurationScript
+            case .certificatePEM: context.rootCertificate?.pem ?? []
+            case .certificateDER: context.rootCertificate?.der ?? []
+            }
+        output.append("Content-Type: ")
+        output.append(page.contentType)
+        // No page of another site is to make use of it in any other way either.
+        output.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
+        output.append("Cross-Origin-Resource-Policy: same-origin\r\n")
+        output.appendContentLength(UInt64(content.count))
+        writeEnd(into: &output)
+        if request.method != .head { output.append(contentsOf: content) }
+    }
 
-    private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
+    /// Whatever is asked over HTTP goes by the listener that the client has named, and nothing goes past it.
+    private var configurationScript: [UInt8] {
+        guard let host = request.hostField else { return [] }
+        var script: [UInt8] = []
+        script.append("function FindProxyForURL(url, host) {\n  return /^(https?|wss?):/i.test(url) ? \"PROXY ")
+        if host.hostKind == .ipv6 { script.append("[") }
+        // One of our own names, so that nothing in it could end the string.
+        script.append(request.span(of: host.host))
+        if host.hostKind == .ipv6 { script.append("]") }
+        script.append(":")
+        script.append(decimal: UInt64(host.port ?? 80))
+        script.append("\" : \"DIRECT\";\n}\n")
+        return script
+    }
+}
 
-    /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
-    private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
+// MARK: Lines
 
+extension Exchange {
     private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {
         writeStatusLine(status, reason: status.reasonPhrase, into: &output)
     }
 
-    func writeStatusLine(_ status: Status, of head: borrowing ResponseHead, into output: inout [UInt8]) {
+    private func writeStatusLine(_ status: Status, of head: borrowing ResponseHead, into output: inout [UInt8]) {
         let isOwn = status == head.status && !head.reason.isEmpty
         guard isOwn else { return writeStatusLine(status, into: &output) }
         writeStatusLine(status, reason: "", into: &output)
@@ -152,80 +313,6 @@ extension Exchange {
         output.append(ASCII.space)
         output.append(reason)
         output.append("\r\n")
-    }
-
-    /// A stored head that a rule changes, or of which a part is sent.
-    private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
-        var fields = stored.head.fields
-        if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
-        if obligations.editsResponse { matched.editResponse(&fields) }
-        writeStatusLine(delivery.status, of: stored.head, into: &output)
-        output.appendEndToEndLines(of: fields) { known in
-            switch known {
-            case .contentLength: true
-            case .contentRange: delivery.range != nil
-            case .trailer: !delivery.isChunked
-            case .contentType: delivery.multipart != nil
-            default: false
-            }
-        }
-        delivery.multipart?.writeContentType(into: &output)
-        if let range = delivery.range {
-            output.append("Content-Range: ")
-            ContentRange.part(range, of: wholeLength(of: stored)).write(into: &output)
-            output.append("\r\n")
-        }
-        if delivery.sendsContent { return writeFraming(into: &output) }
-        if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
-    }
-
-    /// That of a body still on its way is known by its head.
-    private func wholeLength(of stored: StoredResponse) -> UInt64 {
-        if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
-    }
-
-    /// The parts of several bear the Content-Type, the message has one of its own.
-    mutating func describeParts(of stored: StoredResponse) {
-        var fields = stored.head.fields
-        if obligations.editsResponse { matched.editResponse(&fields) }
-        let contentType = fields.first(.contentType)?.value ?? .empty
-        delivery.describeParts(contentType: fields.span(of: contentType), number: id, secret: context.boundarySecret)
-    }
-
-    /// What a rule changes in the response it changes in the 304 too, since the client freshens what it has with it.
-    private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
-        guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
-        var fields = stored.head.fields
-        matched.editResponse(&fields)
-        writeStatusLine(.notModified, into: &output)
-        let hasEntityTag = fields.contains(.etag)
-        output.appendEndToEndLines(of: fields) {
-            $0 == .trailer || Validation.isLeftOutOfNotModified($0, hasEntityTag: hasEntityTag)
-        }
-    }
-
-    private func writeFraming(into output: inout [UInt8]) {
-        if let range = delivery.range, let wholeLength = upstream.wholeLength, cache.selected == nil {
-            output.append("Content-Range: ")
-            ContentRange.part(range, of: wholeLength).write(into: &output)
-            output.append("\r\n")
-        }
-        switch delivery.length {
-        case .none: break
-        case .known(let length): output.appendContentLength(length)
-        case .unknown: if delivery.isChunked { output.append("Transfer-Encoding: chunked\r\n") }
-        }
-    }
-
-    /// RFC 9110 §15.5.17.
-    private func writeUnsatisfiedRange(of length: UInt64, at now: Timestamp, into output: inout [UInt8]) {
-        writeStatusLine(Status(416), into: &output)
-        output.append("Date: ")
-        HTTPDate.write(now, into: &output)
-        output.append("\r\nContent-Range: ")
-        ContentRange.unsatisfied(length: length).write(into: &output)
-        output.append("\r\nContent-Length: 0\r\n")
-        writeEnd(into: &output)
     }
 
     /// Age, where it is from the store, Via, the decisions, and whether the connection goes on; then the empty line.
@@ -282,26 +369,6 @@ extension Exchange {
         status.writeField(rule: override.rule.name, into: &output)
     }
 
-    private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {
-        output.append("Proxy-Status: ")
-        output.append(contentsOf: context.pseudonym)
-        if row.proxyStatus.text.utf8CodeUnitCount > 0 {
-            output.append("; error=")
-            output.append(row.proxyStatus.text)
-        }
-        if trace.upstreamStatus > 0 {
-            output.append("; received-status=")
-            output.append(decimal: UInt64(trace.upstreamStatus))
-        }
-        output.append("; details=\"")
-        if !row.isToldByType { output.append(row.code.text) }
-        if let detail = row.detail {
-            if !row.isToldByType { output.append(": ") }
-            output.append(detail.text)
-        }
-        output.append("\"\r\n")
-    }
-
     /// What a rule found, where the response is passed on all the same.
     private func writeValidationNote(into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Validation: ")
@@ -331,19 +398,39 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// The rule that wants what could not be made.
-    private var transformingRule: String {
-        if case .transformFailed = trace.fault { matched.transform?.ruleName ?? "" } else { "" }
+    /// How recordings handled the request (RFC 9211), where the store had nothing to do with it.
+    private func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
+        switch trace.recording {
+        case .replayed(let layer):
+            output.append("Cache-Status: Larder; hit; detail=\"replay ")
+            // It holds neither quotes nor backslashes.
+            for octet in context.layerName(layer).utf8 { output.append(octet) }
+            output.append("\"\r\n")
+        case .recorded:
+            output.append("Cache-Status: Larder; fwd=bypass; detail=")
+            output.append(mode == .refresh ? "refresh" : mode == .diff ? "diff" : "record")
+            output.append("\r\n")
+        case .missed: output.append("Cache-Status: Larder; detail=offline_miss\r\n")
+        case nil: break
+        }
+    }
+}
+
+// MARK: For the log
+
+extension Exchange {
+    /// Lends both heads to who writes of them, for the log. Mutating, so that nothing is copied to be lent.
+    package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
+        body(request, response)
     }
 
-    private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
-        let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
-        return GatewayErrorBody(
-            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
-            reason: denying?.reason ?? "",
-            findings: trace.findings,
-            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
-            nearest: nearMisses,
-            hint: comparisonHint)
+    /// Lends the trace, the request's head and its key to who keeps them, in the same way.
+    package mutating func withTraced(
+        _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
+    ) {
+        body(trace, request, key.span)
     }
+
+    /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
+    package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 }

@@ -2,10 +2,36 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// Content that rules want made into something else: of what is stored, each time that it is delivered, and of what comes from the origin,
-/// beside its being stored as it came (C9, V15).
+/// A stored response is delivered: as it is, or as rules transform its content. The content that comes from the origin is transformed
+/// beside being stored as it came (C9, V15).
 ///
 ///     any ──a stored response is to be delivered──▶ transforming ──transformed──▶ delivering (its variant, itself, or an error)
+extension Exchange {
+    mutating func deliverSelected(
+        outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
+    ) {
+        guard let selected = cache.selected else { return }
+        if isBackground { return endBackground(.background, into: &commands) }
+        trace.outcome = outcome
+        if transformSelected(selected, into: &commands) { return }
+        deliverAsItIs(into: &commands, command: command)
+    }
+
+    /// The stored response, or what was made of it.
+    mutating func deliverAsItIs(into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored) {
+        guard let selected = cache.selected else { return }
+        delivery.chooseStored(
+            selected, length: cache.selectedLength ?? .known(selected.body.length), directives: directives, for: request,
+            ignoresDates: transform.source != nil)
+        if delivery.multipart != nil { describeParts(of: selected) }
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(command)
+    }
+}
+
+// MARK: Transforms
+
 extension Exchange {
     /// What the rules want made of this response's content, where they say so.
     package var transformPlan: TransformPlan? { obligations.transforms ? matched.transform : nil }
@@ -49,51 +75,8 @@ extension Exchange {
         return false
     }
 
-    // MARK: What comes from the origin
-
-    /// - Returns: `false` where the request has been answered with an error.
-    mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        if isBackground || !obligations.transforms { return true }
-        // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
-        let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
-        switch transformStep(for: response, length: length, isForbidden: false) {
-        case .leave: return true
-        case .fault(let fault): return passes(fault, at: now, into: &commands)
-        case .make:
-            if request.method == .head { transform.head = transformedHead(digest: nil) }
-            return true
-        }
-    }
-
-    /// Its body is to be gathered for that.
-    var transformsBody: Bool { transform.source != nil && request.method != .head }
-
-    private func transformedHead(digest: [UInt8]?) -> ResponseHead? {
-        guard let plan = transformPlan, let source = transform.source else { return nil }
-        return TransformedHead.make(of: response, by: plan, from: source, digest: digest)
-    }
-
-    /// The body has been gathered, and may be delivered; whether it was stored is decided by what came.
-    mutating func deliverTransformed(
-        keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
-    ) {
-        switch transform.end {
-        case .failed(let fault):
-            guard passes(fault, at: now, into: &commands) else { return }
-            // What has not come whole passes and is not kept.
-            return deliverRelayed(
-                at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
-        case .made(let content): transform.head = transformedHead(digest: content.digest)
-        // It is thought through, and nothing has come.
-        case .variant, .refused, .broken, nil: transform.head = transformedHead(digest: nil)
-        }
-        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
-    }
-
-    // MARK: What is stored
-
     /// - Returns: whether the stored response is delivered by other means than as it is: something is made of it, or it was an error.
-    mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
+    private mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
         guard obligations.transforms else { return false }
         let length = cache.selectedLength ?? .known(stored.body.length)
         switch transformStep(for: stored.head, length: length, isForbidden: stored.facts.flags.contains(.noTransform)) {
@@ -142,14 +125,44 @@ extension Exchange {
             key: stored.key, nominatedFields: stored.nominatedFields, facts: facts, head: head, requestTime: stored.requestTime,
             body: body, tags: stored.tags, chain: stored.chain, row: stored.row)
     }
-}
 
-extension Exchange {
-    /// What of the origin's body is gathered at most, in bytes, to be checked or made into something.
-    package var gatheredLimit: UInt64 {
-        max(
-            wantsBodyCheck ? validation?.maximumBodyLength ?? 0 : 0,
-            transformsBody ? transformPlan?.maximumBodyLength ?? 0 : 0)
+    /// - Returns: `false` where the request has been answered with an error.
+    mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        if isBackground || !obligations.transforms { return true }
+        // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
+        let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
+        switch transformStep(for: response, length: length, isForbidden: false) {
+        case .leave: return true
+        case .fault(let fault): return passes(fault, at: now, into: &commands)
+        case .make:
+            if request.method == .head { transform.head = transformedHead(digest: nil) }
+            return true
+        }
+    }
+
+    /// Its body is to be gathered for that.
+    var transformsBody: Bool { transform.source != nil && request.method != .head }
+
+    private func transformedHead(digest: [UInt8]?) -> ResponseHead? {
+        guard let plan = transformPlan, let source = transform.source else { return nil }
+        return TransformedHead.make(of: response, by: plan, from: source, digest: digest)
+    }
+
+    /// The body has been gathered, and may be delivered; whether it was stored is decided by what came.
+    mutating func deliverTransformed(
+        keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        switch transform.end {
+        case .failed(let fault):
+            guard passes(fault, at: now, into: &commands) else { return }
+            // What has not come whole passes and is not kept.
+            return deliverRelayed(
+                at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
+        case .made(let content): transform.head = transformedHead(digest: content.digest)
+        // It is thought through, and nothing has come.
+        case .variant, .refused, .broken, nil: transform.head = transformedHead(digest: nil)
+        }
+        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
 
     /// What was made of the origin's body, where that is delivered in its place.
@@ -169,7 +182,4 @@ extension Exchange {
         case .failed, .broken, .refused, nil: return nil
         }
     }
-
-    /// The rules have the body checked, and nothing that is known of the head speaks against it.
-    package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
 }

@@ -1,0 +1,343 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// The store has been asked: a stored response is delivered, validated or completed, or the request goes to the origin, by itself or in
+/// another request's fetch.
+///
+///     lookingUp ──lookedUp──▶ delivering (fresh, or stale and allowed) | fetching | joining
+///     joining ──fetchShared──▶ delivering   joining ──leadsFetch, fetchNotShared, fetchesAlone──▶ fetching
+extension Exchange {
+    mutating func select(
+        among candidates: [StoredResponse], isComplete: Bool, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        guard let index = Vary.select(among: candidates, for: request, secondaryKey) else {
+            if !isComplete {
+                trace.candidates.askDisk()
+                return commands.append(.lookUp(onDisk: true))
+            }
+            if usePartial(at: now, into: &commands) { return }
+            trace.candidates.note(noneAmong: candidates.count)
+            found.siblings = candidates
+            let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
+            let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
+            return forward(by: decision, at: now, into: &commands)
+        }
+        let candidate = candidates[index]
+        let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
+        if !isComplete, decision.asksOrigin {
+            // The answer may speak of those that only the disk has.
+            trace.candidates.askDisk()
+            return commands.append(.lookUp(onDisk: true))
+        }
+        trace.candidates.note(candidate.facts, at: index, among: candidates.count, at: now)
+        if !matched.isEmpty {
+            trace.candidates.note(candidate.facts.activeLifetime(under: obligations.cache))
+        }
+        switch decision {
+        case .fresh:
+            trace.reuse = decision
+            cache.selected = candidate
+            deliverSelected(outcome: .hit, into: &commands)
+        case .staleAllowed(_, let reason):
+            trace.reuse = decision
+            cache.selected = candidate
+            deliverSelected(outcome: .staleHit, into: &commands)
+            if reason.wantsValidation, mayValidateInBackground {
+                found.siblings = candidates
+                commands.append(.validateInBackground)
+            }
+        case .validate:
+            cache.selected = candidate
+            found.siblings = candidates
+            cache.isValidating = true
+            forward(by: decision, at: now, into: &commands)
+        case .forward(let reason):
+            found.siblings = candidates
+            // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
+            if reason != .originCondition { cache.selected = candidate }
+            forward(by: decision, at: now, into: &commands)
+        case .notSatisfiable(let reason), .offlineMiss(let reason):
+            trace.reuse = decision
+            if reason == .trustChanged, let fault = decision.missFault,
+                judgesRecordedChain(of: candidate, insteadOf: fault, at: now, into: &commands)
+            {
+                return
+            }
+            forward(by: decision, at: now, into: &commands)
+        }
+    }
+
+    /// Nothing stored can be used as it is. Only what may be shared and is asked for as a whole is fetched for several at once
+    /// (T24).
+    mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.reuse = decision
+        if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
+        guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations, secondaryKey) else {
+            return fetch(at: now, into: &commands)
+        }
+        state = .joining
+        commands.append(.joinFetch)
+    }
+
+    /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.
+    package var longestWait: Int64? {
+        if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
+    }
+
+    /// The client asks for bytes of a representation rather than for all of it.
+    package var isForPart: Bool { directives.contains(.range) }
+
+    mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard
+            RequestCollapsing.mayShare(
+                shared, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
+        else {
+            cache.collapsing = .failed
+            cache.selectedLength = nil
+            if ranges.joinedBody != nil { ranges.joinedBody = nil }
+            return fetch(at: now, into: &commands)
+        }
+        cache.selected = shared
+        cache.isValidating = false
+        cache.isCollapsed = true
+        deliverSelected(outcome: .collapsed, into: &commands, command: ranges.completion == nil ? .sendStored : .complete)
+    }
+
+    /// Whether the answer to a GET in place of the request could be stored: else asking for it would be in vain. A request of which
+    /// nothing may be stored (RFC 9111 §5.2.1.5) has nothing fetched for the store either, HEAD too.
+    private var mayValidateInBackground: Bool {
+        let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
+        return refusal == nil && !directives.contains(.onlyIfCached)
+    }
+}
+
+// MARK: Stored parts
+
+/// A response that is stored in part answers requests for the bytes that it holds. The origin is asked only for the missing ones
+/// (RFC 9111 §3.3, §3.4). A part is never served as the whole.
+extension Exchange {
+    /// Answers from what is stored in part, or asks for the rest of it.
+    /// - Returns: `false` where it is of no use to this request.
+    private mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard !found.partials.isEmpty || !found.bodiesUnderWay.isEmpty, mayUsePartial else { return false }
+        guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
+            return joinBodyUnderWay(at: now, into: &commands)
+        }
+        trace.candidates.note(partial: partial.response.facts, at: now)
+        let decision = Reuse.decide(partial.response.facts, for: directives, overrides: obligations.cache, at: now)
+        let isUsable: Bool
+        switch decision {
+        case .fresh: isUsable = true
+        // Nobody asks about a part behind its client, so the client waits for that, unless the origin may not be asked at all.
+        case .staleAllowed(_, let reason):
+            isUsable = !reason.wantsValidation || obligations.cache.forbidsForwarding(of: directives)
+        // If-Range validates it as If-None-Match would.
+        case .validate: isUsable = false
+        case .forward, .notSatisfiable: return false
+        case .offlineMiss:
+            forward(by: decision, at: now, into: &commands)
+            return true
+        }
+        if isUsable, partial.holds(wanted) {
+            trace.reuse = decision
+            cache.selected = partial.response
+            deliverSelected(outcome: partialOutcome(of: decision), into: &commands)
+            fillRest(into: &commands)
+            return true
+        }
+        if joinBodyUnderWay(at: now, into: &commands) { return true }
+        if obligations.cache.isDisconnected {
+            forward(by: .offlineMiss(.partial), at: now, into: &commands)
+            return true
+        }
+        guard !obligations.cache.forbidsForwarding(of: directives) else { return false }
+        let missing = partial.missing(of: wanted)
+        let completion = RangeCompletion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
+        ranges.completion = completion
+        // It may still stand in for an origin that fails.
+        if missing.isEmpty { cache.selected = partial.response }
+        trace.reuse = .forward(.partial)
+        if isUsable, obligations.cache.collapsing != .never,
+            let body = found.bodiesUnderWay.first(where: { $0.completes(completion, within: context.limits.joinedDistance) })
+        {
+            ranges.joinedBody = body
+            state = .joining
+            commands.append(.joinBody)
+            return true
+        }
+        fetch(at: now, into: &commands)
+        return true
+    }
+
+    /// Reads along where another request has the origin send the same bytes.
+    /// - Returns: `false` where nothing under way brings them soon.
+    private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }
+        for body in found.bodiesUnderWay {
+            guard let wanted = wanted(of: body.response, length: body.wholeLength),
+                body.brings(wanted, within: context.limits.joinedDistance),
+                RequestCollapsing.mayShare(
+                    body.response, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
+            else { continue }
+            ranges.joinedBody = body
+            trace.reuse = .forward(.partial)
+            state = .joining
+            commands.append(.joinBody)
+            return true
+        }
+        return false
+    }
+
+    private func selectPartial() -> PartialResponse? {
+        if found.partials.isEmpty { return nil }
+        return Vary.select(among: found.partials.map(\.response), for: request, secondaryKey).map { found.partials[$0] }
+    }
+
+    private func partialOutcome(of decision: ReuseDecision) -> DecisionTrace.Outcome {
+        if case .fresh = decision { .hit } else { .staleHit }
+    }
+
+    /// Conditions, and checks of the body, are for the whole; what may not be stored is not completed.
+    private var mayUsePartial: Bool {
+        if obligations.checksBody || validation != nil || obligations.transforms || isKeyedByContent { return false }
+        if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
+            return false
+        }
+        let refusal = Storability.refusal(of: request, directives: directives, overrides: obligations.cache)
+        // A disconnected cache completes nothing: it may read what may not be stored.
+        return refusal == nil || refusal == .requestNoStore && obligations.cache.isDisconnected
+    }
+
+    private func wanted(of response: StoredResponse, length whole: UInt64) -> Range<UInt64>? {
+        guard directives.contains(.range) else { return 0..<whole }
+        switch Delivery.choice(of: whole, validators: response.head.fields, for: request) {
+        case .whole, nil: return 0..<whole
+        case .one(let part): return part
+        case .several, .unsatisfiable: return nil
+        }
+    }
+
+    /// A part is stored now, or about to be.
+    mutating func fillRest(into commands: inout CommandBuffer) {
+        if obligations.cache.fillsParts == true, !obligations.cache.isDisconnected { commands.append(.fillRest) }
+    }
+}
+
+// MARK: Recorded chains
+
+/// A stored response that came under another trust policy than the active one, while the origin cannot be asked: the active policy
+/// judges the chain that was recorded with the response. Where the origin can be asked, it is asked (`trustChanged`).
+///
+///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (what is stored, if nothing else is against it)
+///     lookingUp ──may not go forward────────▶    └────refused─────▶ delivering (an error that tells why)
+extension Exchange {
+    /// - Parameters:
+    ///   - stored: what would be used, but for its trust policy.
+    ///   - fault: what is told where it cannot be used.
+    /// - Returns: whether its chain is judged first. It is not where the response could not be used either way.
+    mutating func judgesRecordedChain(
+        of stored: StoredResponse?, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
+    ) -> Bool {
+        guard !isBackground, trace.upstreamStatus == 0, let stored, stored.chain != nil, stored.facts.trust != directives.trust,
+            case .https = request.target.scheme
+        else { return false }
+        switch decision(byRecordedChainOf: stored, insteadOf: fault, at: now) {
+        case .fresh, .staleAllowed: break
+        case .validate, .forward, .notSatisfiable, .offlineMiss: return false
+        }
+        cache.selected = stored
+        cache.faultUnlessAccepted = fault
+        state = .judging
+        commands.append(.judgeRecordedChain)
+        return true
+    }
+
+    mutating func recordedChainJudged(_ judgement: ChainJudgement, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let stored = cache.selected, let fault = cache.faultUnlessAccepted else {
+            preconditionFailure("no chain was to be judged")
+        }
+        switch judgement {
+        case .accepted: useAccepted(stored, insteadOf: fault, at: now, into: &commands)
+        case .unjudged: fail(fault, at: now, into: &commands)
+        case .refused(let refusal):
+            upstream.trustRefusal = refusal
+            fail(.recordedChainRefused(reason: refusal.reason), at: now, into: &commands)
+        }
+    }
+
+    private mutating func useAccepted(
+        _ stored: StoredResponse, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        let decision = decision(byRecordedChainOf: stored, insteadOf: fault, at: now)
+        switch decision {
+        case .fresh, .staleAllowed:
+            trace.reuse = decision
+            // In a cache that is disconnected by its settings nothing has failed.
+            if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
+            cache.isValidating = false
+            if cache.isLeading { commands.append(.releaseJoined) }
+            deliverSelected(outcome: decision.isFresh ? .hit : .staleHit, into: &commands)
+        case .notSatisfiable, .offlineMiss:
+            trace.reuse = decision
+            fail(decision.missFault ?? fault, at: now, into: &commands)
+        case .validate, .forward: fail(fault, at: now, into: &commands)
+        }
+    }
+
+    private func decision(byRecordedChainOf stored: StoredResponse, insteadOf fault: Fault, at now: Timestamp) -> ReuseDecision {
+        Reuse.decideByRecordedChain(
+            stored.facts, for: directives, overrides: obligations.cache, insteadOf: fault.failure, at: now)
+    }
+}
+
+// MARK: What rules overrode
+
+/// The directives of the origin that the decision ignored, and the rules that say so.
+extension Exchange {
+    /// The words of the origin server's that a decision about this exchange went past.
+    private var overriddenWords: OverriddenWords {
+        if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts = cache.facts {
+            return OverriddenWords(storing: facts)
+        }
+        // Nearly always nothing was gone past: then nothing is looked at.
+        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected = cache.selected else {
+            // Not [], which is built by generic code outside of the module that declares the type.
+            return OverriddenWords(rawValue: 0)
+        }
+        return OverriddenWords(using: selected.facts, by: reuse)
+    }
+
+    /// Each of these with the rule that did it, for explanations: `rule NAME overrode no-store`.
+    package var ruleOverrides: [(rule: String, word: StaticString)] {
+        let words = overriddenWords
+        return OverriddenWords.all.compactMap { entry in
+            guard words.contains(entry.word) else { return nil }
+            return (overridingRule(entry.word)?.name ?? "", entry.text)
+        }
+    }
+
+    /// The gravest of these, and the rule that did it.
+    var firstOverride: (rule: PolicyRule, word: StaticString)? {
+        let words = overriddenWords
+        for entry in OverriddenWords.all where words.contains(entry.word) {
+            if let rule = overridingRule(entry.word) { return (rule, entry.text) }
+        }
+        return nil
+    }
+
+    private func overridingRule(_ word: OverriddenWords) -> PolicyRule? {
+        switch word {
+        case .noStore: matched.rule(saying: .ignoreNoStore)
+        case .private: matched.rule(saying: .ignorePrivate)
+        case .setCookie: matched.rule(saying: .setCookie)
+        case .lifetime: matched.rule(saying: .ttl)
+        // Served fresh it is the lifetime that went past the word, served stale the policy.
+        default: matched.rule(saying: trace.reuse?.isStale ?? false ? .policy : .ttl)
+        }
+    }
+}
+
+extension ReuseDecision {
+    fileprivate var isFresh: Bool { if case .fresh = self { true } else { false } }
+}

@@ -1,0 +1,443 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What the response changes in the store: it is stored, whole or as a part, or it freshens, replaces or invalidates stored responses.
+extension Exchange {
+    mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
+        // Nobody asks whether: it was an answer to more than the request.
+        if incoming.isForSwitch { return false }
+        if let known {
+            trace.storage = .refused(known)
+            return false
+        }
+        if let refusal = upstream.continuation?.refusal {
+            trace.storage = .refused(refusal)
+            return false
+        }
+        if decidePartStorage(at: now) { return ranges.part != nil }
+        let decision = Storability.decide(
+            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+        trace.storage = StorageTrace(decision)
+        guard case .store(let facts, _) = decision else { return false }
+        let body = upstream.wholeLength.map { .known($0) } ?? upstream.body
+        if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
+            trace.storage = .refused(.bodyTooLarge)
+            return false
+        }
+        cache.facts = facts
+        cache.facts?.trust = upstream.trust
+        return true
+    }
+
+    /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the
+    /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
+    private mutating func decidePartStorage(at now: Timestamp) -> Bool {
+        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange),
+            upstream.wholeLength == nil,
+            case .part(let range, let length?)? = BodyResumption.contentRange(of: response.fields),
+            upstream.body == .known(range.upperBound - range.lowerBound)
+        else { return false }
+        let head = PartialContent.wholeHead(of: response, length: length)
+        let decision = Storability.decide(
+            request: request, response: head, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+        trace.storage = StorageTrace(decision)
+        guard case .store(let facts, _) = decision else { return true }
+        guard facts.flags.contains(.strongETag) else {
+            trace.storage = .refused(.partialContent)
+            return true
+        }
+        if let limit = obligations.cache.maximumBodyLength, length > limit {
+            trace.storage = .refused(.bodyTooLarge)
+            return true
+        }
+        cache.facts = facts
+        cache.facts?.trust = upstream.trust
+        ranges.part = RangeState.Part(start: range.lowerBound, whole: length)
+        ranges.wholeHead = head
+        return true
+    }
+
+    /// It was decided not to keep the response.
+    package var isStorageRefused: Bool {
+        if case .refused = trace.storage { true } else { false }
+    }
+
+    /// The longest body that the rules let be kept, in bytes; `nil`: any. For one whose length no head has told.
+    package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
+
+    /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
+    package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
+        guard let facts = cache.facts,
+            let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
+        else { return nil }
+        // The exchange's array is used again and again, and its capacity grows: each one that is shared is replaced by one at least as large.
+        let key = key.withUnsafeBufferPointer { Array($0) }
+        return StoredResponse(
+            key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
+            requestTime: upstream.requestTime,
+            body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstream.chain,
+            variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
+    }
+
+    /// The part to be cut from a response that is about to be stored: the origin has passed the range over (RFC 9110 §14.2). The next
+    /// request for one is answered from what is stored, and a client that asks for several at once takes all as parts or none.
+    package var partToCut: Range<UInt64>? {
+        guard directives.contains(.range), case .known(let whole) = upstream.body, response.status.code == 200,
+            case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
+        else { return nil }
+        return part
+    }
+
+    /// The whole goes into the store, and the client reads the part from there.
+    mutating func cut(_ part: Range<UInt64>) {
+        guard case .known(let whole) = upstream.body else { return }
+        upstream.wholeLength = whole
+        delivery.cut(part)
+        trace.status = delivery.status.code
+    }
+}
+
+// MARK: Freshening
+
+/// A 304 to a condition of ours, or a 200 to HEAD, freshens stored responses (RFC 9111 §4.3.4, §4.3.5).
+extension Exchange {
+    /// Brings up to date what the 304 speaks of, and answers with it.
+    mutating func freshen(_ asked: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        commands.append(.discardUpstreamBody)
+        let identified = Freshening.identified(by: response, among: selectable(asked), asked: asked)
+        guard let newest = identified.first else { return fetchAgain(at: now, into: &commands) }
+        // Last, so that it stands before the others where two have come to the same variant.
+        for stored in identified.reversed() {
+            switch outcome(for: stored, at: now) {
+            case .freshened(let new):
+                changes.freshened.append(StoreChanges.Freshened(old: stored, new: new))
+                if stored === newest { cache.selected = new }
+            case .usedOnce(let once, let refusal):
+                if stored === newest { use(once, keptOutBy: refusal) }
+            case .usedAndRemoved(let once, let refusal):
+                changes.removed.append(stored)
+                if stored === newest { use(once, keptOutBy: refusal) }
+            }
+        }
+        freshenPartials(at: now)
+        changeStored(into: &commands)
+        if cache.isLeading { commands.append(.releaseJoined) }
+        deliverSelected(outcome: .revalidated, into: &commands)
+    }
+
+    /// The 304 speaks of another representation: the request goes out again, without conditions of ours. What is stored is not what the
+    /// origin server has, so it stands in for nothing, and a failure is one to validate it (RFC 9111 §5.2.2.2).
+    private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
+        cache.selected = nil
+        cache.isValidating = false
+        cache.failsValidation = true
+        fetch(at: now, into: &commands)
+    }
+
+    private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {
+        trace.storage = .refused(refusal)
+        cache.selected = once
+    }
+
+    /// The origin has answered a condition of the client's with 304: what is stored in part is brought up to date by it.
+    mutating func updateByNotModified(at now: Timestamp, into commands: inout CommandBuffer) {
+        freshenPartials(at: now)
+        changeStored(into: &commands)
+    }
+
+    private mutating func freshenPartials(at now: Timestamp) {
+        for partial in selectablePartials where Freshening.identifies(response, partial) {
+            switch outcome(for: partial.response, at: now) {
+            case .freshened(let new): changes.freshened.append(StoreChanges.Freshened(old: partial.response, new: new))
+            case .usedAndRemoved: changes.removed.append(partial.response)
+            case .usedOnce: break
+            }
+        }
+    }
+
+    /// What a 200 to HEAD tells of each stored response to GET that could have been selected for it.
+    mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
+        for stored in selectable(nil).reversed() + selectablePartials.map(\.response) {
+            let effect = Freshening.effect(
+                ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
+                targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+            switch effect {
+            case .freshened(let new):
+                // Its body came under the policy that it came under, whoever spoke of it now.
+                changes.freshened.append(
+                    StoreChanges.Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
+            case .outdated: changes.removed.append(stored)
+            case .none: break
+            }
+        }
+        changeStored(into: &commands)
+    }
+
+    /// Those that this request could be answered with, newest first.
+    ///
+    /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
+    private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
+        found.siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
+    }
+
+    private var selectablePartials: [PartialResponse] {
+        found.partials.filter { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
+    }
+
+    func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
+        let outcome = Freshening.freshened(
+            stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
+        // Whoever has just been judged says that it holds.
+        return switch outcome {
+        case .freshened(let new): .freshened(withTrust(new))
+        case .usedOnce(let once, let refusal): .usedOnce(withTrust(once), refusal)
+        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(withTrust(once), refusal)
+        }
+    }
+
+    private func withTrust(_ response: StoredResponse) -> StoredResponse {
+        response.withTrust(policyMark: upstream.trust, chain: upstream.chain)
+    }
+
+    private func changeStored(into commands: inout CommandBuffer) {
+        if !changes.freshened.isEmpty { commands.append(.freshen) }
+        if !changes.removed.isEmpty { commands.append(.remove) }
+    }
+}
+
+// MARK: Removal
+
+/// Stored responses that no longer hold, or may not be stored any more.
+extension Exchange {
+    /// The origin has answered with another representation: what was stored before is no longer what the origin has (RFC 9111 §4.3.3).
+    var replacedByResponse: [StoredResponse] {
+        guard response.isOfAnotherRepresentation else { return [] }
+        let replaced = selectablePartials.map(\.response)
+        guard let selected = cache.selected else { return replaced }
+        return replaced + [selected]
+    }
+
+    /// The response is not to be stored. What only this one request keeps out of the store tells nothing of what is in it.
+    mutating func removeReplaced(into commands: inout CommandBuffer) {
+        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation else { return }
+        var replaced = replacedByResponse
+        // A part that comes of the same, in a form that is not joined, says nothing against those that are stored.
+        if refusal == .partialContent {
+            let tag = BodyResumption.strongTag(of: response.fields)
+            replaced.removeAll { $0.strongTag == tag }
+        }
+        remove(replaced, into: &commands)
+    }
+
+    /// A part that is kept is newer than what is stored whole of another representation, which would be selected before it (RFC 9111 §4).
+    mutating func removeOutlived(into commands: inout CommandBuffer) {
+        guard ranges.part != nil, let facts = cache.facts else { return }
+        let tag = BodyResumption.strongTag(of: response.fields)
+        let outlived = selectable(nil).filter {
+            $0.facts.dateValue < facts.dateValue && $0.strongTag != nil && $0.strongTag != tag
+        }
+        remove(outlived, into: &commands)
+    }
+
+    /// What is stored no longer holds, or may not be stored any more.
+    mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
+        let count = changes.removed.count
+        noteRemoved(outdated)
+        if changes.removed.count > count { commands.append(.remove) }
+    }
+
+    mutating func noteRemoved(_ outdated: [StoredResponse]) {
+        for stored in outdated where !changes.removed.contains(where: { $0 === stored }) { changes.removed.append(stored) }
+    }
+
+    mutating func invalidate(into commands: inout CommandBuffer) {
+        noteInvalidatedKeys()
+        if !changes.invalidatedKeys.isEmpty { commands.append(.invalidate) }
+    }
+
+    /// What the answer makes untrue (RFC 9111 §4.4), under every key that the active rules give it.
+    private mutating func noteInvalidatedKeys() {
+        // A request that is keyed by its content asks; it changes nothing.
+        if isKeyedByContent { return }
+        changes.invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
+    }
+}
+
+// MARK: The missing bytes of a part
+
+/// The origin has answered a request for the bytes that a stored part lacks.
+extension Exchange {
+    /// - Returns: `false` where the answer is to be taken as any other.
+    mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard let completion = ranges.completion else { return false }
+        if completion.accepts(response, body: upstream.body) {
+            switch outcome(for: completion.partial.response, at: now) {
+            case .freshened(let fresh):
+                complete(with: fresh, into: &commands)
+                return true
+            case .usedAndRemoved: remove([completion.partial.response], into: &commands)
+            case .usedOnce: break
+            }
+        }
+        if isBackground {
+            leaveStored(into: &commands)
+            return true
+        }
+        ranges.completion = nil
+        switch response.status.code {
+        case 206, 304, 412, 416:
+            // It answers a request that the client has not made: that one goes out as it is.
+            cache.selected = nil
+            commands.append(.discardUpstreamBody)
+            fetch(at: now, into: &commands)
+            return true
+        default: return false
+        }
+    }
+
+    private mutating func complete(with fresh: StoredResponse, into commands: inout CommandBuffer) {
+        cache.facts = fresh.facts
+        trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
+        cache.selected = fresh
+        if isBackground {
+            state = .delivering
+            commands.append(.complete)
+        } else {
+            deliverSelected(outcome: .miss, into: &commands, command: .complete)
+        }
+        fillRest(into: &commands)
+    }
+
+    /// The store takes no body now: the client's request goes out as it is.
+    mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
+        if isBackground { return leaveStored(into: &commands) }
+        ranges.completion = nil
+        cache.selected = nil
+        cache.facts = nil
+        trace.storage = nil
+        delivery = Delivery()
+        delivery.readConnection(of: request)
+        commands.append(.discardUpstreamBody)
+        fetch(at: now, into: &commands)
+    }
+}
+
+// MARK: Background
+
+/// A validation for which no client waits (RFC 5861 §3): a response was served stale, and the origin is asked whether it still holds,
+/// with the client's request. The response is for the store alone.
+///
+///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
+///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
+extension Exchange {
+    /// Makes the exchange ready to ask whether what `served` has delivered still holds, under the same rules.
+    ///
+    /// The request is the client's, so that the origin is asked for the same; its conditions, its part and its wishes about
+    /// caches go, and so does HEAD, which brings no body to store.
+    package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
+        begin(id: id, context: served.context)
+        isBackground = true
+        request = served.request
+        request.becomeWholeGET()
+        directives = RequestDirectives(request)
+        directives.trust = served.directives.trust
+        obligations = served.obligations
+        matched = served.matched
+        key = served.key
+        secondaryKey = served.secondaryKey
+        cache.selected = served.cache.selected
+        found.siblings = served.found.siblings
+        found.partials = served.found.partials
+    }
+
+    mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let selected = cache.selected else { preconditionFailure("nothing to validate") }
+        cache.isLeading = true
+        cache.isValidating = selected.facts.canBeValidated
+        trace.reuse = cache.isValidating ? .validate(.stale) : .forward(.stale)
+        fetch(at: now, into: &commands)
+    }
+
+    /// The exchange ends with what it has come to: there is nobody to tell.
+    mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
+        trace.outcome = outcome
+        trace.status = 0
+        state = .finished
+        commands.append(.finish)
+    }
+
+    /// An error of the origin's leaves what is stored as it is (RFC 9111 §4.3.3).
+    mutating func leaveStored(into commands: inout CommandBuffer) {
+        commands.append(.discardUpstreamBody)
+        commands.append(.releaseJoined)
+        endBackground(.failed, into: &commands)
+    }
+}
+
+// MARK: The rest of a stored part
+
+/// A fetch of the bytes that are missing between stored parts (`Fill`): for the store alone.
+///
+///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
+///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
+extension Exchange {
+    /// What is to follow this exchange; `nil` where no rule asks for it.
+    package var fill: Fill? {
+        guard obligations.cache.fillsParts == true else { return nil }
+        var request = request
+        if !isBackground { request.becomeWholeGET() }
+        return Fill(
+            key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
+            trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
+    }
+
+    /// Makes the exchange ready to fetch what is missing.
+    package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
+        begin(id: id, context: fill.context)
+        isBackground = true
+        request = fill.request
+        directives = RequestDirectives(request)
+        directives.trust = fill.trust
+        obligations = fill.obligations
+        matched = fill.matched
+        key = fill.key
+        secondaryKey = fill.secondaryKey
+        ranges.completion = completion
+    }
+
+    mutating func startFill(at now: Timestamp, into commands: inout CommandBuffer) {
+        cache.isLeading = true
+        trace.reuse = .forward(.fill)
+        fetch(at: now, into: &commands)
+    }
+}
+
+extension ResponseHead {
+    /// It answers for the resource as it is now, or says that it is gone; not for who asks, how often, or with what.
+    fileprivate var isOfAnotherRepresentation: Bool {
+        switch status.code {
+        case 304: false
+        case 200...399, 404, 410: true
+        default: false
+        }
+    }
+}
+
+extension RequestHead {
+    /// The client's request, without what it alone wants: for the store.
+    fileprivate mutating func becomeWholeGET() {
+        if method == .head {
+            methodName = fields.appendBytes(Array("GET".utf8).span)
+            method = .get
+        }
+        fields.remove { _, line in
+            switch line.known {
+            case .range, .ifRange, .ifNoneMatch, .ifModifiedSince, .cacheControl, .pragma, .contentLength: true
+            default: false
+            }
+        }
+    }
+}
