@@ -191,8 +191,8 @@ extension Exchange {
             reason: denying?.reason ?? "",
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
-            nearest: nearMisses,
-            hint: comparisonHint)
+            nearest: replayLookup?.nearest,
+            hint: replayLookup?.comparisonHint ?? "")
     }
 
     /// The rule that wants what could not be made.
@@ -364,7 +364,7 @@ extension Exchange {
         }
         status.collapsing = cache.isCollapsed ? .collapsed : cache.collapsing
         if case .made = trace.transform, case .hit = status.outcome, status.detail == nil { status.detail = "transformed" }
-        guard !matched.isEmpty, let override = firstOverride else { return status.writeField(into: &output) }
+        guard !matched.isEmpty, let override = overrides.first else { return status.writeField(into: &output) }
         status.overriddenWord = override.word
         status.writeField(rule: override.rule.name, into: &output)
     }
@@ -433,4 +433,11 @@ extension Exchange {
 
     /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
     package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
+
+    private var overrides: RuleOverrides {
+        RuleOverrides(of: trace, selected: cache.selected, facts: cache.facts, matched: matched)
+    }
+
+    /// The origin's directives that rules ignored, with the rules.
+    package var ruleOverrides: [(rule: String, word: StaticString)] { overrides.all }
 }

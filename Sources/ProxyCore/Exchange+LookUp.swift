@@ -112,6 +112,108 @@ extension Exchange {
     }
 }
 
+// MARK: Delivery
+
+/// The selected response is delivered: as it is, or as a rule transforms its content (C9, V15).
+///
+///     any ──▶ transforming ──transformed──▶ delivering (the variant, the stored response, or an error)
+extension Exchange {
+    mutating func deliverSelected(
+        outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
+    ) {
+        guard let selected = cache.selected else { return }
+        if isBackground { return endBackground(.background, into: &commands) }
+        trace.outcome = outcome
+        if transformSelected(selected, into: &commands) { return }
+        deliverAsItIs(into: &commands, command: command)
+    }
+
+    /// The stored response, or what was made of it.
+    mutating func deliverAsItIs(into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored) {
+        guard let selected = cache.selected else { return }
+        delivery.chooseStored(
+            selected, length: cache.selectedLength ?? .known(selected.body.length), directives: directives, for: request,
+            ignoresDates: transform.source != nil)
+        if delivery.multipart != nil { describeParts(of: selected) }
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(command)
+    }
+
+    /// - Returns: `false` where the stored response is delivered as it is.
+    private mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
+        guard obligations.transforms else { return false }
+        let length = cache.selectedLength ?? .known(stored.body.length)
+        let needsTransform = decideTransform(
+            of: stored.head, length: length, isForbidden: stored.facts.flags.contains(.noTransform), at: trace.receivedAt,
+            into: &commands)
+        if needsTransform == true {
+            state = .transforming
+            commands.append(.transform)
+        }
+        return needsTransform != false
+    }
+
+    /// Decides by the head alone.
+    /// - Returns: whether the content is to be transformed; `nil` where the request has been answered with an error.
+    mutating func decideTransform(
+        of head: ResponseHead, length: BodyLength, isForbidden: Bool, at now: Timestamp, into commands: inout CommandBuffer
+    ) -> Bool? {
+        trace.transform = nil
+        switch transform.decide(transformPlan, for: head, length: length, to: request.fields, isForbidden: isForbidden) {
+        case .nothing: return false
+        case .skip(let reason):
+            trace.transform = .skipped(reason)
+            return false
+        case .make(let source):
+            trace.transform = .made(source)
+            return true
+        case .fault(let fault): return passesUntransformed(fault, at: now, into: &commands) ? false : nil
+        }
+    }
+
+    /// - Returns: whether the content is delivered as it came.
+    mutating func passesUntransformed(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        trace.transform = .failed(fault)
+        transform.source = nil
+        if transformPlan?.onError == .pass { return true }
+        // What came from the origin may still be coming.
+        if state == .fetching || state == .checking { commands.append(.discardUpstreamBody) }
+        fail(.transformFailed(fault), at: now, into: &commands)
+        return false
+    }
+
+    mutating func transformed(at now: Timestamp, into commands: inout CommandBuffer) {
+        switch transform.end {
+        case .variant(let variant): use(variant)
+        case .made(let content): if let selected = cache.selected { use(variant(of: selected, content)) }
+        case .failed(let fault): guard passesUntransformed(fault, at: now, into: &commands) else { return }
+        case .refused: return fail(.checkQueueFull, at: now, into: &commands)
+        case .broken(let fault): return fail(fault, at: now, into: &commands)
+        // A dry run: nothing is known of the content.
+        case nil:
+            if let selected = cache.selected {
+                use(transform.variant(of: selected, by: transformPlan, digest: nil, body: selected.body))
+            }
+        }
+        deliverAsItIs(into: &commands)
+    }
+
+    private mutating func use(_ variant: StoredResponse?) {
+        guard let variant else { return }
+        cache.selected = variant
+        cache.selectedLength = nil
+    }
+
+    /// The response that takes the place of the stored one for those who are under the same rules.
+    package func variant(of stored: StoredResponse, _ content: TransformedContent) -> StoredResponse? {
+        transform.variant(of: stored, by: transformPlan, digest: content.digest, body: .bytes(content.body))
+    }
+
+    /// The transform that a rule requires.
+    package var transformPlan: TransformPlan? { obligations.transforms ? matched.transform : nil }
+}
+
 // MARK: Stored parts
 
 /// A response that is stored in part answers requests for the bytes that it holds. The origin is asked only for the missing ones
@@ -288,53 +390,6 @@ extension Exchange {
     private func decision(byRecordedChainOf stored: StoredResponse, insteadOf fault: Fault, at now: Timestamp) -> ReuseDecision {
         Reuse.decideByRecordedChain(
             stored.facts, for: directives, overrides: obligations.cache, insteadOf: fault.failure, at: now)
-    }
-}
-
-// MARK: What rules overrode
-
-/// The directives of the origin that the decision ignored, and the rules that say so.
-extension Exchange {
-    /// The words of the origin server's that a decision about this exchange went past.
-    private var overriddenWords: OverriddenWords {
-        if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts = cache.facts {
-            return OverriddenWords(storing: facts)
-        }
-        // Nearly always nothing was gone past: then nothing is looked at.
-        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected = cache.selected else {
-            // Not [], which is built by generic code outside of the module that declares the type.
-            return OverriddenWords(rawValue: 0)
-        }
-        return OverriddenWords(using: selected.facts, by: reuse)
-    }
-
-    /// Each of these with the rule that did it, for explanations: `rule NAME overrode no-store`.
-    package var ruleOverrides: [(rule: String, word: StaticString)] {
-        let words = overriddenWords
-        return OverriddenWords.all.compactMap { entry in
-            guard words.contains(entry.word) else { return nil }
-            return (overridingRule(entry.word)?.name ?? "", entry.text)
-        }
-    }
-
-    /// The gravest of these, and the rule that did it.
-    var firstOverride: (rule: PolicyRule, word: StaticString)? {
-        let words = overriddenWords
-        for entry in OverriddenWords.all where words.contains(entry.word) {
-            if let rule = overridingRule(entry.word) { return (rule, entry.text) }
-        }
-        return nil
-    }
-
-    private func overridingRule(_ word: OverriddenWords) -> PolicyRule? {
-        switch word {
-        case .noStore: matched.rule(saying: .ignoreNoStore)
-        case .private: matched.rule(saying: .ignorePrivate)
-        case .setCookie: matched.rule(saying: .setCookie)
-        case .lifetime: matched.rule(saying: .ttl)
-        // Served fresh it is the lifetime that went past the word, served stale the policy.
-        default: matched.rule(saying: trace.reuse?.isStale ?? false ? .policy : .ttl)
-        }
     }
 }
 

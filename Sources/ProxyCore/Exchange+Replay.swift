@@ -134,16 +134,6 @@ extension Exchange {
         commands.append(.findNearest)
         return true
     }
-
-    /// What comes near to the request, where it was looked for.
-    var nearMisses: NearMissReport? {
-        if case .missed(_, let nearest)? = replayLookup { nearest } else { nil }
-    }
-
-    /// As much is searched for already as may be: whoever wants to know asks by the command.
-    var comparisonHint: String {
-        if case .missed(_, nil)? = replayLookup { "larder explain --replay tells what comes near" } else { "" }
-    }
 }
 
 // MARK: The response

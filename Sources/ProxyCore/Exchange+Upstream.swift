@@ -265,6 +265,59 @@ extension Exchange {
     }
 }
 
+// MARK: Transforms
+
+/// The origin's content is transformed beside being stored as it came (C9, V15). `TransformState` decides.
+extension Exchange {
+    /// - Returns: `false` where the request has been answered with an error.
+    mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        if isBackground || !obligations.transforms { return true }
+        // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
+        let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
+        let needsTransform = decideTransform(of: response, length: length, isForbidden: false, at: now, into: &commands)
+        if needsTransform == true, request.method == .head { transform.makeHead(of: response, by: transformPlan, digest: nil) }
+        return needsTransform != nil
+    }
+
+    /// The origin's body is to be gathered to be transformed.
+    var transformsBody: Bool { transform.source != nil && request.method != .head }
+
+    /// The body has been gathered, and may be delivered; whether it was stored is decided by what came.
+    mutating func deliverTransformed(
+        keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        switch transform.end {
+        case .failed(let fault):
+            guard passesUntransformed(fault, at: now, into: &commands) else { return }
+            // What has not come whole passes and is not kept.
+            return deliverRelayed(
+                at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
+        case .made(let content): transform.makeHead(of: response, by: transformPlan, digest: content.digest)
+        // A dry run: nothing has come.
+        case .variant, .refused, .broken, nil: transform.makeHead(of: response, by: transformPlan, digest: nil)
+        }
+        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
+    }
+
+    /// The transformed content that is delivered in place of the origin's.
+    package var transformedBody: [UInt8]? {
+        if transform.source != nil, case .made(let content) = transform.end { content.body } else { nil }
+    }
+
+    /// Takes the transformed content out of the exchange, which is over, so that the caller holds the last reference.
+    package mutating func takeTransformed() -> [UInt8]? {
+        defer {
+            transform.end = nil
+            cache.selected = nil
+        }
+        switch transform.end {
+        case .made(let content): return content.body
+        case .variant(let variant): if case .bytes(let body) = variant.body { return body } else { return nil }
+        case .failed, .broken, .refused, nil: return nil
+        }
+    }
+}
+
 // MARK: Bodies that break off
 
 /// A body that breaks off is resumed without the client noticing (RFC 9111 §3.3, C17).

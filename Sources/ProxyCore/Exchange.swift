@@ -22,17 +22,17 @@ import ProxyPolicy
 ///     lookingUp ──lookedUp──▶ delivering                                         (fresh, or stale and allowed)
 ///               └───────────▶ joining | fetching                                 (nothing to use, or it is to be validated)
 ///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
+///     delivering (a stored response that a rule transforms) ──▶ transforming ──transformed──▶ delivering
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering        (the origin cannot be asked)
 ///
 ///     Exchange+Upstream
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
 ///     checking ──bodyChecked──▶ delivering
 ///
-///     Exchange+Storing
+///     Exchange+Store
 ///     idle ──validates, fills──▶ fetching                                        (for the store, not for a client)
 ///
-///     Exchange+Delivery
-///     delivering (a stored response that a rule transforms) ──▶ transforming ──transformed──▶ delivering
+///     Here
 ///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
 ///     any ──clientGone──▶ finished
 ///
@@ -347,6 +347,8 @@ extension Exchange {
 
 /// The values of the exchange's state by single names.
 extension Exchange {
+    package typealias Part = RangeState.Part
+
     package var requestBody: BodyLength { incoming.body }
     package var credentials: BasicCredentials? { incoming.credentials }
     package var user: [UInt8] { incoming.sender?.user ?? [] }

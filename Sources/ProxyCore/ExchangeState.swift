@@ -1,6 +1,5 @@
 import HTTPCaching
 import HTTPMessage
-import ProxyPolicy
 
 // The state of an exchange, in values that `Exchange.begin` replaces by new ones.
 
@@ -112,15 +111,6 @@ package struct UpstreamState: Sendable {
     package internal(set) var retryAfter: Int64?
     /// How the body was resumed after it broke off.
     var continuation: BodyResumption?
-}
-
-/// What a rule has made of the content.
-package struct TransformState: Sendable {
-    /// The format that the content is read as.
-    package internal(set) var source: TransformPlan.Source?
-    package internal(set) var end: TransformEnd?
-    /// The head of what was made of the origin's content.
-    var head: ResponseHead?
 }
 
 /// The origins for which the trust policy was asked last, under the context of the exchange.

@@ -13,6 +13,14 @@ package enum ReplayLookup: Sendable {
     ///   - nearest: what comes near to it; `nil` where that has not been looked for.
     case missed(reason: StaticToken, nearest: NearMissReport?)
     case damaged
+
+    /// What comes near to the request, where it was looked for.
+    var nearest: NearMissReport? { if case .missed(_, let nearest) = self { nearest } else { nil } }
+
+    /// Where nothing near was found, the command that searches further.
+    var comparisonHint: String {
+        if case .missed(_, nil) = self { "larder explain --replay tells what comes near" } else { "" }
+    }
 }
 
 /// What was recorded that comes near to a request, ready to be told.

@@ -1,0 +1,58 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// The transform of the content that a rule requires: decided by the head, made by the driver, delivered in place of the content.
+///
+///     nothing ──decide──▶ `source` ──transformed, bodyChecked──▶ `end` ──▶ `head`, `variant`
+package struct TransformState: Sendable {
+    /// The format that the content is read as; `nil` where it is not transformed.
+    package internal(set) var source: TransformPlan.Source?
+    package internal(set) var end: TransformEnd?
+    /// The head of the transformed content, where that came from the origin.
+    var head: ResponseHead?
+
+    enum Decision {
+        case nothing
+        case skip(TransformSkip)
+        case make(TransformPlan.Source)
+        case fault(TransformFault)
+    }
+
+    /// Decides by the head alone.
+    mutating func decide(
+        _ plan: TransformPlan?, for response: ResponseHead, length: BodyLength, to request: Fields, isForbidden: Bool
+    ) -> Decision {
+        source = nil
+        guard let plan, response.status.code >= 200, response.status.code != 204, response.status != .notModified,
+            length != .known(0)
+        else { return .nothing }
+        if isForbidden || response.fields.forbidTransforming { return .skip(.noTransform) }
+        if request.forbidTransforming { return .skip(.requestNoTransform) }
+        guard let source = plan.source(for: response.fields) else { return .skip(.contentType) }
+        if response.status == .partialContent || response.fields.contains(.contentRange) { return .fault(.partialContent) }
+        if case .known(let length) = length, length > plan.maximumBodyLength { return .fault(.bodyTooLarge) }
+        self.source = source
+        return .make(source)
+    }
+
+    /// Writes `head` for the origin's response. The digest is `nil` where the content is not known: for HEAD, and in a dry run.
+    mutating func makeHead(of response: ResponseHead, by plan: TransformPlan?, digest: [UInt8]?) {
+        guard let plan, let source else { return head = nil }
+        head = TransformedHead.make(of: response, by: plan, from: source, digest: digest)
+    }
+
+    /// The response that replaces the stored one for requests under the same rules.
+    func variant(of stored: StoredResponse, by plan: TransformPlan?, digest: [UInt8]?, body: StoredBody) -> StoredResponse? {
+        guard let plan, let source else { return nil }
+        let head = TransformedHead.make(of: stored.head, by: plan, from: source, digest: digest)
+        var facts = stored.facts
+        facts.flags.remove([.strongETag, .weakETag, .lastModified])
+        if let line = head.fields.entityTagLine, let tag = EntityTag(head.fields.value(of: line)) {
+            facts.flags.insert(tag.isWeak ? .weakETag : .strongETag)
+        }
+        return StoredResponse(
+            key: stored.key, nominatedFields: stored.nominatedFields, facts: facts, head: head, requestTime: stored.requestTime,
+            body: body, tags: stored.tags, chain: stored.chain, row: stored.row)
+    }
+}
