@@ -9,6 +9,7 @@ import ProxyPolicy
 ///     fetching ──protocolSwitched──▶ tunnelling
 extension Exchange {
     mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
+        upstream.isAsked = true
         upstream.requestTime = now
         trace.sentConditions.formUnion(ownConditions)
         state = .fetching

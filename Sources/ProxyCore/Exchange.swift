@@ -111,16 +111,15 @@ package struct Exchange: ~Copyable, Sendable {
         response.removeAll()
         if key.capacity > Exchange.keyCapacity { key = [] } else { key.removeAll(keepingCapacity: true) }
         if !secondaryKey.isEmpty { secondaryKey = .none }
-        incoming = RequestState()
         cache = CacheState()
-        upstream = UpstreamState()
-        transform = TransformState()
         delivery = Delivery()
         trace = DecisionTrace()
-        // Most requests have none of these: to see that costs less than to release what is empty.
-        if !found.isEmpty { found = StoredUnderKey() }
-        if !changes.isEmpty { changes = StoreChanges() }
-        if !ranges.isEmpty { ranges = RangeState() }
+        incoming.reset()
+        found.reset()
+        changes.reset()
+        ranges.reset()
+        upstream.reset()
+        transform.reset()
         if replayLookup != nil { replayLookup = nil }
     }
 

@@ -3,8 +3,19 @@ import HTTPMessage
 
 // The state of an exchange, in values that `Exchange.begin` replaces by new ones.
 
+/// State that most requests leave as it is. To see that costs less than to release what is empty.
+protocol RareState {
+    init()
+    /// It is as after `init`.
+    var isEmpty: Bool { get }
+}
+
+extension RareState {
+    mutating func reset() { if !isEmpty { self = Self() } }
+}
+
 /// The request, apart from its head: its content, its client, and what it is for.
-package struct RequestState: Sendable {
+package struct RequestState: RareState, Sendable {
     package internal(set) var body: BodyLength = .none
     /// The client, where its connection tells something of it.
     package internal(set) var sender: RequestSender?
@@ -18,6 +29,11 @@ package struct RequestState: Sendable {
         package let keys: [[UInt8]]
         /// How many stored responses were purged; `nil` until then.
         var count: Int?
+    }
+
+    var isEmpty: Bool {
+        guard case .none = body else { return false }
+        return sender == nil && credentials == nil && purge == nil && !isForSwitch
     }
 }
 
@@ -43,7 +59,7 @@ package struct CacheState: Sendable {
 }
 
 /// What the store has under the key.
-struct StoredUnderKey: Sendable {
+struct StoredUnderKey: RareState, Sendable {
     /// The whole responses, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
     var siblings: [StoredResponse] = []
     /// The responses that are stored in part.
@@ -55,7 +71,7 @@ struct StoredUnderKey: Sendable {
 }
 
 /// What the store is to change.
-package struct StoreChanges: Sendable {
+package struct StoreChanges: RareState, Sendable {
     /// The stored responses that a 304, or a 200 to HEAD, has freshened, oldest first.
     package internal(set) var freshened: [Freshened] = []
     /// The stored responses to remove: a 304 forbids storing them, or they are outdated.
@@ -76,7 +92,7 @@ package struct StoreChanges: Sendable {
 }
 
 /// How stored parts, and parts from the origin, make the response.
-package struct RangeState: Sendable {
+package struct RangeState: RareState, Sendable {
     /// The body, being stored for another request, from which this one is answered.
     package internal(set) var joinedBody: BodyUnderWay?
     /// Which bytes come from a stored part, and which from the origin.
@@ -95,7 +111,9 @@ package struct RangeState: Sendable {
 }
 
 /// The request to the origin, and its response, apart from the response's head.
-package struct UpstreamState: Sendable {
+package struct UpstreamState: RareState, Sendable {
+    /// The request was sent; until then nothing is set but `trustRefusal`.
+    var isAsked = false
     package internal(set) var requestTime = Timestamp(milliseconds: 0)
     package internal(set) var body: BodyLength = .none
     /// The length of the whole of which the client may get a part: the body is gathered to be checked, recorded, or stored in place of
@@ -111,6 +129,8 @@ package struct UpstreamState: Sendable {
     package internal(set) var retryAfter: Int64?
     /// How the body was resumed after it broke off.
     var continuation: BodyResumption?
+
+    var isEmpty: Bool { !isAsked && trustRefusal == nil }
 }
 
 /// The origins for which the trust policy was asked last, under the context of the exchange.

@@ -5,12 +5,14 @@ import ProxyPolicy
 /// The transform of the content that a rule requires: decided by the head, made by the driver, delivered in place of the content.
 ///
 ///     nothing ──decide──▶ `source` ──transformed, bodyChecked──▶ `end` ──▶ `head`, `variant`
-package struct TransformState: Sendable {
+package struct TransformState: RareState, Sendable {
     /// The format that the content is read as; `nil` where it is not transformed.
     package internal(set) var source: TransformPlan.Source?
     package internal(set) var end: TransformEnd?
     /// The head of the transformed content, where that came from the origin.
     var head: ResponseHead?
+
+    var isEmpty: Bool { source == nil && end == nil && head == nil }
 
     enum Decision {
         case nothing
