@@ -65,7 +65,7 @@ extension ExchangeDriver {
     func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }
-        let delay = max(worker.settings.proxyLimits.backgroundRetryDelay, exchange.retryAfter ?? 0)
+        let delay = max(worker.settings.proxyLimits.backgroundRetryDelay, exchange.upstream.retryAfter ?? 0)
         let now = worker.now
         worker.fetches.postpone(exchange.key, until: Timestamp(milliseconds: now.milliseconds + delay), at: now)
     }

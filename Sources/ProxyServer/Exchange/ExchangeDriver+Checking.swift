@@ -13,7 +13,7 @@ extension ExchangeDriver {
         fetch.checked = body
         fetch.checkShare = GatheredMemory.Share(worker.checks.memory)
         guard ContentCodings(of: exchange.response.fields) == .unsupported else {
-            if case .known(let length) = exchange.responseBody, length <= exchange.gatheredLimit { body.reserve(Int(length)) }
+            if case .known(let length) = exchange.upstream.body, length <= exchange.gatheredLimit { body.reserve(Int(length)) }
             return
         }
         fetch.mode = .checked
@@ -78,7 +78,7 @@ extension ExchangeDriver {
             check = BodyCheck(plan.wellformed, of: exchange.response, limits: limits)
         }
         var transform: TransformWork?
-        if let plan = exchange.transformPlan, let source = exchange.transformSource {
+        if let plan = exchange.transformPlan, let source = exchange.transform.source {
             transform = TransformWork(plan, from: source, of: exchange.response)
         }
         return BodyWork(check: check, transform: transform, isWhole: isWhole)

@@ -17,7 +17,7 @@ extension ExchangeDriver {
 
     func judgeCredentials() {
         // Asked only where both are there.
-        guard let credentials = exchange.credentials, let passwords = worker.settings.admission.passwords else {
+        guard let credentials = exchange.incoming.credentials, let passwords = worker.settings.admission.passwords else {
             return handle(.credentialsJudged(.refused, at: worker.now))
         }
         let epoch = epoch

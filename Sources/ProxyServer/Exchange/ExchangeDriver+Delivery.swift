@@ -13,7 +13,7 @@ extension ExchangeDriver {
     private static let boundedBodyLength: UInt64 = 1 << 20
 
     func sendStored() {
-        guard let connection, let selected = exchange.selected else { return }
+        guard let connection, let selected = exchange.cache.selected else { return }
         noteUnreadBody()
         let before = connection.output.buffer.count
         exchange.writeStoredHead(at: now, into: &connection.output.buffer)
@@ -53,7 +53,7 @@ extension ExchangeDriver {
         if delivery.isChunked {
             appendContent(bytes.span.extracting(lower..<upper), to: connection)
             delivery.offset = delivery.end
-            _ = endBody(exchange.selected?.trailers ?? Fields())
+            _ = endBody(exchange.cache.selected?.trailers ?? Fields())
             return
         }
         delivery.sentCount += UInt64(upper - lower)

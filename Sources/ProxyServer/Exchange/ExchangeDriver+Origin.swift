@@ -13,8 +13,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
         delivery.readerStart = 0
         fetch.reset()
         fetch.moment = worker.store.moment(of: exchange.key)
-        if exchange.isForSwitch { noteUnrecordedSwitch() }
-        openUpstream(body: upload.framing, isForSwitch: exchange.isForSwitch) { exchange.writeForwardedHead(into: &$0) }
+        if exchange.incoming.isForSwitch { noteUnrecordedSwitch() }
+        openUpstream(body: upload.framing, isForSwitch: exchange.incoming.isForSwitch) { exchange.writeForwardedHead(into: &$0) }
         if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
         if !upload.isComplete { requestBodyArrived() }
     }
@@ -221,12 +221,12 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func beginStoring() {
-        if exchange.part != nil {
+        if exchange.ranges.part != nil {
             if !beginStoringPart() { fetch.mode = .direct }
             return
         }
         if fetch.entry == nil { worker.fetches.noteShareable(exchange.key) }
-        if case .known(let length) = exchange.responseBody,
+        if case .known(let length) = exchange.upstream.body,
             length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) || exchange.partToCut != nil
         {
             if !beginPending(length: length) { fetch.mode = .direct }
@@ -237,7 +237,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             fetch.mode = .direct
         } else {
             fetch.mode = .gathering
-            if case .known(let length) = exchange.responseBody { fetch.gathered.reserveCapacity(Int(length)) }
+            if case .known(let length) = exchange.upstream.body { fetch.gathered.reserveCapacity(Int(length)) }
         }
     }
 
@@ -351,7 +351,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         switch worker.store.put(stored, isPromised: isPromised, since: fetch.moment) {
         case .accepted(let kept):
-            if exchange.transformSource != nil { shelve(for: kept) }
+            if exchange.transform.source != nil { shelve(for: kept) }
             releaseJoined(.complete(kept))
         case .busy: tell(.storageRefused(.storeBusy))
         case .invalidated:
@@ -381,7 +381,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// What no longer holds, or may not be stored any more, leaves the store.
     func removeOutdated() {
-        for removed in exchange.removed { worker.store.remove(removed) }
+        for removed in exchange.changes.removed { worker.store.remove(removed) }
     }
 
     // MARK: Back-pressure
@@ -407,7 +407,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// The fetch is let go. One without content comes to its end by itself, and its connection is used again.
     func discardUpstreamBody() {
-        if exchange.responseBody != .none { fetch.upstream?.cancel() }
+        if exchange.upstream.body != .none { fetch.upstream?.cancel() }
         fetch.reset()
     }
 

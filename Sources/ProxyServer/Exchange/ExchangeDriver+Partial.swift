@@ -29,23 +29,25 @@ extension ExchangeDriver {
 
     /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
     func joinBody() {
-        guard let body = exchange.joinedBody,
+        guard let body = exchange.ranges.joinedBody,
             let pending = worker.store.pendingResponses(of: exchange.key).first(where: { $0.row == body.row }),
             let reader = pending.attach()
         else { return handle(.fetchNotShared(at: worker.now)) }
         delivery.reader = reader
         delivery.readerStart = body.range.lowerBound
-        let response = exchange.completion?.partial.response ?? body.response
+        let response = exchange.ranges.completion?.partial.response ?? body.response
         handle(.fetchShared(response, length: .known(body.wholeLength), at: worker.now))
     }
 
     /// The origin sends what was missing: the client gets it in its place.
     func completePartial() {
-        guard let completion = exchange.completion, let whole = exchange.selected, case .onDisk(let body) = whole.body else {
+        guard let completion = exchange.ranges.completion, let whole = exchange.cache.selected,
+            case .onDisk(let body) = whole.body
+        else {
             return handle(.completionRefused(at: worker.now))
         }
         // What is missing is read along where it comes for another.
-        if exchange.joinedBody != nil { return sendCompleted(completion, of: body) }
+        if exchange.ranges.joinedBody != nil { return sendCompleted(completion, of: body) }
         guard !isOutdated, let pending = worker.store.beginPending(plan(of: whole, completion)), let reader = pending.attach()
         else { return handle(.completionRefused(at: worker.now)) }
         fetch.mode = .pending
@@ -119,7 +121,7 @@ extension ExchangeDriver {
     /// A part that the client asked for passes, and is kept.
     /// - Returns: `false` where the store takes none now.
     func beginStoringPart() -> Bool {
-        guard let part = exchange.part, case .known(let length) = exchange.responseBody, !isOutdated,
+        guard let part = exchange.ranges.part, case .known(let length) = exchange.upstream.body, !isOutdated,
             let stored = exchange.makeStoredResponse(body: .bytes([]))
         else {
             tell(.storageRefused(.partialContent))

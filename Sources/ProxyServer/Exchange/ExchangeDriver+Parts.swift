@@ -32,7 +32,7 @@ extension ExchangeDriver {
     /// - Returns: whether there is more to send.
     func endPart(_ connection: ClientConnection) -> Bool {
         if beginSegment() { return true }
-        guard let multipart = exchange.delivery.multipart else { return endBody(exchange.selected?.trailers ?? Fields()) }
+        guard let multipart = exchange.delivery.multipart else { return endBody(exchange.cache.selected?.trailers ?? Fields()) }
         let before = connection.output.buffer.count
         defer { delivery.sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before) }
         guard delivery.begunPartCount < multipart.parts.count else {

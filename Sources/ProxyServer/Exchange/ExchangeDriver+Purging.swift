@@ -8,7 +8,7 @@ extension ExchangeDriver {
             handle(.purged(count: count, at: worker.now))
             connection?.flush()
         }
-        let isTaken = worker.shared.purge(.keys(exchange.purgedKeys), isSoft: false, at: worker.now) { progress in
+        let isTaken = worker.shared.purge(.keys(exchange.incoming.purge?.keys ?? []), isSoft: false, at: worker.now) { progress in
             switch progress {
             case .inEffect: break
             case .done(let count): reply.send(count)

@@ -14,8 +14,8 @@ extension ExchangeDriver {
         if let recorder = loggedRecorder { return logOnceRecorded(record, in: recorder) }
         let log = accessLog
         let rule = exchange.decidingRuleName
-        let serverKey = exchange.trustRefusal?.serverKey ?? ""
-        let user = exchange.user
+        let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
+        let user = exchange.incoming.sender?.user ?? []
         let members = delivery.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
             log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
@@ -81,8 +81,8 @@ extension ExchangeDriver {
     private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
         loggedRecorder = nil
         let rule = exchange.decidingRuleName
-        let serverKey = exchange.trustRefusal?.serverKey ?? ""
-        let user = exchange.user
+        let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
+        let user = exchange.incoming.sender?.user ?? []
         let chain = chainMember()
         let log = accessLog
         exchange.withHeads { request, _ in

@@ -6,7 +6,7 @@ import ProxyCore
 extension ExchangeDriver {
     func judgeRecordedChain() {
         let context = exchange.context
-        guard let chain = exchange.selected?.chain, let judge = context.judgeChain else {
+        guard let chain = exchange.cache.selected?.chain, let judge = context.judgeChain else {
             return handle(.recordedChainJudged(.unjudged, at: worker.now))
         }
         let host = String(decoding: exchange.originHost, as: UTF8.self)

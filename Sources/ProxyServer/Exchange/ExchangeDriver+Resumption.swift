@@ -40,14 +40,14 @@ extension ExchangeDriver {
     }
 
     private func isOfRecordedServer(_ upstream: OriginExchange?) -> Bool {
-        guard let recorded = exchange.upstreamChain else { return true }
+        guard let recorded = exchange.upstream.chain else { return true }
         return upstream?.recordedChain?.digest == recorded.digest
     }
 
     func receiveContinuation(_ head: borrowing ResponseHead, _ framing: BodyFraming) {
         fetch.isContinuing = false
         // Under other policies, or of another chain than stands with what was begun, it is not the rest of that.
-        guard fetch.upstream?.metrics.trustMark == exchange.upstreamTrust, isOfRecordedServer(fetch.upstream),
+        guard fetch.upstream?.metrics.trustMark == exchange.upstream.trust, isOfRecordedServer(fetch.upstream),
             exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
             fetch.upstream?.cancel()

@@ -9,7 +9,8 @@ import ResponseStore
 /// What rules want made of stored responses: found in the cache, or made there once for all who want the same, off the loop.
 extension ExchangeDriver {
     func transform() {
-        guard let selected = exchange.selected, let plan = exchange.transformPlan, let source = exchange.transformSource else {
+        guard let selected = exchange.cache.selected, let plan = exchange.transformPlan, let source = exchange.transform.source
+        else {
             return
         }
         // What is in no store has no row of its own.
@@ -53,8 +54,8 @@ extension ExchangeDriver {
 
     /// What was made of the origin's body, for those who come once it is stored.
     func shelve(for kept: StoredResponse) {
-        guard case .made(let content)? = exchange.transformEnd, let plan = exchange.transformPlan,
-            let source = exchange.transformSource, kept.row > 0
+        guard case .made(let content)? = exchange.transform.end, let plan = exchange.transformPlan,
+            let source = exchange.transform.source, kept.row > 0
         else { return }
         let key = TransformCache.Key(row: kept.row, fingerprint: plan.fingerprint, source: source)
         let gone = worker.shared.variants.put(
@@ -103,7 +104,7 @@ extension ExchangeDriver {
     private func readPending() {
         guard let reader = delivery.reader else { return }
         let gathered = transforming.gathered ?? beginReading()
-        if case .known(let length)? = exchange.selectedLength { gathered.reserve(Int(clamping: length)) }
+        if case .known(let length)? = exchange.cache.selectedLength { gathered.reserve(Int(clamping: length)) }
         while true {
             let place = UInt64(gathered.count)
             switch reader.read(at: place) {
@@ -152,7 +153,7 @@ extension ExchangeDriver {
     }
 
     private func workOnGathered() {
-        guard let selected = exchange.selected, let gathered = transforming.gathered else { return }
+        guard let selected = exchange.cache.selected, let gathered = transforming.gathered else { return }
         // If it is delivered as it came, it is from here: a pending response is read but once.
         if delivery.reader != nil {
             delivery.reader = nil
@@ -166,7 +167,7 @@ extension ExchangeDriver {
     // MARK: The work
 
     private func work(on body: [[UInt8]], of stored: StoredResponse) {
-        guard let plan = exchange.transformPlan, let source = exchange.transformSource else { return }
+        guard let plan = exchange.transformPlan, let source = exchange.transform.source else { return }
         let work = TransformWork(plan, from: source, of: stored.head)
         let (cache, limit, lead) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leads)
         let bounds = TransformCache.Bounds(plan)

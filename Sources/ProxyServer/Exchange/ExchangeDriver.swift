@@ -263,16 +263,18 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func freshen() {
         if !isOutdated {
-            for one in exchange.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.moment) }
+            for one in exchange.changes.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.moment) }
         }
-        guard let selected = exchange.selected, exchange.freshened.contains(where: { $0.new === selected }) else { return }
+        guard let selected = exchange.cache.selected, exchange.changes.freshened.contains(where: { $0.new === selected }) else {
+            return
+        }
         releaseJoined(.complete(selected))
     }
 
     /// Nobody joins what is under way any more; what it brings the store refuses.
     private func invalidate() {
-        worker.fetches.invalidate(exchange.invalidatedKeys)
-        worker.store.invalidate(exchange.invalidatedKeys)
+        worker.fetches.invalidate(exchange.changes.invalidatedKeys)
+        worker.store.invalidate(exchange.changes.invalidatedKeys)
     }
 
     // MARK: Collapsing
@@ -437,7 +439,7 @@ final class ExchangeDriver: TunnelDelegate {
         guard let connection else { return }
         connection.output.buffer.append(Tunnel.greeting)
         self.connection = nil
-        connection.user = exchange.user
+        connection.user = exchange.incoming.sender?.user ?? []
         connection.intercept(
             ConnectInterceptor(
                 worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection,
@@ -479,7 +481,7 @@ final class ExchangeDriver: TunnelDelegate {
             self.lookUp = nil
         }
         if joined != nil || waitTimer != nil { _ = leaveJoined() }
-        if exchange.transformSource != nil {
+        if exchange.transform.source != nil {
             giveUpTransforming()
             leaveTransforming()
         }
@@ -489,7 +491,7 @@ final class ExchangeDriver: TunnelDelegate {
             self.opening = nil
         }
         delivery.reset()
-        if exchange.transformSource != nil { letGoOfTransformed() }
+        if exchange.transform.source != nil { letGoOfTransformed() }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection
         if keeps, !upload.isComplete, connection != nil { return beginDraining() }

@@ -113,7 +113,7 @@ extension ExchangeDriver {
             ExchangeRecorder.End(
                 times: recordedTimes,
                 protocolName: Array(exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8),
-                trailers: trailers, chain: exchange.upstreamChain?.octets, failure: failure,
+                trailers: trailers, chain: exchange.upstream.chain?.octets, failure: failure,
                 requestBody: longContent?.body(length: upload.receivedCount), isUnshared: isUnshared))
     }
 
@@ -143,7 +143,7 @@ extension ExchangeDriver {
     /// Its client has left: what has an end is recorded to it.
     var isToBeRecordedWhole: Bool {
         if recorder == nil { return false }
-        if case .known = exchange.responseBody { return true }
+        if case .known = exchange.upstream.body { return true }
         return false
     }
 

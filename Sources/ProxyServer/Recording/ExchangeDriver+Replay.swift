@@ -135,7 +135,7 @@ extension ExchangeDriver {
     private func sequenceScope(of layers: ReplaySources) -> [UInt8] {
         switch layers.terms.scope {
         case .server: []
-        case .user: exchange.user
+        case .user: exchange.incoming.sender?.user ?? []
         case .address: Array(peer.address.description.utf8)
         }
     }
