@@ -73,6 +73,7 @@ let package = Package(
             ]),
         // Layer 2
         module("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
+        module("TLSChannel", uses: ["ServerTrust", "COpenSSL"]),
         module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         module("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
         module("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
@@ -107,7 +108,7 @@ let package = Package(
         module(
             "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
                 "ProxyCore", "AccessLog", "Recordings",
@@ -131,7 +132,7 @@ let package = Package(
         module(
             "LarderSettings",
             uses: [
-                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
             ]),
         module(
@@ -243,7 +244,7 @@ let package = Package(
         tests(
             of: "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "ServerTrust", "CertificateAuthority", "ClientPasswords", "EventLoop",
+                "HTTPMessage", "HTTPWire", "ServerTrust", "TLSChannel", "CertificateAuthority", "ClientPasswords", "EventLoop",
                 "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),

@@ -9,7 +9,7 @@ public struct Leaf: Sendable {
     public let name: LeafName
     /// What is shown.
     public let certificate: Certificate
-    let key: PrivateKey
+    package let key: PrivateKey
     let validity: CertificateValidity
     let endsWithRoot: Bool
 

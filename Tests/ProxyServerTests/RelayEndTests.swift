@@ -3,6 +3,7 @@ import CertificateAuthority
 import Foundation
 import Glibc
 import ServerTrust
+import TLSChannel
 import TestSupport
 import Testing
 
@@ -26,7 +27,8 @@ struct RelayEndTests {
             let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
             let authority = try LocalAuthority(making: RootTerms(user: "tester", host: "here", days: 30), at: now)
             let leaf = try authority.leaf(for: LeafName("one.test"), at: now)
-            let session = try #require(ServerTLSSession(try ServerTLSContext(), showing: leaf, scope: []))
+            let context = try #require(ServerTLSContext())
+            let session = try #require(ServerTLSSession(context, showing: leaf.certificate, key: leaf.key, scope: []))
             client = TLSClient(descriptor: ends[1], TLSClient.Terms(serverName: "one.test"))
             Self.shakeHands(client, session, ends[0])
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)

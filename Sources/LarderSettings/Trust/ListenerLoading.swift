@@ -3,6 +3,7 @@ import CommandSupport
 import Foundation
 import ProxyPolicy
 import ServerTrust
+import TLSChannel
 import TextCoding
 
 /// What the files hold that a listener's `tls:` names.
@@ -71,7 +72,7 @@ struct ListenerLoading {
                 report(Self.sentence(error, certificate: certificate, key: key), of: address)
                 return nil
             }
-            guard let context = try? ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
+            guard let context = ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
                 report("TLS cannot be spoken by \(printable(certificate)): its key may be too weak", of: address)
                 return nil
             }

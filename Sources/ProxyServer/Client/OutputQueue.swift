@@ -1,7 +1,7 @@
 import CLinux
-import CertificateAuthority
 import Glibc
 import ResponseStore
+import TLSChannel
 
 /// A body's bytes where they lie: kept alive until they have left.
 enum BorrowedBytes {

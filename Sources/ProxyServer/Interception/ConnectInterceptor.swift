@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 import ServerTrust
+import TLSChannel
 import UpstreamTransport
 
 /// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain

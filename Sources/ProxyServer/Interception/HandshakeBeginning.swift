@@ -1,5 +1,6 @@
 import CertificateAuthority
 import ServerTrust
+import TLSChannel
 
 /// What it takes to answer a ClientHello: a session, a key agreement and a signature, of which each costs as much as many answers from
 /// memory. Any thread may do it.
@@ -20,7 +21,7 @@ struct HandshakeBeginning: Sendable {
     func begin() -> BegunHandshake? {
         let session =
             switch shown {
-            case .leaf(let leaf): ServerTLSSession(context, showing: leaf, scope: scope)
+            case .leaf(let leaf): ServerTLSSession(context, showing: leaf.certificate, key: leaf.key, scope: scope)
             case .identity(let identity): ServerTLSSession(context, showing: identity, scope: scope)
             }
         guard let session else { return nil }

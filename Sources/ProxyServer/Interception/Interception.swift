@@ -1,5 +1,6 @@
 import CertificateAuthority
 import EventLoop
+import TLSChannel
 import UpstreamTransport
 
 /// What TLS with clients is spoken by, under one reading of the settings: an authority, the certificates that it has made, and the keys
@@ -10,7 +11,8 @@ final class Interception: Sendable {
 
     /// - Parameter previous: of the settings before. What was made by the same authority is shown on.
     init(_ authority: LocalAuthority, after previous: Interception?) throws(AuthorityFault) {
-        context = try ServerTLSContext()
+        guard let context = ServerTLSContext() else { throw .cryptographyFailed }
+        self.context = context
         if let leaves = previous?.leaves, leaves.root == authority.root {
             self.leaves = leaves
         } else {

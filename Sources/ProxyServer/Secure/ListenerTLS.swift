@@ -1,6 +1,7 @@
 import CertificateAuthority
 import HTTPMessage
 import ServerTrust
+import TLSChannel
 
 /// How TLS is spoken with the clients of one listener (`https://` proxies).
 package final class ListenerTLS: Sendable {
@@ -21,7 +22,8 @@ package final class ListenerTLS: Sendable {
     package init(showing shown: Shown, clientRoots roots: [Certificate] = []) throws(CertificateAuthority.AuthorityFault) {
         self.shown = shown
         asksForCertificates = !roots.isEmpty
-        context = try ServerTLSContext(clientRoots: roots)
+        guard let context = ServerTLSContext(clientRoots: roots) else { throw .cryptographyFailed }
+        self.context = context
     }
 
     var showsAuthority: Bool {

@@ -5,6 +5,7 @@ import Glibc
 import HTTPMessage
 import HTTPWire
 import ServerTrust
+import TLSChannel
 import UpstreamTransport
 
 /// A client's connection to a listener that speaks TLS: the handshake, and then the way between the client and one end of a pair of

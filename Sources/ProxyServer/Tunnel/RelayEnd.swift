@@ -1,6 +1,6 @@
 import CLinux
-import CertificateAuthority
 import Glibc
+import TLSChannel
 import UpstreamTransport
 
 /// One end of a relay: a socket, perhaps with TLS on it. It keeps what the peer has not taken.

@@ -30,16 +30,14 @@ package final class ServerTLSSession {
 
     /// The longest plain text of a record (RFC 8446 §5.1).
     package static let recordLength = 16_384
-    /// As much as TLS puts around a record at most (RFC 8446 §5.2).
-    package static let recordOverhead = 256 + 5
 
     /// - Parameters:
-    ///   - leaf: what the client is shown.
+    ///   - certificate: what the client is shown, with its key.
     ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 bytes.
     /// - Returns: `nil` where OpenSSL has no memory.
-    package convenience init?(_ context: ServerTLSContext, showing leaf: Leaf, scope: [UInt8]) {
+    package convenience init?(_ context: ServerTLSContext, showing certificate: Certificate, key: PrivateKey, scope: [UInt8]) {
         self.init(context, scope: scope) { session in
-            SSL_use_certificate(session, leaf.certificate.pointer) == 1 && SSL_use_PrivateKey(session, leaf.key.pointer) == 1
+            SSL_use_certificate(session, certificate.pointer) == 1 && SSL_use_PrivateKey(session, key.pointer) == 1
         }
     }
 

@@ -23,14 +23,15 @@ package final class ServerTLSContext: Sendable {
 
     /// - Parameter roots: by which clients' certificates have to be issued, at any remove; with none, nobody is asked for one. The clock by which
     ///   they are judged is the system's.
-    package init(clientRoots roots: [Certificate] = []) throws(AuthorityFault) {
+    /// - Returns: `nil` where OpenSSL fails, for want of memory above all.
+    package init?(clientRoots roots: [Certificate] = []) {
         let made: OpaquePointer? = ErrorQueue.unchanged {
             guard let pointer = SSL_CTX_new(TLS_server_method()) else { return nil }
             if Self.configure(pointer), Self.ask(pointer, by: roots) { return pointer }
             SSL_CTX_free(pointer)
             return nil
         }
-        guard let made else { throw .cryptographyFailed }
+        guard let made else { return nil }
         object = OwnedObject(made) { SSL_CTX_free($0) }
     }
 
