@@ -73,7 +73,7 @@ let package = Package(
             ]),
         // Layer 2
         module("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
-        module("TLSChannel", uses: ["ServerTrust", "COpenSSL"]),
+        module("TLSChannel", uses: ["ServerTrust", "COpenSSL", "CLinux"]),
         module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         module("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
         module("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),

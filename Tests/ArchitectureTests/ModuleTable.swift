@@ -33,7 +33,7 @@ enum ModuleTable {
         "SQLiteDatabase": Module(["CSQLite"], others: ["Glibc"]),
         // Layer 2
         "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),
-        "TLSChannel": Module(["ServerTrust", "COpenSSL"], others: ["Glibc"]),
+        "TLSChannel": Module(["ServerTrust", "COpenSSL", "CLinux"], others: ["Glibc"]),
         "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "COpenSSL"]),
         "ClientPasswords": Module(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),

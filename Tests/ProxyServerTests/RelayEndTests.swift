@@ -16,8 +16,8 @@ struct RelayEndTests {
         let client: TLSClient
         let clientDescriptor: Int32
         let end: ClientRelayEnd
-        let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+        let buffers = RecordBuffers()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: RecordBuffers.contentLength, alignment: 16)
         private let descriptor: Int32
 
         init() throws {
@@ -32,9 +32,10 @@ struct RelayEndTests {
             client = TLSClient(descriptor: ends[1], TLSClient.Terms(serverName: "one.test"))
             Self.shakeHands(client, session, ends[0])
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-            var output = OutputQueue()
-            output.session = session
-            end = ClientRelayEnd(ends[0], output, records: records)
+            var channel = ByteChannel(descriptor: ends[0])
+            channel.begin(session)
+            _ = channel.open(UnsafeRawBufferPointer(start: nil, count: 0), into: buffer)
+            end = ClientRelayEnd(channel, OutputQueue(), through: buffers)
         }
 
         private static func shakeHands(_ client: TLSClient, _ session: ServerTLSSession, _ descriptor: Int32) {
@@ -60,7 +61,6 @@ struct RelayEndTests {
         deinit {
             close(descriptor)
             close(clientDescriptor)
-            records.deallocate()
             buffer.deallocate()
         }
 
@@ -79,7 +79,7 @@ struct RelayEndTests {
     func leavesOthersTheirTurn() throws {
         let connection = try Connection()
         let updates = connection.client.keyUpdates(2000, wantAnswers: false)
-        #expect(connection.send(updates) == updates.count && updates.count > connection.records.count)
+        #expect(connection.send(updates) == updates.count && updates.count > connection.buffers.records.count)
         #expect(connection.end.receive(into: connection.buffer) == nil)
         #expect(connection.end.receive(into: connection.buffer) == nil)
         #expect(connection.end.receive(into: connection.buffer) == .wouldBlock)
@@ -93,7 +93,7 @@ struct RelayEndTests {
         #expect(connection.send(connection.client.keyUpdates(2, wantAnswers: true)) > 0)
         #expect(connection.end.receive(into: connection.buffer) == nil)
         #expect(connection.takeAnswers() > 0)
-        let limit = ClientConnection.answersLimit + connection.records.count
+        let limit = ClientConnection.answersLimit + connection.buffers.records.count
         var answered = 0
         var hasFailed = false
         // The kernel keeps some for the client.

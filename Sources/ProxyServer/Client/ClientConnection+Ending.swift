@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import TLSChannel
 
 /// How a connection ends: at once, after the answer under way, or in the hands of a tunnel.
 extension ClientConnection {
@@ -40,15 +41,16 @@ extension ClientConnection {
         let registration: Registration
         /// What was read behind the request's head.
         let received: [UInt8]
-        /// What the client has not taken yet, and its TLS, where it speaks it with us.
+        let channel: ByteChannel
+        /// What the client has not taken yet.
         let output: OutputQueue
     }
 
     /// Nothing was asked for in time. Whoever speaks TLS is told that nothing is missing (RFC 8446 §6.1).
     func closeIdle() {
-        if let session = output.session {
-            session.end()
-            _ = output.write(to: descriptor)
+        if channel.isSecured {
+            channel.end()
+            _ = output.write(to: &channel)
         }
         close()
     }
@@ -60,7 +62,7 @@ extension ClientConnection {
         admit()
         interceptor = nil
         // Where the client has gone, the tunnel will see it.
-        _ = output.write(to: descriptor)
+        _ = output.write(to: &channel)
         if output.isEmpty { worker.takeBack(&output.buffer) }
         let leaving = output
         output = OutputQueue()
@@ -71,7 +73,7 @@ extension ClientConnection {
         phase = .handedOver
         input = []
         inputStart = 0
-        return HandedOver(registration: registration, received: received, output: leaving)
+        return HandedOver(registration: registration, received: received, channel: channel, output: leaving)
     }
 
     /// Closes at once when idle, else after the answer under way. For what has only begun its client has a moment left.
@@ -85,9 +87,9 @@ extension ClientConnection {
     /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
     func endGracefully() {
         guard let registration else { return }
-        if let session = output.session {
-            session.end()
-            _ = output.write(to: descriptor)
+        if channel.isSecured {
+            channel.end()
+            _ = output.write(to: &channel)
         }
         if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
         phase = .lingering

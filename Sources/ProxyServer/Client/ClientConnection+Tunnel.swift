@@ -4,6 +4,7 @@ import Glibc
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import TLSChannel
 import UpstreamTransport
 
 /// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
@@ -12,21 +13,25 @@ extension ClientConnection: QueuedReader {
     /// - Returns: as `recv`.
     func receive() -> Int {
         let buffer = worker.readBuffer
-        guard output.isSecured, let session = output.session else { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
-        let records = worker.recordBuffer
-        let count = recv(descriptor, records.baseAddress, records.count, 0)
-        if count <= 0 { return count }
-        switch session.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: buffer) {
-        case .octets(let count): return count
+        if !channel.isSecured { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+        return receive(into: buffer)
+    }
+
+    /// The same into another buffer, whether there is TLS or none.
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        switch channel.receive(into: buffer, through: worker.recordBuffers) {
+        case .bytes(let count): return count
+        case .wouldBlock: return failed(EAGAIN)
         case .needsMore:
             // What TLS answers by itself leaves at once, and nobody has more and more of it made.
-            if session.output.count > Self.answersLimit { return failed(ECONNABORTED) }
-            if !session.output.isEmpty { flushSoon() }
+            let unsent = channel.unsentCount
+            if unsent > Self.answersLimit { return failed(ECONNABORTED) }
+            if unsent > 0 { flushSoon() }
             return failed(EAGAIN)
-        case .ended: return 0
+        case .ended, .cut: return 0
         case .failed:
             // There may be an alert in it.
-            _ = output.write(to: descriptor)
+            _ = output.write(to: &channel)
             return failed(ECONNABORTED)
         }
     }
@@ -39,10 +44,14 @@ extension ClientConnection: QueuedReader {
         return -1
     }
 
+    /// A request under way has storage for its answer's records.
+    func lendRecords() {
+        channel.withRecordStorage { if $0.capacity == 0 { worker.lend(to: &$0) } }
+    }
+
     /// Between requests a client holds none of our memory but its keys.
     func releaseRecords() {
-        guard let session = output.session, session.output.capacity > 0 else { return }
-        worker.takeBack(&session.output)
+        channel.withRecordStorage { if $0.capacity > 0 { worker.takeBack(&$0) } }
     }
 
     /// A request inside is one for the tunnel's origin, or none that is answered.
@@ -72,8 +81,9 @@ extension ClientConnection: QueuedReader {
 
     func readInterceptor() {
         guard let interceptor, interceptor.takesInput else { return flush() }
-        let buffer = worker.recordBuffer
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        // Behind a handshake there may be records, which are taken apart into the other buffer.
+        let buffer = worker.recordBuffers.innerRecords
+        let count = receive(into: buffer)
         if count == 0 { return interceptor.inputEnded() ? flush() : clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
@@ -119,14 +129,13 @@ extension ClientConnection: QueuedReader {
     /// - Parameter octets: records that came behind the handshake.
     func enter(_ tunnel: TunnelAuthority, sealed octets: UnsafeRawBufferPointer) {
         beginInside(tunnel)
-        guard !octets.isEmpty, let session = output.session else { return }
         let buffer = worker.readBuffer
-        switch session.receive(octets, into: buffer) {
-        case .octets(let count):
+        switch channel.open(octets, into: buffer) {
+        case .bytes(let count):
             keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             readInside()
-        case .needsMore: break
-        case .ended, .failed: closesWhenDrained = true
+        case .wouldBlock, .needsMore: break
+        case .ended, .cut, .failed: closesWhenDrained = true
         }
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import TLSChannel
 
 /// One client's connection: reads requests one after the other, hands each to a driver, and writes what the driver makes.
 ///
@@ -21,7 +22,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
     let worker: LoopWorker
     let loop: EventLoop
-    let descriptor: Int32
     let peer: PeerAddress
     @exclusivity(unchecked) var phase: Phase = .idle
     @exclusivity(unchecked) var registration: Registration?
@@ -32,6 +32,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// Bytes received: from `inputStart` on they are the rest of a head, of a body, or pipelined requests.
     @exclusivity(unchecked) var input: [UInt8] = []
     var inputStart = 0
+    /// The client's bytes, both ways.
+    @exclusivity(unchecked) var channel: ByteChannel
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// It is ready to be read on, and others are before it (`FairnessQueue`).
@@ -72,13 +74,15 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
         self.worker = worker
         loop = worker.loop
-        self.descriptor = descriptor
+        channel = ByteChannel(descriptor: descriptor)
         self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
         registration = try loop.register(descriptor, .read, handler: self, isNewcomer: true)
         timer = loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHead)
     }
+
+    var descriptor: Int32 { channel.descriptor }
 
     func setDeadline(_ milliseconds: Int) {
         taking = nil
@@ -97,7 +101,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     func ready(_ events: ReadyEvents) {
         requestsLeft = Self.requestsInTurn
         if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
-        if output.isSecured, phase == .idle, events.tellsOfEnd {
+        if channel.isSecured, phase == .idle, events.tellsOfEnd {
             // What is left of TLS costs as much as ten answers, and its client waits for none of it.
             if awaitsTurn { return }
             guard worker.departures.admits(self) else { return awaitTurn() }
@@ -256,7 +260,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         phase = .readingHead
         isHeadTimed = false
         if output.buffer.capacity == 0 { worker.lend(to: &output.buffer) }
-        if output.isSecured, let session = output.session, session.output.capacity == 0 { worker.lend(to: &session.output) }
+        if channel.isSecured { lendRecords() }
         return taken
     }
 
@@ -333,7 +337,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         defer { isFlushing = false }
         let limit = output.writtenCount &+ Self.octetsInTurn
         while phase != .closed, phase != .handedOver {
-            switch output.write(to: descriptor, upTo: limit) {
+            switch output.write(to: &channel, upTo: limit) {
             case .failed: return clientGone()
             case .blocked: return settle()
             case .yielded:
@@ -398,14 +402,20 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .idle:
             if !hasInput { releaseInput() }
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
-            if output.isSecured { releaseRecords() }
+            if channel.isSecured { releaseRecords() }
             isInputPaused = false
             loop.modify(registration, awaitsTurn ? .edgeTriggered : awaitsOthers ? Interest() : interestInRequests)
             setDeadline(timeouts.clientIdle)
         case .readingHead:
+            if hasEndedInTLS, !isProcessing { return clientGone() }
             loop.modify(registration, interestInRequests)
         case .exchanging:
             let reads = driver?.wantsRequestBody == true && !peerHasEnded
+            if reads, !hasInput, hasEndedInTLS {
+                peerHasEnded = true
+                driver?.requestBodyCut()
+                return planFlush()
+            }
             // Interest in reading stays until bytes really come: most clients wait for their answer.
             loop.modify(registration, reads ? .read : isInputPaused ? interestInEnd : interestInRequests)
             if reads {
@@ -424,10 +434,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    private var hasEndedInTLS: Bool { output.isSecured && output.session?.hasClientEnded == true }
+    private var hasEndedInTLS: Bool { channel.isSecured && channel.hasClientEnded }
 
     /// Whoever leaves a connection in TLS is known by it before anything is read.
-    private var interestInRequests: Interest { output.isSecured ? [.read, .peerClose] : .read }
+    private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
     /// Once all of the request has been read, the end of the client's side tells that it may have left; it is told once.
     private var interestInEnd: Interest {

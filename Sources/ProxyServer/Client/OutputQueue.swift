@@ -41,21 +41,14 @@ struct OutputQueue {
     private var pipedCount = 0
     /// Bytes that the kernel has taken, of everything that was ever put here.
     private(set) var writtenCount: UInt64 = 0
-    /// Puts all of it into records first, where the client speaks TLS with us.
-    var session: ServerTLSSession? {
-        didSet { isSecured = session != nil }
-    }
-    /// There is a session: told without asking for it, which counts a reference.
-    private(set) var isSecured = false
-    /// How much of the session's records has left, and how much is there to leave, as of the last writing.
-    private var sealedOffset = 0
+    /// How many bytes of records wait in the channel, as of the last writing.
     private var sealedCount = 0
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
     /// What waits where there is neither TLS nor a body behind the buffer.
     var unsent: [UInt8] {
-        precondition(session == nil && !hasTail, "the buffer is not all that waits")
+        precondition(sealedCount == 0 && !hasTail, "the buffer is not all that waits")
         return Array(buffer[bufferOffset...])
     }
     /// Something waits that nothing may be appended to.
@@ -78,11 +71,11 @@ struct OutputQueue {
     /// Writes what there is in as few calls as the kernel lets us.
     /// - Parameter limit: what `writtenCount` may come to, or a little more. One call may otherwise take tens of milliseconds: the kernel
     ///   takes as much as the client reads meanwhile.
-    mutating func write(to descriptor: Int32, upTo limit: UInt64 = .max) -> Result {
-        if isSecured, let session { return write(to: descriptor, in: session, upTo: limit) }
+    mutating func write(to channel: inout ByteChannel, upTo limit: UInt64 = .max) -> Result {
+        if channel.isSecured { return writeSealed(to: &channel, upTo: limit) }
         while !isEmpty {
             if writtenCount >= limit { return .yielded }
-            let written = writeFirst(to: descriptor, atMost: Int(clamping: limit - writtenCount))
+            let written = writeFirst(to: channel.descriptor, atMost: Int(clamping: limit - writtenCount))
             if written < 0 {
                 if errno == EINTR { continue }
                 return errno == EAGAIN ? .blocked : .failed
@@ -105,13 +98,14 @@ struct OutputQueue {
 
     /// Writes what waits, and `bytes` behind it from where they lie; what the kernel does not take of them is kept. A failure
     /// shows with the next write.
-    mutating func write(_ bytes: Span<UInt8>, to descriptor: Int32) {
+    mutating func write(_ bytes: Span<UInt8>, to channel: inout ByteChannel) {
         precondition(!hasTail, "the body before has not left yet")
-        if isSecured, let session {
-            _ = seal(in: session) && bytes.withUnsafeBytes(session.send)
-            _ = sendSealed(of: session, to: descriptor)
+        if channel.isSecured {
+            _ = seal(in: channel) && bytes.withUnsafeBytes(channel.seal)
+            _ = sendSealed(to: &channel)
             return
         }
+        let descriptor = channel.descriptor
         let written = max(bytes.withUnsafeBytes { sendBuffer(and: $0, to: descriptor) }, 0)
         let taken = max(written - (buffer.count - bufferOffset), 0)
         advance(by: written - taken)
@@ -176,18 +170,18 @@ extension OutputQueue {
     /// So much is put into records before they are sent.
     private static let sealedAtOnce = 48 * 1024
 
-    private mutating func write(to descriptor: Int32, in session: ServerTLSSession, upTo limit: UInt64) -> Result {
+    private mutating func writeSealed(to channel: inout ByteChannel, upTo limit: UInt64) -> Result {
         while true {
-            let result = sendSealed(of: session, to: descriptor)
+            let result = sendSealed(to: &channel)
             if result != .drained || isEmpty { return result }
             if writtenCount >= limit { return .yielded }
-            guard seal(in: session) else { return .failed }
+            guard seal(in: channel) else { return .failed }
         }
     }
 
     /// Puts what waits into records, up to a measure.
     /// - Returns: whether that could be done.
-    private mutating func seal(in session: ServerTLSSession) -> Bool {
+    private mutating func seal(in channel: ByteChannel) -> Bool {
         var left = Self.sealedAtOnce
         while left > 0, bufferOffset < buffer.count || !tailRange.isEmpty {
             let isSealed: Bool
@@ -195,11 +189,11 @@ extension OutputQueue {
             if bufferOffset < buffer.count {
                 count = min(left, buffer.count - bufferOffset)
                 isSealed = buffer.withUnsafeBytes {
-                    session.send(UnsafeRawBufferPointer(rebasing: $0[bufferOffset..<bufferOffset + count]))
+                    channel.seal(UnsafeRawBufferPointer(rebasing: $0[bufferOffset..<bufferOffset + count]))
                 }
             } else {
                 count = min(left, tailRange.count)
-                isSealed = tail.withBytes(tailRange.lowerBound..<tailRange.lowerBound + count, session.send)
+                isSealed = tail.withBytes(tailRange.lowerBound..<tailRange.lowerBound + count, channel.seal)
             }
             guard isSealed else { return false }
             take(count)
@@ -208,22 +202,13 @@ extension OutputQueue {
         return true
     }
 
-    private mutating func sendSealed(of session: ServerTLSSession, to descriptor: Int32) -> Result {
-        sealedCount = session.output.count - sealedOffset
-        while sealedCount > 0 {
-            let written = session.output.withUnsafeBytes {
-                send(descriptor, $0.baseAddress! + sealedOffset, $0.count - sealedOffset, Int32(larder_msg_nosignal))
-            }
-            if written < 0 {
-                if errno == EINTR { continue }
-                return errno == EAGAIN ? .blocked : .failed
-            }
-            sealedOffset += written
-            sealedCount -= written
-            writtenCount &+= UInt64(truncatingIfNeeded: written)
+    private mutating func sendSealed(to channel: inout ByteChannel) -> Result {
+        let sent = channel.sendRecords(counting: &writtenCount)
+        sealedCount = channel.unsentCount
+        return switch sent {
+        case .drained: .drained
+        case .blocked: .blocked
+        case .failed: .failed
         }
-        session.output.removeAll(keepingCapacity: true)
-        sealedOffset = 0
-        return .drained
     }
 }

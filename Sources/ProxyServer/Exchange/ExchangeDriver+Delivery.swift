@@ -87,7 +87,7 @@ extension ExchangeDriver {
         delivery.sentCount += UInt64(bytes.count)
         if delivery.isChunked { ChunkWriter.writeChunkHeader(count: bytes.count, into: &connection.output.buffer) }
         if bytes.count > Self.copiedBodyLength, connection.output.pendingCount < Self.copiedBodyLength {
-            connection.output.write(bytes, to: connection.descriptor)
+            connection.output.write(bytes, to: &connection.channel)
         } else {
             connection.output.buffer.append(bytes)
         }

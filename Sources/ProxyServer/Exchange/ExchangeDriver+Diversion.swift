@@ -11,7 +11,7 @@ extension ExchangeDriver {
     func divertIfLarge() {
         // Inside TLS there is nothing that the kernel could move.
         guard case .http = originScheme, fetch.mode == .direct, !delivery.isChunked, exchange.request.method != .head,
-            connection?.output.session == nil, connection != nil, case .known(let length) = exchange.upstream.body,
+            connection?.channel.isSecured == false, case .known(let length) = exchange.upstream.body,
             length >= Self.divertedLength,
             let upstream = fetch.upstream, let pipe = Pipe()
         else { return }

@@ -25,7 +25,7 @@ extension ExchangeDriver {
         delivery.headCount += UInt64(connection.output.buffer.count - before)
         guard let client = connection.handOver() else { return switched.close() }
         releaseConnection()
-        if switched.isSecure || client.output.session != nil {
+        if switched.isSecure || client.channel.isSecured {
             SwitchedRelay.start(worker, connection: connection, client: client, origin: switched, owner: self)
         } else {
             Tunnel.start(

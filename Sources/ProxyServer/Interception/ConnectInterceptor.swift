@@ -226,7 +226,7 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
         guard let begun else { return refuse(.noLeaf(.failed)) }
         state = .handshaking(begun.session)
         owner.delivery.connectOutcome = .intercepted
-        connection.output.session = begun.session
+        connection.channel.begin(begun.session)
         let octets = reader.octets
         octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
         connection.flush()

@@ -6,6 +6,7 @@ import ProxyCore
 import ProxyPolicy
 import Recordings
 import ResponseStore
+import TLSChannel
 import UpstreamTransport
 
 /// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
@@ -22,9 +23,8 @@ final class LoopWorker: BatchHandler {
     var openingTunnels = 0
     /// Where every read of this loop goes first.
     let readBuffer: UnsafeMutableRawBufferPointer
-    /// Where records of TLS are read, before what is in them goes to `readBuffer`: with what a record before has left, all of it has
-    /// room there.
-    let recordBuffer: UnsafeMutableRawBufferPointer
+    /// Where records of TLS are read, before what is in them goes to `readBuffer`.
+    let recordBuffers = RecordBuffers()
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
     private(set) lazy var interceptions = FairnessQueue(loop)
@@ -80,8 +80,7 @@ final class LoopWorker: BatchHandler {
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
         traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
-        readBuffer = .allocate(byteCount: 64 * 1024, alignment: 16)
-        recordBuffer = .allocate(byteCount: 32 * 1024, alignment: 16)
+        readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)
     }
 
     /// Makes the loop serve; called on its thread before it runs. The first loop also listens.
@@ -97,10 +96,7 @@ final class LoopWorker: BatchHandler {
         }
     }
 
-    deinit {
-        readBuffer.deallocate()
-        recordBuffer.deallocate()
-    }
+    deinit { readBuffer.deallocate() }
 
     var store: ResponseStore { shared.store }
     var fetches: FetchTable { shared.fetches }

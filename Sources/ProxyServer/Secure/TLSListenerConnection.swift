@@ -142,7 +142,7 @@ final class TLSListenerConnection: EventHandler, TimerHandler, QueuedHandshake, 
     // MARK: The handshake
 
     private func readClient() {
-        let buffer = worker.recordBuffer
+        let buffer = worker.recordBuffers.innerRecords
         let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
         if count == 0 { return clientHasEnded() }
         if count < 0 {

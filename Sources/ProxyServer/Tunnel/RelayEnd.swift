@@ -16,69 +16,52 @@ protocol RelayEnd: AnyObject {
     func endSending() -> OutputQueue.Result
 }
 
-/// The client, by what its connection had to write with.
+/// The client, by what its connection had to read and write with.
 final class ClientRelayEnd: RelayEnd {
-    private let descriptor: Int32
+    private var channel: ByteChannel
     private var output: OutputQueue
-    /// The loop's, for records before they are taken apart.
-    private let records: UnsafeMutableRawBufferPointer
-    /// There may be more in what came than was told, also to who read the request that has led here.
+    /// The loop's.
+    private let buffers: RecordBuffers
+    /// There may be more in what came than was told, also to the reader of the request that has led here.
     private var mayHoldMore = true
     private var hasEnded = false
 
-    init(_ descriptor: Int32, _ output: OutputQueue, records: UnsafeMutableRawBufferPointer) {
-        self.descriptor = descriptor
+    init(_ channel: ByteChannel, _ output: OutputQueue, through buffers: RecordBuffers) {
+        self.channel = channel
         self.output = output
-        self.records = records
+        self.buffers = buffers
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received? {
-        guard let session = output.session else {
-            let count = read(into: buffer)
-            return count > 0 ? .octets(count) : count == 0 ? .ended : errno == EAGAIN ? .wouldBlock : .failed
-        }
         if mayHoldMore {
             mayHoldMore = false
-            if let received = take(UnsafeRawBufferPointer(start: nil, count: 0), of: session, into: buffer) { return received }
+            if let received = told(channel.receiveRest(into: buffer, through: buffers)) { return received }
         }
-        let count = read(into: records)
-        if count < 0 { return errno == EAGAIN ? .wouldBlock : .failed }
-        // Without a word before it, the end may be a cut (RFC 8446 §6.1).
-        if count == 0 { return .failed }
-        return take(UnsafeRawBufferPointer(rebasing: records[..<count]), of: session, into: buffer)
+        return told(channel.receive(into: buffer, through: buffers))
     }
 
-    private func read(into target: UnsafeMutableRawBufferPointer) -> Int {
-        while true {
-            let count = recv(descriptor, target.baseAddress, target.count, 0)
-            if count >= 0 || errno != EINTR { return count }
-        }
-    }
-
-    private func take(
-        _ octets: UnsafeRawBufferPointer, of session: ServerTLSSession, into buffer: UnsafeMutableRawBufferPointer
-    ) -> SwitchedConnection.Received? {
-        let received = session.receive(octets, into: buffer)
+    private func told(_ received: ByteChannel.Received) -> SwitchedConnection.Received? {
         // What TLS answers by itself leaves at once, and nobody has more and more of it made. A failure shows with the next write.
-        if !session.output.isEmpty { _ = output.write(to: descriptor) }
-        if session.output.count > ClientConnection.answersLimit { return .failed }
+        if channel.unsentCount > 0 { _ = output.write(to: &channel) }
+        if channel.unsentCount > ClientConnection.answersLimit { return .failed }
         switch received {
-        case .octets(let count):
+        case .bytes(let count):
             mayHoldMore = true
             return .octets(count)
         case .needsMore: return nil
+        case .wouldBlock: return .wouldBlock
         case .ended: return .ended
-        case .failed: return .failed
+        case .cut, .failed: return .failed
         }
     }
 
-    func send(_ octets: Span<UInt8>) { output.write(octets, to: descriptor) }
+    func send(_ octets: Span<UInt8>) { output.write(octets, to: &channel) }
 
-    func flush() -> OutputQueue.Result { output.write(to: descriptor) }
+    func flush() -> OutputQueue.Result { output.write(to: &channel) }
 
     func endSending() -> OutputQueue.Result {
-        guard let session = output.session else { return shutdown(descriptor, Int32(SHUT_WR)) == 0 ? .drained : .failed }
-        if !hasEnded { session.end() }
+        guard channel.isSecured else { return shutdown(channel.descriptor, Int32(SHUT_WR)) == 0 ? .drained : .failed }
+        if !hasEnded { channel.end() }
         hasEnded = true
         return flush()
     }

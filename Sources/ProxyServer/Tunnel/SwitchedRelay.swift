@@ -51,7 +51,7 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
         self.owner = owner
         self.client = client.registration
         self.origin = origin
-        let near = ClientRelayEnd(client.registration.descriptor, client.output, records: worker.recordBuffer)
+        let near = ClientRelayEnd(client.channel, client.output, through: worker.recordBuffers)
         let far = OriginRelayEnd(origin)
         toOrigin = RelayDirection(from: near, to: far, received: client.received)
         toClient = RelayDirection(from: far, to: near, received: origin.received)
