@@ -35,7 +35,7 @@ struct RelayEndTests {
             var channel = ByteChannel(descriptor: ends[0])
             channel.begin(session)
             _ = channel.open(UnsafeRawBufferPointer(start: nil, count: 0), into: buffer)
-            end = ClientRelayEnd(channel, OutputQueue(), through: buffers)
+            end = ClientRelayEnd(channel, OutputQueue(), through: buffers, expectsNotifiedEnd: true)
         }
 
         private static func shakeHands(_ client: TLSClient, _ session: ServerTLSSession, _ descriptor: Int32) {

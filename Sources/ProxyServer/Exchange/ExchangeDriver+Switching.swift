@@ -16,7 +16,7 @@ extension ExchangeDriver {
         self.connection?.flushSoon()
     }
 
-    /// The head goes to the client, and both connections to who moves the bytes behind it. Between two sockets the kernel does that.
+    /// The head goes to the client, and both connections to the tunnel that moves the bytes behind it.
     func relaySwitched() {
         guard let connection, let switched = fetch.switched else { return }
         fetch.switched = nil
@@ -25,12 +25,7 @@ extension ExchangeDriver {
         delivery.headCount += UInt64(connection.output.buffer.count - before)
         guard let client = connection.handOver() else { return switched.close() }
         releaseConnection()
-        if switched.isSecure || client.channel.isSecured {
-            SwitchedRelay.start(worker, connection: connection, client: client, origin: switched, owner: self)
-        } else {
-            Tunnel.start(
-                worker, connection: connection, client: client, upstream: switched.letGo(), received: switched.received,
-                gate: nil, owner: self)
-        }
+        Tunnel.start(
+            worker, connection: connection, client: client, upstream: switched, kind: .switched, gate: nil, owner: self)
     }
 }

@@ -432,7 +432,9 @@ final class ExchangeDriver: TunnelDelegate {
         let gate =
             worker.transport.looksIntoTunnels
             ? ClientHelloInspector(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
-        Tunnel.start(worker, connection: connection, client: client, upstream: upstream, gate: gate, owner: self)
+        Tunnel.start(
+            worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: upstream), kind: .blind,
+            gate: gate, owner: self)
     }
 
     private func enterTunnel() {

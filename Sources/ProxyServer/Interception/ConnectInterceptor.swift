@@ -296,8 +296,8 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
             worker.transport.looksIntoTunnels && uninspected != .notTLS
             ? ClientHelloInspector(worker, to: origin, openedBy: opening.transport, via: via) : nil
         Tunnel.start(
-            worker, connection: connection, client: client, upstream: descriptor, gate: gate, uninspected: uninspected,
-            owner: owner)
+            worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
+            gate: gate, uninspected: uninspected, owner: owner)
     }
 
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {

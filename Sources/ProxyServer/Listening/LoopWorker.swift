@@ -45,7 +45,7 @@ final class LoopWorker: BatchHandler {
     private var tlsWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
-    private var tunnels: [ObjectIdentifier: any RunningTunnel] = [:]
+    private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
@@ -177,12 +177,12 @@ final class LoopWorker: BatchHandler {
         checkDrained()
     }
 
-    func tunnelStarted(_ tunnel: any RunningTunnel, from connection: ClientConnection) {
+    func tunnelStarted(_ tunnel: Tunnel, from connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         tunnels[ObjectIdentifier(tunnel)] = tunnel
     }
 
-    func tunnelEnded(_ tunnel: any RunningTunnel) {
+    func tunnelEnded(_ tunnel: Tunnel) {
         tunnels[ObjectIdentifier(tunnel)] = nil
         shared.counts.closed(on: index)
         checkDrained()

@@ -14,6 +14,8 @@ protocol RelayEnd: AnyObject {
     func flush() -> OutputQueue.Result
     /// Says that no more is sent, once nothing waits. Where it is `blocked`, to be called again.
     func endSending() -> OutputQueue.Result
+    /// Nothing waits to be written.
+    var isEmptied: Bool { get }
 }
 
 /// The client, by what its connection had to read and write with.
@@ -22,12 +24,15 @@ final class ClientRelayEnd: RelayEnd {
     private var output: OutputQueue
     /// The loop's.
     private let buffers: RecordBuffers
+    /// Whether the end of the connection without a close_notify is a failure (RFC 8446 §6.1), or passed on as any end is.
+    private let expectsNotifiedEnd: Bool
     /// There may be more in what came than was told, also to the reader of the request that has led here.
     private var mayHoldMore = true
     private var hasEnded = false
 
-    init(_ channel: ByteChannel, _ output: OutputQueue, through buffers: RecordBuffers) {
+    init(_ channel: ByteChannel, _ output: OutputQueue, through buffers: RecordBuffers, expectsNotifiedEnd: Bool) {
         self.channel = channel
+        self.expectsNotifiedEnd = expectsNotifiedEnd
         self.output = output
         self.buffers = buffers
     }
@@ -51,13 +56,16 @@ final class ClientRelayEnd: RelayEnd {
         case .needsMore: return nil
         case .wouldBlock: return .wouldBlock
         case .ended: return .ended
-        case .cut, .failed: return .failed
+        case .cut: return expectsNotifiedEnd ? .failed : .ended
+        case .failed: return .failed
         }
     }
 
     func send(_ octets: Span<UInt8>) { output.write(octets, to: &channel) }
 
     func flush() -> OutputQueue.Result { output.write(to: &channel) }
+
+    var isEmptied: Bool { output.isEmpty }
 
     func endSending() -> OutputQueue.Result {
         guard channel.isSecured else { return shutdown(channel.descriptor, Int32(SHUT_WR)) == 0 ? .drained : .failed }
@@ -83,6 +91,8 @@ final class OriginRelayEnd: RelayEnd {
         // A failure shows with the next write.
         waiting.append(octets.extracting(sent...))
     }
+
+    var isEmptied: Bool { offset == waiting.count }
 
     func flush() -> OutputQueue.Result {
         while offset < waiting.count {

@@ -4,16 +4,19 @@ import Glibc
 import ProxyCore
 import UpstreamTransport
 
-/// A blind tunnel between a client and an origin (RFC 9110 §9.3.6): bytes both ways, each direction ending by itself.
+/// A tunnel between a client and an origin (RFC 9110 §9.3.6), or what follows a 101: bytes both ways, each direction ending by itself. An
+/// end inside TLS is told by a close_notify, outside of it by the end of that way of the connection.
+///
+/// Between two sockets the kernel moves the bytes (`SplicedDirection`); where TLS ends here on one side, they go through the channels.
 ///
 /// Where it has a gate, what the client sends first goes to the gate, and the origin gets nothing until that has decided; the other
 /// direction moves meanwhile, for protocols in which servers speak first. A tunnel that is refused has let go of the origin and lingers
 /// so that the client can read why.
 ///
-/// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both descriptors, which are watched by
+/// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both connections, which are watched by
 /// edges: what is waited for need not be said anew each time, and a side that has hung up while the other is slow to read wakes
 /// nobody.
-final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
+final class Tunnel: TimerHandler, BatchHandler {
     private final class UpstreamEnd: EventHandler {
         unowned let tunnel: Tunnel
         init(_ tunnel: Tunnel) { self.tunnel = tunnel }
@@ -26,13 +29,24 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
         func ready(_ events: ReadyEvents) { tunnel.clientReady(events) }
     }
 
+    enum Kind {
+        /// Of a CONNECT: the bytes are a protocol's that Larder does not know.
+        case blind
+        /// Behind a 101.
+        case switched
+    }
+
     /// What a successful CONNECT is answered with.
     static let greeting: StaticString = "HTTP/1.1 200 OK\r\n\r\n"
 
     private let worker: LoopWorker
     private var owner: ExchangeDriver?
-    private var toUpstream: TunnelDirection
-    private var toClient: TunnelDirection
+    private let near: ClientRelayEnd
+    private let origin: SwitchedConnection
+    private let toUpstream: any TunnelDirection
+    private let toClient: any TunnelDirection
+    /// A side that is cut off takes the other with it by a reset, which is not to be taken for an end.
+    private let resetsWhenCut: Bool
     private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?
     /// What the client sent before there was a tunnel, where the gate is to see it.
@@ -40,8 +54,6 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     private let client: Registration
     private var upstream: Registration?
     private var timer: TimerID?
-    private var hasToldUpstream = false
-    private var hasToldClient = false
     private var isContinuing = false
     private var isClosed = false
     private var isRefused = false
@@ -52,34 +64,45 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     /// From a sink's first delay on, for good: until then its readiness would wake the tunnel for nothing.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
-    /// Takes both descriptors over and begins to move bytes.
-    /// - Parameters:
-    ///   - received: what somebody else has read of the upstream.
-    ///   - uninspected: why the tunnel hides its requests, though its host is to be intercepted; noted once it is open.
+    /// Takes both connections over and begins to move bytes.
+    /// - Parameter uninspected: why the tunnel hides its requests, though its host is to be intercepted; noted once it is open.
     static func start(
-        _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
-        received: [UInt8] = [], gate: ClientHelloInspector?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
+        _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: SwitchedConnection,
+        kind: Kind, gate: ClientHelloInspector?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
     ) {
         let tunnel = Tunnel(
-            worker, client: client, upstream: upstream, received: received, gate: gate, uninspected: uninspected, owner: owner)
+            worker, client: client, upstream: upstream, kind: kind, gate: gate, uninspected: uninspected, owner: owner)
         worker.tunnelStarted(tunnel, from: connection)
         tunnel.begin()
     }
 
     private init(
-        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, received: [UInt8],
-        gate: ClientHelloInspector?,
-        uninspected: UninspectedReason?, owner: ExchangeDriver
+        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: SwitchedConnection, kind: Kind,
+        gate: ClientHelloInspector?, uninspected: UninspectedReason?, owner: ExchangeDriver
     ) {
         self.worker = worker
         self.owner = owner
         self.gate = gate
         self.uninspected = uninspected
         self.client = client.registration
+        origin = upstream
         early = gate == nil ? [] : client.received
-        let descriptor = client.registration.descriptor
-        toUpstream = TunnelDirection(from: descriptor, to: upstream, received: gate == nil ? client.received : [])
-        toClient = TunnelDirection(from: upstream, to: descriptor, unsent: client.output.unsent, received: received)
+        let received = gate == nil ? client.received : []
+        let isSpliced = !client.channel.isSecured && !upstream.isSecure
+        resetsWhenCut = kind == .switched && !isSpliced
+        near = ClientRelayEnd(
+            client.channel, isSpliced ? OutputQueue() : client.output, through: worker.recordBuffers,
+            expectsNotifiedEnd: kind == .switched)
+        if isSpliced {
+            let descriptor = client.registration.descriptor
+            toUpstream = SplicedDirection(from: descriptor, to: upstream.descriptor, received: received)
+            toClient = SplicedDirection(
+                from: upstream.descriptor, to: descriptor, unsent: client.output.unsent, received: upstream.received)
+        } else {
+            let far = OriginRelayEnd(upstream)
+            toUpstream = RelayedDirection(from: near, to: far, received: received, isHeld: gate != nil)
+            toClient = RelayedDirection(from: far, to: near, received: upstream.received)
+        }
         gate?.attach(to: self)
     }
 
@@ -88,9 +111,8 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
         timer = loop.makeTimer(self)
         loop.setHandler(ClientEnd(self), of: client)
         do throws(SystemError) {
-            upstream = try loop.register(toUpstream.sink, Self.reading, handler: UpstreamEnd(self))
+            upstream = try loop.register(origin.descriptor, Self.reading, handler: UpstreamEnd(self))
         } catch {
-            _ = Glibc.close(toUpstream.sink)
             return close()
         }
         loop.modify(client, Self.reading)
@@ -107,17 +129,34 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) { close() }
 
-    /// Stops at once, as when the proxy ends.
+    /// Stops at once, as when the proxy ends, without a word to either side that was not said: a side that is not told of an end takes
+    /// what came for what it is, a part.
     func close() {
         guard !isClosed else { return }
         isClosed = true
         letGoOfGate()
         if let timer { worker.loop.removeTimer(timer) }
         worker.loop.close(client)
-        if let upstream { worker.loop.close(upstream) }
+        letGoOfOrigin()
         owner?.tunnelEnded(counts)
         owner = nil
         worker.tunnelEnded(self)
+    }
+
+    private func letGoOfOrigin() {
+        if let upstream { worker.loop.deregister(upstream) }
+        upstream = nil
+        origin.close()
+    }
+
+    /// One side has broken off.
+    private func cut() {
+        if resetsWhenCut {
+            // What is told of an end gets what is before it.
+            if toClient.state != .ended { resetOnClose(client.descriptor) }
+            if toUpstream.state != .ended { resetOnClose(origin.descriptor) }
+        }
+        close()
     }
 
     private var counts: TunnelCounts {
@@ -125,7 +164,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     }
 
     private func clientReady(_ events: ReadyEvents) {
-        if events.contains(.failed) { return close() }
+        if events.contains(.failed) { return cut() }
         if isRefused { return discardInput() }
         if gate != nil {
             if events.isEnding { hasClientEnded = true }
@@ -139,7 +178,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     }
 
     private func upstreamReady(_ events: ReadyEvents) {
-        if events.contains(.failed) { return close() }
+        if events.contains(.failed) { return cut() }
         if events.isReadable || events.isBroken {
             toClient.sourceReady(isEnding: events.isEnding, through: worker.readBuffer)
         }
@@ -160,15 +199,8 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
         if isClosed || isRefused { return }
         let up = toUpstream.state
         let down = toClient.state
-        if up == .failed || down == .failed || (up == .ended && down == .ended) { return close() }
-        if up == .ended, !hasToldUpstream {
-            hasToldUpstream = true
-            _ = shutdown(toUpstream.sink, Int32(SHUT_WR))
-        }
-        if down == .ended, !hasToldClient {
-            hasToldClient = true
-            _ = shutdown(toClient.sink, Int32(SHUT_WR))
-        }
+        if up == .failed || down == .failed { return cut() }
+        if up == .ended && down == .ended { return close() }
         if up == .waitsForSink, let upstream { worker.loop.modify(upstream, Self.both) }
         if down == .waitsForSink { worker.loop.modify(client, Self.both) }
         if up == .hasMore || down == .hasMore, !isContinuing {
@@ -211,16 +243,13 @@ extension Tunnel {
     func refuse(_ fault: Fault, alert: TLSAlert?) {
         gate = nil
         isRefused = true
-        if let upstream { worker.loop.close(upstream) }
-        upstream = nil
+        letGoOfOrigin()
         owner?.tunnelRefused(fault, counts)
         owner = nil
-        let descriptor = client.descriptor
-        if let alert, toClient.isEmptied {
-            // Where the client takes it no more, it sees the end.
-            _ = alert.record.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(larder_msg_nosignal)) }
-        }
-        _ = shutdown(descriptor, Int32(SHUT_WR))
+        // Where the client takes it no more, it sees the end.
+        if let alert, toClient.isEmptied { near.send(alert.record.span) }
+        _ = near.endSending()
+        _ = shutdown(client.descriptor, Int32(SHUT_WR))
         if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.lingering) }
         discardInput()
     }
@@ -237,17 +266,15 @@ extension Tunnel {
     private func readForGate() {
         let buffer = worker.readBuffer
         while let gate, gate.isReading {
-            let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
-            if count > 0 {
-                UnsafeRawBufferPointer(start: buffer.baseAddress, count: count).withMemoryRebound(to: UInt8.self) {
-                    gate.take($0.span)
-                }
-            } else if count == 0 {
+            switch near.receive(into: buffer) {
+            case .octets(let count):
+                UnsafeRawBufferPointer(rebasing: buffer[..<count]).withMemoryRebound(to: UInt8.self) { gate.take($0.span) }
+            case .ended:
                 hasClientEnded = true
                 gate.inputEnded()
-            } else if errno != EINTR {
-                if errno != EAGAIN { close() }
-                return
+            case .wouldBlock: return
+            case .failed: return close()
+            case nil: break
             }
         }
     }

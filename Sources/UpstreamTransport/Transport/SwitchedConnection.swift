@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import HTTPMessage
 
-/// A connection to a server that has answered 101, given away: no budget counts it, and its bytes are for another protocol. Confined to
-/// the loop of the transport it comes from, and closed by whoever has it.
+/// A connection to a server, given away for a tunnel: the server has answered 101, or it was opened for a CONNECT. No budget counts it, and
+/// its bytes are for another protocol. Confined to the loop of the transport it comes from, and closed by its owner.
 package final class SwitchedConnection {
     package enum Received: Equatable {
         case octets(Int), wouldBlock
@@ -19,7 +19,8 @@ package final class SwitchedConnection {
     package let descriptor: Int32
     /// What came behind the 101.
     package let received: [UInt8]
-    private let transport: Transport
+    /// Counts those inside TLS.
+    private let transport: Transport?
     private let channel: TLSChannel?
     /// What tells the end inside TLS, as far as it has not left.
     private var endRecords: [UInt8]?
@@ -31,6 +32,14 @@ package final class SwitchedConnection {
         self.channel = channel
         self.received = received
         if channel != nil { transport.switchedCount += 1 }
+    }
+
+    /// One that was opened for a tunnel.
+    package init(descriptor: Int32) {
+        transport = nil
+        self.descriptor = descriptor
+        channel = nil
+        received = []
     }
 
     deinit { assert(isClosed, "a switched connection must be closed by its owner") }
@@ -85,13 +94,6 @@ package final class SwitchedConnection {
         return .octets(0)
     }
 
-    /// Gives the descriptor of a connection without TLS to who closes it.
-    package func letGo() -> Int32 {
-        precondition(channel == nil, "inside TLS the descriptor alone is of no use")
-        isClosed = true
-        return descriptor
-    }
-
     /// Says nothing to the server that `endSending` has not said.
     package func close() {
         if isClosed { return }
@@ -101,7 +103,7 @@ package final class SwitchedConnection {
             return
         }
         channel.closeSilently()
-        transport.switchedCount -= 1
+        transport?.switchedCount -= 1
     }
 
     private func sendPlain(_ octets: Span<UInt8>) -> Sent {

@@ -1,13 +1,9 @@
-/// One direction of a relay: from one end to the other, which is told when the source has ended.
-///
-/// States and moves as of `TunnelDirection`: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn was over before its bytes), and
-/// from each to `ended` or `failed`. What was read and not taken waits at the sink, and nothing more is read until it has left.
-struct RelayDirection {
-    enum State { case waitsForSource, waitsForSink, hasMore, ended, failed }
-
+/// A direction with TLS that ends here on one side at least. What was read and not taken waits at the sink, and nothing more is read until it
+/// has left.
+final class RelayedDirection: TunnelDirection {
     private let source: any RelayEnd
     private let sink: any RelayEnd
-    private(set) var state = State.hasMore
+    private(set) var state: TunnelDirectionState
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
 
@@ -15,24 +11,35 @@ struct RelayDirection {
     /// keys take TLS tens of milliseconds.
     private static let movesPerTurn = 2
 
-    /// - Parameter received: what somebody else has read of the source.
-    init(from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8]) {
+    /// - Parameters:
+    ///   - received: what somebody else has read of the source.
+    ///   - isHeld: nothing is read before `resume`.
+    init(from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8], isHeld: Bool = false) {
         self.source = source
         self.sink = sink
+        state = isHeld ? .waitsForSource : .hasMore
         count = UInt64(received.count)
         if !received.isEmpty { sink.send(received.span) }
     }
 
-    mutating func sourceReady(through buffer: UnsafeMutableRawBufferPointer) {
+    var isEmptied: Bool { sink.isEmptied }
+
+    /// The source is read until its end is seen, whatever is known of it.
+    func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSource { move(through: buffer) }
     }
 
-    mutating func sinkReady(through buffer: UnsafeMutableRawBufferPointer) {
+    func sinkReady(through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSink { move(through: buffer) }
     }
 
-    /// Moves bytes until one side would block, the source has ended and all has left, or the turn is over.
-    mutating func move(through buffer: UnsafeMutableRawBufferPointer) {
+    func resume(with octets: [UInt8], isEnding: Bool) {
+        count += UInt64(octets.count)
+        if !octets.isEmpty { sink.send(octets.span) }
+        state = .hasMore
+    }
+
+    func move(through buffer: UnsafeMutableRawBufferPointer) {
         if state == .ended { return }
         state = .hasMore
         var left = Self.movesPerTurn
@@ -42,7 +49,7 @@ struct RelayDirection {
         }
     }
 
-    private mutating func step(through buffer: UnsafeMutableRawBufferPointer) {
+    private func step(through buffer: UnsafeMutableRawBufferPointer) {
         switch sink.flush() {
         case .failed: return state = .failed
         case .blocked, .yielded: return state = .waitsForSink
@@ -60,7 +67,7 @@ struct RelayDirection {
         }
     }
 
-    private mutating func endSink() {
+    private func endSink() {
         switch sink.endSending() {
         case .drained: state = .ended
         case .blocked, .yielded: state = .waitsForSink

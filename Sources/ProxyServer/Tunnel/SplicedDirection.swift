@@ -1,0 +1,134 @@
+import CLinux
+import Glibc
+
+/// A direction between two sockets without TLS.
+///
+/// The first bytes are copied through the loop's buffer, which is cheaper than two descriptors for a tunnel that carries only a
+/// handshake; what goes beyond is spliced through a pipe.
+final class SplicedDirection: TunnelDirection {
+    private let source: Int32
+    private let sink: Int32
+    private(set) var state = TunnelDirectionState.hasMore
+    private(set) var count: UInt64 = 0
+    private var held: [UInt8]
+    private var heldOffset = 0
+    private var pipe: Pipe?
+    private var inPipe = 0
+    /// Until a pipe could not be had.
+    private var canSplice = true
+    /// The source is known to send no more than what the kernel holds of it: it is read until its end is seen.
+    private var isSourceEnding = false
+
+    /// From this many bytes on, bytes are spliced.
+    private static let copiedCount: UInt64 = 64 * 1024
+    /// How many times bytes are moved in one turn, so that one fast tunnel does not hold the loop.
+    private static let movesPerTurn = 16
+
+    /// - Parameters:
+    ///   - unsent: goes out first and is not counted.
+    ///   - received: of the source, which somebody else has read: what goes out behind that.
+    init(from source: Int32, to sink: Int32, unsent: [UInt8] = [], received: [UInt8] = []) {
+        self.source = source
+        self.sink = sink
+        held = unsent + received
+        count = UInt64(received.count)
+        if held.isEmpty { state = .waitsForSource }
+    }
+
+    func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer) {
+        if isEnding { isSourceEnding = true }
+        if state == .waitsForSource { move(through: buffer) }
+    }
+
+    func resume(with octets: [UInt8], isEnding: Bool) {
+        assert(state == .waitsForSource && heldOffset == held.count, "nothing has moved yet")
+        held = octets
+        heldOffset = 0
+        count += UInt64(octets.count)
+        if isEnding { isSourceEnding = true }
+        state = .hasMore
+    }
+
+    var isEmptied: Bool { heldOffset == held.count && inPipe == 0 }
+
+    func sinkReady(through buffer: UnsafeMutableRawBufferPointer) {
+        if state == .waitsForSink { move(through: buffer) }
+    }
+
+    func move(through buffer: UnsafeMutableRawBufferPointer) {
+        if state == .ended { return }
+        state = .hasMore
+        var left = Self.movesPerTurn
+        while state == .hasMore, left > 0 {
+            left -= 1
+            if heldOffset < held.count {
+                writeHeld()
+            } else if inPipe > 0 {
+                drainPipe()
+            } else if count < Self.copiedCount || !canSplice {
+                copy(through: buffer)
+            } else {
+                fillPipe()
+            }
+        }
+    }
+
+    private func copy(through buffer: UnsafeMutableRawBufferPointer) {
+        let received = recv(source, buffer.baseAddress, buffer.count, 0)
+        if received == 0 { return end() }
+        if received < 0 { return stopped(.waitsForSource) }
+        count += UInt64(received)
+        let written = send(sink, buffer.baseAddress, received, Int32(larder_msg_nosignal))
+        if written < 0, errno != EAGAIN, errno != EINTR { return state = .failed }
+        let sent = max(written, 0)
+        if sent < received {
+            held = Array(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[sent..<received]))
+            heldOffset = 0
+            return
+        }
+        // Less than the buffer holds was all there is, and what comes after it is an event of its own; only an end that came
+        // with these bytes is not.
+        if received < buffer.count, !isSourceEnding { state = .waitsForSource }
+    }
+
+    private func writeHeld() {
+        let written = held.withUnsafeBytes {
+            send(sink, $0.baseAddress! + heldOffset, $0.count - heldOffset, Int32(larder_msg_nosignal))
+        }
+        if written < 0 { return stopped(.waitsForSink) }
+        heldOffset += written
+        if heldOffset == held.count {
+            held = []
+            heldOffset = 0
+        }
+    }
+
+    private func fillPipe() {
+        if pipe == nil { pipe = Pipe() }
+        guard let writeEnd = pipe?.writeEnd else { return canSplice = false }
+        let moved = CLinux.splice(source, nil, writeEnd, nil, Pipe.capacity, larder_splice_move | larder_splice_nonblock)
+        if moved == 0 { return end() }
+        if moved < 0 { return stopped(.waitsForSource) }
+        count += UInt64(moved)
+        inPipe = moved
+    }
+
+    private func drainPipe() {
+        guard let readEnd = pipe?.readEnd else { return state = .failed }
+        let moved = CLinux.splice(readEnd, nil, sink, nil, inPipe, larder_splice_move | larder_splice_nonblock)
+        if moved < 0 { return stopped(.waitsForSink) }
+        inPipe -= moved
+    }
+
+    /// The source will send no more, and the sink has everything.
+    private func end() {
+        state = .ended
+        pipe = nil
+        _ = shutdown(sink, Int32(SHUT_WR))
+    }
+
+    private func stopped(_ next: TunnelDirectionState) {
+        if errno == EINTR { return }
+        state = errno == EAGAIN ? next : .failed
+    }
+}

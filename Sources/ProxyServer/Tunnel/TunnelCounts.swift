@@ -1,0 +1,5 @@
+/// Bytes that were moved, each way.
+struct TunnelCounts: Sendable {
+    var toUpstream: UInt64 = 0
+    var toClient: UInt64 = 0
+}
