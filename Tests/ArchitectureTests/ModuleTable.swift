@@ -135,7 +135,7 @@ enum ModuleTable {
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",
         "Sources/ProxyCore/EventData.swift": "a head on its way into an exchange, which is of one loop",
-        "Sources/ProxyServer/Interception/HandshakeBeginning.swift":
+        "Sources/ProxyServer/TLS/HandshakeBeginning.swift":
             "a session on its way from the thread that began it to its loop, of which nobody else has a reference",
         "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",

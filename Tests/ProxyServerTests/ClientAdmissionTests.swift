@@ -58,9 +58,9 @@ struct ConnectionCountsTests {
     @Test("The one with the fewest")
     func choosesLeast() {
         let counts = ConnectionCounts(loops: 3)
-        #expect((0..<6).map { _ in counts.opened(1) } == [0, 1, 2, 0, 1, 2])
+        #expect((0..<6).map { _ in counts.opened() } == [0, 1, 2, 0, 1, 2])
         counts.closed(on: 1)
-        #expect(counts.opened(1) == 1)
+        #expect(counts.opened() == 1)
         #expect(counts.total == 6)
     }
 }

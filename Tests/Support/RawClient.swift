@@ -83,6 +83,9 @@ package final class RawClient {
     /// To come back with; TLS 1.3 brings it with what is read first.
     package var ticket: TLSClient.Ticket? { tls?.ticket }
 
+    /// As `TLSClient.renegotiate`.
+    package func renegotiateTLS() -> Bool { tls?.renegotiate() ?? false }
+
     /// Says that no more is sent, within TLS.
     package func endTLS() { tls?.end() }
 

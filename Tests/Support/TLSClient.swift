@@ -169,6 +169,13 @@ package final class TLSClient {
         return (1000..<1256).contains(reason) ? .alert(UInt8(reason - 1000)) : .failed
     }
 
+    /// Asks for another handshake on the same connection, as TLS 1.2 has it.
+    /// - Returns: whether there was one.
+    package func renegotiate() -> Bool {
+        ERR_clear_error()
+        return SSL_renegotiate(session) == 1 && SSL_do_handshake(session) == 1 && SSL_do_handshake(session) == 1
+    }
+
     /// Sends a request and reads until the answer's body ends with what is expected, or the server ends.
     package func fetch(_ path: String, until ending: String) -> String {
         let request = Array("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)

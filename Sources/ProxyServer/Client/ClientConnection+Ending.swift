@@ -7,7 +7,6 @@ extension ClientConnection {
     /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
     func abort() {
         resetOnClose(descriptor)
-        tlsConnection?.abort()
         close()
     }
 
@@ -24,14 +23,14 @@ extension ClientConnection {
             self.driver = nil
             driver.abandon()
         }
-        let interceptor = self.interceptor
-        self.interceptor = nil
+        let firstBytes = self.firstBytes
+        self.firstBytes = nil
         phase = .closed
         if let timer { loop.removeTimer(timer) }
         timer = nil
         if let registration { loop.close(registration) }
         registration = nil
-        interceptor?.connectionEnded()
+        firstBytes?.connectionEnded()
         worker.connectionClosed(self)
     }
 
@@ -60,7 +59,7 @@ extension ClientConnection {
     func handOver(holding held: [UInt8] = []) -> HandedOver? {
         guard let registration else { return nil }
         admit()
-        interceptor = nil
+        firstBytes = nil
         // Where the client has gone, the tunnel will see it.
         _ = output.write(to: &channel)
         if output.isEmpty { worker.takeBack(&output.buffer) }
@@ -78,6 +77,7 @@ extension ClientConnection {
 
     /// Closes at once when idle, else after the answer under way. For what has only begun its client has a moment left.
     func drain() {
+        if phase == .handshaking { return close() }
         if phase == .idle, output.isEmpty, !hasInput { return closeIdle() }
         closesWhenDrained = true
         if phase == .readingHead || phase == .intercepting { setDeadline(worker.settings.timeouts.lingering) }

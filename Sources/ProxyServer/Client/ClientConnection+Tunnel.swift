@@ -7,7 +7,8 @@ import ProxyCore
 import TLSChannel
 import UpstreamTransport
 
-/// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
+/// What stands between the client's socket and its requests: TLS with a listener, and tunnels that are intercepted, in which the requests are for
+/// the origin that the client has named.
 extension ClientConnection: QueuedReader {
     /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
     /// - Returns: as `recv`.
@@ -65,31 +66,41 @@ extension ClientConnection: QueuedReader {
         }
     }
 
-    // MARK: The interceptor
+    // MARK: The first bytes
+
+    /// The listener speaks TLS.
+    func handshake(_ tls: ListenerTLS) {
+        isCertified = tls.asksForCertificates
+        firstBytes = ListenerHandshake(worker, tls, on: self)
+        phase = .handshaking
+        setDeadline(worker.settings.timeouts.clientHandshake)
+    }
 
     /// The CONNECT is answered, and what comes next decides.
     func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
         // From here on it has a queue of its own, and is read as TLS wants it.
         admit()
-        self.interceptor = interceptor
+        firstBytes = interceptor
         phase = .intercepting
         setDeadline(closesWhenDrained ? worker.settings.timeouts.lingering : interceptor.silenceLimit)
         // Whoever asked for a tunnel may have waited for an answer of ours from elsewhere.
         flushSoon()
     }
 
-    func readInterceptor() {
-        guard let interceptor, interceptor.takesInput else { return flush() }
+    var isReadingFirstBytes: Bool { phase == .intercepting || phase == .handshaking }
+
+    func readFirstBytes() {
+        guard let firstBytes, firstBytes.takesInput else { return flush() }
         // Behind a handshake there may be records, which are taken apart into the other buffer.
         let buffer = worker.recordBuffers.innerRecords
         let count = receive(into: buffer)
-        if count == 0 { return interceptor.inputEnded() ? flush() : clientGone() }
+        if count == 0 { return firstBytes.inputEnded() ? flush() : clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
-        interceptor.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        firstBytes.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         flush()
     }
 
@@ -101,17 +112,17 @@ extension ClientConnection: QueuedReader {
 
     func resumeReading() {
         awaitsTurn = false
-        if phase == .intercepting { readInterceptor() } else if phase == .idle { readRequest() }
-        if phase == .intercepting || phase == .idle { flush() }
+        if isReadingFirstBytes { readFirstBytes() } else if phase == .idle { readRequest() }
+        if isReadingFirstBytes || phase == .idle { flush() }
     }
 
     /// What came together with the CONNECT.
     func feedInterceptor() {
-        guard hasInput, let interceptor, interceptor.takesInput else { return }
+        guard hasInput, let firstBytes, firstBytes.takesInput else { return }
         let held = input[inputStart...]
         input = []
         inputStart = 0
-        held.withUnsafeBytes { interceptor.take($0) }
+        held.withUnsafeBytes { firstBytes.take($0) }
         if phase != .intercepting { flush() }
     }
 
@@ -126,11 +137,42 @@ extension ClientConnection: QueuedReader {
     }
 
     /// What is in the tunnel is in TLS that ends here.
-    /// - Parameter octets: records that came behind the handshake.
-    func enter(_ tunnel: TunnelAuthority, sealed octets: UnsafeRawBufferPointer) {
+    /// - Parameter records: what came behind the handshake.
+    func enter(_ tunnel: TunnelAuthority, sealed records: UnsafeRawBufferPointer) {
         beginInside(tunnel)
+        openChannel(records)
+    }
+
+    private func beginInside(_ tunnel: TunnelAuthority) {
+        firstBytes = nil
+        self.tunnel = tunnel
+        phase = .idle
+        setDeadline(worker.settings.timeouts.clientIdle)
+    }
+
+    // MARK: TLS
+
+    /// What is sent from here on is TLS's.
+    func beginTLS(_ session: ServerTLSSession) {
+        channel.begin(session)
+        // It has its first records to send.
+        flushSoon()
+    }
+
+    /// The handshake with a listener has ended well.
+    /// - Parameter user: the name in the client's certificate.
+    func openTLS(user: [UInt8], with records: UnsafeRawBufferPointer) {
+        firstBytes = nil
+        self.user = user
+        phase = .idle
+        setDeadline(worker.settings.timeouts.clientHead)
+        openChannel(records)
+    }
+
+    /// Reads what came behind a handshake.
+    private func openChannel(_ records: UnsafeRawBufferPointer) {
         let buffer = worker.readBuffer
-        switch channel.open(octets, into: buffer) {
+        switch channel.open(records, into: buffer) {
         case .bytes(let count):
             keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             readInside()
@@ -139,11 +181,10 @@ extension ClientConnection: QueuedReader {
         }
     }
 
-    private func beginInside(_ tunnel: TunnelAuthority) {
-        interceptor = nil
-        self.tunnel = tunnel
-        phase = .idle
-        setDeadline(worker.settings.timeouts.clientIdle)
+    /// The handshake with a listener has failed. An alert may wait to be sent, and nobody waits for whether it arrives.
+    func endHandshake() {
+        _ = output.write(to: &channel)
+        close()
     }
 
     private func readInside() {
@@ -154,7 +195,7 @@ extension ClientConnection: QueuedReader {
     /// Nothing comes of the tunnel. The client is told by an alert, if there is one for it.
     func endInterception(with alert: TLSAlert?) {
         guard phase == .intercepting else { return }
-        interceptor = nil
+        firstBytes = nil
         if let alert { output.buffer += alert.record }
         phase = .idle
         closesWhenDrained = true

@@ -12,12 +12,13 @@ import TLSChannel
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
 ///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
+///     handshaking ──TLS of the listener is open──▶ idle | closed
 ///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handed over | lingering
 ///
 /// Confined to its loop. While it is idle it holds no buffer: bytes are read into the loop's own buffer, and only what cannot
 /// be used at once is kept here.
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
-    enum Phase: UInt8 { case idle, readingHead, exchanging, intercepting, lingering, handedOver, closed }
+    enum Phase: UInt8 { case idle, readingHead, exchanging, handshaking, intercepting, lingering, handedOver, closed }
 
     // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
     let worker: LoopWorker
@@ -39,14 +40,14 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// It is ready to be read on, and others are before it (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
     /// It has not shown yet that it asks for something: others are heard first.
-    @exclusivity(unchecked) private var isNewcomer = true
+    @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
     /// How many requests may still be begun before others have their turn.
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
-    /// While it is open what becomes of a tunnel.
-    var interceptor: ConnectInterceptor?
-    /// Through which it reaches its client, where the listener speaks TLS.
-    var tlsConnection: TLSListenerConnection?
+    /// While the client's first bytes decide: in a handshake with a listener, and while it is open what becomes of a tunnel.
+    var firstBytes: (any FirstBytesReader)?
+    /// The listener asks for certificates: a client without one gets no further than the handshake.
+    var isCertified = false
     /// The name of who has it, where that was proved for all of its requests.
     @exclusivity(unchecked) var user: [UInt8] = []
     /// Whom the requests are for that are read inside a tunnel.
@@ -71,15 +72,19 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// So much is written to one client before others have their turn.
     private static let octetsInTurn: UInt64 = 256 * 1024
 
-    init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
+    /// - Parameter tls: of a listener that speaks it.
+    init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS? = nil) throws(SystemError) {
         self.worker = worker
         loop = worker.loop
         channel = ByteChannel(descriptor: descriptor)
         self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
-        registration = try loop.register(descriptor, .read, handler: self, isNewcomer: true)
+        // A handshake has a queue of its own.
+        isNewcomer = tls == nil
+        registration = try loop.register(descriptor, .read, handler: self, isNewcomer: isNewcomer)
         timer = loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHead)
+        if let tls { handshake(tls) }
     }
 
     var descriptor: Int32 { channel.descriptor }
@@ -108,7 +113,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
             // A client that refuses our certificate says so in its last bytes.
-            if phase == .intercepting { readInterceptor() }
+            if isReadingFirstBytes { readFirstBytes() }
             return clientGone()
         }
         if events.contains(.writable) { flush() }
@@ -116,7 +121,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: if !awaitsOthers { readRequest() }
             case .exchanging: readBody()
-            case .intercepting: if worker.interceptions.admits(self) { readInterceptor() } else { awaitTurn() }
+            case .handshaking, .intercepting: if worker.interceptions.admits(self) { readFirstBytes() } else { awaitTurn() }
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -138,7 +143,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         switch phase {
         case .idle: if output.isEmpty { closeIdle() } else { clientGone() }
         case .lingering: close()
-        case .intercepting: interceptor?.deadlinePassed(isLast: closesWhenDrained)
+        case .handshaking, .intercepting: firstBytes?.deadlinePassed(isLast: closesWhenDrained)
         case .readingHead:
             takeDriver().reject(.requestTimeout)
             flush()
@@ -395,7 +400,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         let timeouts = worker.settings.timeouts
         if !output.isEmpty {
             loop.modify(registration, .write)
-            return setDeadline(forTaking: timeouts.clientBody)
+            if phase != .handshaking { setDeadline(forTaking: timeouts.clientBody) }
+            return
         }
         if phase == .idle, closesWhenDrained || (hasEndedInTLS && !isProcessing && !awaitsOthers) { return endGracefully() }
         switch phase {
@@ -427,8 +433,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 taking = nil
                 loop.cancelTimer(timer)
             }
-        case .intercepting:
-            loop.modify(registration, awaitsTurn ? .edgeTriggered : interceptor?.takesInput == true ? .read : Interest())
+        case .handshaking, .intercepting:
+            loop.modify(registration, awaitsTurn ? .edgeTriggered : firstBytes?.takesInput == true ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

@@ -10,16 +10,13 @@ import UpstreamTransport
 /// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain
 /// HTTP, or gets a tunnel after all. Until then nobody is connected to.
 ///
-/// States and moves: `reading`, until the client's first bytes say what it speaks → `awaitingLeaf`, where TLS is to end here →
-/// `queued` → `beginning`, on another thread → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
-/// `tunnelling`, a tunnel being opened. From each to `ended`. Confined to its loop; its connection keeps it.
-final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
+/// States and moves: `reading`, until the client's first bytes say what it speaks → `handshaking`, where TLS is to end here → `ended`, the
+/// connection's requests being read from then on as those inside. From `reading` also to `tunnelling`, a tunnel being opened. From each to
+/// `ended`. Confined to its loop; its connection keeps it.
+final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private enum State {
         case reading
-        case awaitingLeaf(Reply<LeafCertificateCache.Answer>)
-        case queued(Leaf)
-        case beginning
-        case handshaking(ServerTLSSession)
+        case handshaking
         case tunnelling(TunnelOpening)
         case ended
     }
@@ -31,7 +28,7 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
     /// Carries the exchange of the CONNECT, which ends when it is decided.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
-    private var reader: ClientHelloReader
+    private lazy var handshake = ClientTLSHandshake(worker, delegate: self)
     /// What came, where it is no TLS or not yet known to be any.
     private var text: [UInt8] = []
     private var state = State.reading
@@ -51,23 +48,19 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
         self.connection = connection
         self.owner = owner
         shownHost = origin.host
-        reader = ClientHelloReader(limits: worker.settings.parseLimits)
     }
 
     /// Whether what the client sends is to be read now.
     var takesInput: Bool {
         switch state {
-        case .reading, .handshaking: true
-        case .awaitingLeaf, .queued, .beginning, .tunnelling, .ended: false
+        case .reading: true
+        case .handshaking: handshake.takesInput
+        case .tunnelling, .ended: false
         }
     }
 
-    var awaitsHandshake: Bool {
-        if case .queued = state { true } else { false }
-    }
-
     /// Everything that came before TLS with us.
-    private var held: [UInt8] { reader.octets.isEmpty ? text : reader.octets }
+    private var held: [UInt8] { handshake.octets.isEmpty ? text : handshake.octets }
 
     /// How long the client may say nothing.
     var silenceLimit: Int {
@@ -89,15 +82,15 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
     func take(_ octets: UnsafeRawBufferPointer) {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { read($0.span) }
-        case .handshaking(let session): handshake(session, octets)
-        case .awaitingLeaf, .queued, .beginning, .tunnelling, .ended: preconditionFailure("nothing was asked for")
+        case .handshaking: handshake.take(octets)
+        case .tunnelling, .ended: preconditionFailure("nothing was asked for")
         }
     }
 
     /// The client has left, or the connection ends for another reason.
     func connectionEnded() {
         switch state {
-        case .reading, .awaitingLeaf, .queued, .beginning, .handshaking: refuse(.clientLeft)
+        case .reading, .handshaking: refuse(.clientLeft)
         case .tunnelling: end { $0.tunnelEnded(TunnelCounts()) }
         case .ended: break
         }
@@ -108,35 +101,23 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
         switch state {
         // Who sends nothing waits for the server to speak, as in many protocols.
         case .reading where !isLast && held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
-        case .reading, .awaitingLeaf, .queued, .beginning, .handshaking: refuse(.timedOut)
+        case .reading, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
         }
     }
 
     private func read(_ octets: Span<UInt8>) {
         if held.isEmpty { connection.entranceHasBegun() }
-        if !reader.octets.isEmpty { return readHello(octets) }
+        if !handshake.octets.isEmpty { return octets.withUnsafeBytes(handshake.take) }
         text.append(octets)
         switch FirstOctets(text.span) {
         case .undecided: break
         case .tls:
             let octets = text
             text = []
-            readHello(octets.span)
+            octets.withUnsafeBytes(handshake.take)
         case .http1: enterPlainHTTP()
         case .http2, .other: openTunnelOfOthers()
-        }
-    }
-
-    private func readHello(_ octets: Span<UInt8>) {
-        do throws(ClientHelloFault) {
-            switch try reader.take(octets) {
-            case .needsMore: break
-            case .hello(let hello): decide(on: hello)
-            case .notTLS: openTunnelOfOthers()
-            }
-        } catch {
-            refuse(.unreadable(error))
         }
     }
 
@@ -186,74 +167,12 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
 
     private func intercept(as host: String) {
         shownHost = host
-        guard let leaves = worker.interception?.leaves else { return refuse(.noLeaf(.noAuthority)) }
         guard let name = try? LeafName(host) else { return refuse(.noLeaf(.noName)) }
-        let now = POSIXTime(worker.now)
-        if let leaf = leaves.leaf(for: name, at: now) { return queue(leaf) }
-        let reply = worker.loop.reply { [weak self] (answer: LeafCertificateCache.Answer) in
-            guard let self, case .awaitingLeaf = state else { return }
-            switch answer {
-            case .success(let leaf): queue(leaf)
-            case .failure(let missing): refuse(.noLeaf(missing))
-            }
-        }
-        state = .awaitingLeaf(reply)
-        leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
+        state = .handshaking
+        handshake.issue(for: name)
         // A host not seen lately is likely to be asked: its handshake goes on beside the client's.
-        guard case .connect = worker.context.preconnectDecision(for: secureAuthority) else { return }
+        guard handshake.awaitsLeaf, case .connect = worker.context.preconnectDecision(for: secureAuthority) else { return }
         worker.transport.prepare(Origin(scheme: .https, host: host, port: origin.port), via: via)
-    }
-
-    private func queue(_ leaf: Leaf) {
-        state = .queued(leaf)
-        worker.handshakes.add(self)
-    }
-
-    func beginHandshake() -> HandshakeBeginning? {
-        guard case .queued(let leaf) = state else { return nil }
-        state = .beginning
-        guard let context = worker.interception?.context else {
-            refuse(.noLeaf(.noAuthority))
-            return nil
-        }
-        // A ticket is good for this host alone, and for this port.
-        let scope = SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets
-        return HandshakeBeginning(context: context, shown: .leaf(leaf), scope: scope, octets: reader.octets)
-    }
-
-    func handshakeBegan(_ begun: BegunHandshake?) {
-        guard case .beginning = state else { return }
-        guard let begun else { return refuse(.noLeaf(.failed)) }
-        state = .handshaking(begun.session)
-        owner.delivery.connectOutcome = .intercepted
-        connection.channel.begin(begun.session)
-        let octets = reader.octets
-        octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
-        connection.flush()
-    }
-
-    func giveWay() { refuse(.gaveWay) }
-
-    private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
-        goOn(session.handshake(octets), of: session, behind: octets)
-    }
-
-    /// - Parameter octets: with which the handshake has come so far.
-    private func goOn(
-        _ progress: ServerTLSSession.Handshake, of session: ServerTLSSession, behind octets: UnsafeRawBufferPointer
-    ) {
-        switch progress {
-        case .needsMore: break
-        case .established(let taken):
-            end { $0.tunnelEnded(TunnelCounts()) }
-            connection.enter(secureAuthority, sealed: UnsafeRawBufferPointer(rebasing: octets[taken...]))
-        case .failed(.refusedByClient(let number)):
-            let alert = TLSAlert(number)
-            guard alert.isOfCertificate else { return refuse(.clientAlert(alert)) }
-            worker.transport.noteRefusal(host: shownHost, port: origin.port)
-            refuse(.refusedByClient(alert))
-        case .failed(.protocolError), .failed(.clientNotCertified): refuse(.clientHandshakeFailed)
-        }
     }
 
     // MARK: A tunnel after all
@@ -305,7 +224,7 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
         state = .ended
         owner.note(opening)
         owner.tunnelRefused(owner.tellFault(error), TunnelCounts())
-        connection.endInterception(with: reader.octets.isEmpty ? nil : .unrecognizedName)
+        connection.endInterception(with: handshake.octets.isEmpty ? nil : .unrecognizedName)
     }
 
     // MARK: Ends
@@ -314,10 +233,9 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
 
     /// - Parameter alert: for a client that speaks TLS.
     private func refuse(_ refusal: TunnelRefusal, alert: TLSAlert?) {
-        // What TLS has to say by itself stands in the output already.
-        let isInTLS = if case .handshaking = state { true } else { false }
         end { $0.tunnelRefused(FaultMapping.fault(refusal), TunnelCounts()) }
-        connection.endInterception(with: isInTLS ? nil : alert)
+        // What TLS has to say by itself stands in the output already.
+        connection.endInterception(with: handshake.hasSession ? nil : alert)
     }
 
     /// Lets go of what is under way, and has the CONNECT's exchange end.
@@ -325,14 +243,39 @@ final class ConnectInterceptor: TunnelDelegate, QueuedHandshake {
         let former = state
         state = .ended
         switch former {
-        case .awaitingLeaf(let reply): worker.loop.forget(reply)
+        case .handshaking: handshake.end()
         case .tunnelling(let opening):
             opening.cancel()
             worker.openingTunnels -= 1
-        case .beginning, .handshaking: worker.handshakes.ended(self)
-        case .queued: worker.handshakes.left()
         case .reading, .ended: break
         }
         tell(owner)
+    }
+}
+
+extension ConnectInterceptor: ClientTLSHandshakeDelegate {
+    func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello) { decide(on: hello) }
+
+    func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake) { openTunnelOfOthers() }
+
+    func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])? {
+        guard let context = worker.interception?.context else { return nil }
+        // A ticket is good for this host alone, and for this port.
+        return (context, SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets)
+    }
+
+    func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) {
+        owner.delivery.connectOutcome = .intercepted
+        connection.beginTLS(session)
+    }
+
+    func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer) {
+        end { $0.tunnelEnded(TunnelCounts()) }
+        connection.enter(secureAuthority, sealed: records)
+    }
+
+    func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?) {
+        if case .refusedByClient = refusal { worker.transport.noteRefusal(host: shownHost, port: origin.port) }
+        refuse(refusal)
     }
 }

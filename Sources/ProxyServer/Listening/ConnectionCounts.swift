@@ -15,16 +15,15 @@ final class ConnectionCounts: Sendable {
     var total: Int { counts.reduce(0) { $0 + $1.value.load(ordering: .relaxed) } }
 
     /// Counts a new connection to the loop with the fewest.
-    /// - Parameter count: how many descriptors it takes.
-    func opened(_ count: Int) -> Int {
+    func opened() -> Int {
         var least = 0
         for index in counts.indices.dropFirst()
         where counts[index].value.load(ordering: .relaxed) < counts[least].value.load(ordering: .relaxed) {
             least = index
         }
-        counts[least].value.wrappingAdd(count, ordering: .relaxed)
+        counts[least].value.wrappingAdd(1, ordering: .relaxed)
         return least
     }
 
-    func closed(on loop: Int, _ count: Int = 1) { counts[loop].value.wrappingSubtract(count, ordering: .relaxed) }
+    func closed(on loop: Int) { counts[loop].value.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -85,22 +85,20 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         guard settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
             return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
         }
-        // With the pair of sockets between them, a connection in TLS and the one inside are three.
-        let count = tls == nil ? 1 : TLSListenerConnection.descriptorCount
-        if worker.shared.counts.total + count > settings.connectionLimit {
+        if isFull {
             warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
             return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)
         }
         var one: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        let chosen = worker.shared.counts.opened(count)
+        let chosen = worker.shared.counts.opened()
         if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer, tls: tls) }
         let wasTaken = loops[chosen].post { loop in
             (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls)
         }
         if !wasTaken {
             closeDescriptor(descriptor)
-            worker.shared.counts.closed(on: chosen, count)
+            worker.shared.counts.closed(on: chosen)
         }
     }
 

@@ -40,7 +40,6 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
-    private var tlsConnections: [ObjectIdentifier: TLSListenerConnection] = [:]
     /// By the reason, of which there are few.
     private var tlsWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that are told that they are not served.
@@ -108,22 +107,8 @@ final class LoopWorker: BatchHandler {
 
     /// - Parameter tls: of a listener that speaks it.
     func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?) {
-        guard let tls else { return adopt(descriptor: descriptor, peer: peer) }
         do throws(SystemError) {
-            let tlsConnection = try TLSListenerConnection.start(self, descriptor: descriptor, peer: peer, tls: tls)
-            tlsConnections[ObjectIdentifier(tlsConnection)] = tlsConnection
-        } catch {
-            closeDescriptor(descriptor)
-            shared.counts.closed(on: index, TLSListenerConnection.descriptorCount)
-        }
-    }
-
-    /// The connection inside of one in TLS, which has counted it.
-    func adopt(descriptor: Int32, peer: PeerAddress, behind tlsConnection: TLSListenerConnection, user: [UInt8]) {
-        do throws(SystemError) {
-            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
-            connection.tlsConnection = tlsConnection
-            connection.user = user
+            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer, tls: tls)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             closeDescriptor(descriptor)
@@ -137,23 +122,6 @@ final class LoopWorker: BatchHandler {
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
         let words = detail.map { "\(reason): \($0)" } ?? reason
         shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(words); said once a minute")
-    }
-
-    func tlsConnectionEnded(_ tlsConnection: TLSListenerConnection) {
-        tlsConnections[ObjectIdentifier(tlsConnection)] = nil
-        // The connection inside counts itself.
-        shared.counts.closed(on: index, TLSListenerConnection.descriptorCount - (tlsConnection.hasLetIn ? 1 : 0))
-        checkDrained()
-    }
-
-    private func adopt(descriptor: Int32, peer: PeerAddress) {
-        do throws(SystemError) {
-            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
-            connections[ObjectIdentifier(connection)] = connection
-        } catch {
-            closeDescriptor(descriptor)
-            shared.counts.closed(on: index)
-        }
     }
 
     /// Tells a client that it is not served. A refused connection counts as none of those served, and there are only so many.
@@ -279,12 +247,8 @@ final class LoopWorker: BatchHandler {
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         // Who may no longer come in is let go with the answer that is under way.
         for connection in Array(connections.values)
-        where !settings.admission.allows(connection.peer, isCertified: connection.tlsConnection?.isCertified == true) {
+        where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
             connection.drain()
-        }
-        for tlsConnection in Array(tlsConnections.values)
-        where !tlsConnection.hasLetIn && !settings.admission.allows(tlsConnection.peer, isCertified: tlsConnection.isCertified) {
-            tlsConnection.close()
         }
         planClosing()
     }
@@ -316,7 +280,6 @@ final class LoopWorker: BatchHandler {
         isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
-        for tlsConnection in Array(tlsConnections.values) where !tlsConnection.hasLetIn { tlsConnection.close() }
         for driver in Array(runningDrivers.values) { driver.giveUpBackground() }
         checkDrained()
     }
@@ -326,7 +289,6 @@ final class LoopWorker: BatchHandler {
         closeListeners()
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
-        for tlsConnection in Array(tlsConnections.values) { tlsConnection.close() }
         transport.close()
         for retired in retiredTransports { retired.close() }
         retiredTransports = []
@@ -341,7 +303,7 @@ final class LoopWorker: BatchHandler {
     }
 
     private func checkDrained() {
-        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, tlsConnections.isEmpty, runningDrivers.isEmpty else {
+        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, runningDrivers.isEmpty else {
             return
         }
         self.whenDrained = nil

@@ -12,11 +12,15 @@ final class SwitchingStage {
         case intercepted
         /// The client in plain text, the origin inside of TLS, as a rule has it.
         case upgraded
+        /// Inside of TLS with the listener, the origin in plain text.
+        case secureListener
     }
 
     let way: Way
     let inner: InterceptingStage
     let origin: ScriptedOrigin
+    /// Has issued the listener's certificate, where it speaks TLS.
+    private let listener = TestAuthority()
     var proxy: TestProxy { inner.proxy }
 
     /// - Parameter rules: items of the settings' list, each on a line.
@@ -26,8 +30,14 @@ final class SwitchingStage {
     ) throws {
         self.way = way
         let upgrade = "  - {name: up, match: {host: two.test, scheme: http}, request: {upgrade: https}}\n"
-        inner = try InterceptingStage("rules:\n" + upgrade + rules, loops: loops, change: change, answer: answer)
-        origin = way == .plain || way == .tunnelled ? ScriptedOrigin.answering(answer) : inner.origin
+        let tls = way == .secureListener ? try ListenerStage.tls(listener) : nil
+        inner = try InterceptingStage(
+            "rules:\n" + upgrade + rules, loops: loops,
+            change: {
+                $0.listenerTLS = [tls]
+                change(&$0)
+            }, answer: answer)
+        origin = [.plain, .tunnelled, .secureListener].contains(way) ? ScriptedOrigin.answering(answer) : inner.origin
     }
 
     deinit { origin.stop() }
@@ -39,12 +49,14 @@ final class SwitchingStage {
         case .plain, .upgraded: try RawClient(port: proxy.port, owner: self, receiveBuffer: receiveBuffer)
         case .tunnelled: try inner.connect("one.test", port: origin.port)
         case .intercepted: try inner.secure()
+        case .secureListener: try ListenerStage.secure(RawClient(port: proxy.port, owner: self), by: listener)
         }
     }
 
     func head(_ path: String, fields: String = SwitchingStage.asks) -> String {
         let authority = "\(host):\(origin.port)"
-        let target = way == .plain || way == .upgraded ? "http://\(authority)\(path)" : path
+        let isForwarded = [.plain, .upgraded, .secureListener].contains(way)
+        let target = isForwarded ? "http://\(authority)\(path)" : path
         return "GET \(target) HTTP/1.1\r\nHost: \(authority)\r\n\(fields)\r\n"
     }
 
@@ -79,6 +91,6 @@ final class SwitchingStage {
 
     /// Ends the client's way, as its protocol has it.
     func end(_ client: RawClient) {
-        if way == .intercepted { client.endTLS() } else { client.endSending() }
+        if way == .intercepted || way == .secureListener { client.endTLS() } else { client.endSending() }
     }
 }

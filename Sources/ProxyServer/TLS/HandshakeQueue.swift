@@ -1,30 +1,17 @@
 import EventLoop
 
-/// What has to wait for its turn.
-protocol QueuedHandshake: AnyObject {
-    /// It still does.
-    var awaitsHandshake: Bool { get }
-    /// It is its turn. From here on it is under way, and the queue is told when it is over.
-    /// - Returns: `nil` where nothing comes of it, of which the queue need not be told.
-    func beginHandshake() -> HandshakeBeginning?
-    /// It has been begun, unless OpenSSL had no memory. It may have ended meanwhile.
-    func handshakeBegan(_ begun: BegunHandshake?)
-    /// Others wait, and this one's client has not gone on for long enough: it ends, of which the queue is told.
-    func giveWay()
-}
-
 /// Handshakes with clients, begun one after the other, in their order, on a thread beside the loop: each beginning costs as much as ten
 /// answers from memory, and nobody waits for it but its client. Where as many are under way as may be, the one that was begun first gives
 /// way to who waits, unless it has only begun. Confined to its loop.
 final class HandshakeQueue: TimerHandler {
     private struct Begun {
-        let handshake: any QueuedHandshake
+        let handshake: ClientTLSHandshake
         let moment: MonotonicTime
     }
 
     private unowned let worker: LoopWorker
     private let beginner: LoopHandle
-    private var waiting = WaitingQueue<any QueuedHandshake>()
+    private var waiting = WaitingQueue<ClientTLSHandshake>()
     /// Of those that wait, how many have left.
     private var leftCount = 0
     /// Begun, and not at their end, in their order: as many as there may be at most.
@@ -44,13 +31,13 @@ final class HandshakeQueue: TimerHandler {
         self.beginner = beginner
     }
 
-    func add(_ handshake: any QueuedHandshake) {
+    func add(_ handshake: ClientTLSHandshake) {
         waiting.append(handshake)
         beginNext()
     }
 
     /// One that is under way is at its end, whichever way.
-    func ended(_ handshake: any QueuedHandshake) {
+    func ended(_ handshake: ClientTLSHandshake) {
         if let place = underWay.firstIndex(where: { $0.handshake === handshake }) { underWay.remove(at: place) }
         beginNext()
     }
@@ -59,7 +46,7 @@ final class HandshakeQueue: TimerHandler {
     func left() {
         leftCount += 1
         guard leftCount * 2 > waiting.count else { return }
-        waiting.removeAll { !$0.awaitsHandshake }
+        waiting.removeAll { !$0.awaitsTurn }
         leftCount = 0
     }
 
@@ -71,24 +58,24 @@ final class HandshakeQueue: TimerHandler {
         isChoosing = true
         defer { isChoosing = false }
         while !isBeginning, let first = waiting.first {
-            guard first.awaitsHandshake else {
+            guard first.awaitsTurn else {
                 _ = waiting.popFirst()
                 leftCount -= 1
                 continue
             }
             guard hasRoom || makeRoom() else { return }
             _ = waiting.popFirst()
-            guard let beginning = first.beginHandshake() else { continue }
+            guard let beginning = first.begin() else { continue }
             underWay.append(Begun(handshake: first, moment: worker.loop.now))
             begin(beginning, for: first)
         }
     }
 
-    private func begin(_ beginning: HandshakeBeginning, for handshake: any QueuedHandshake) {
+    private func begin(_ beginning: HandshakeBeginning, for handshake: ClientTLSHandshake) {
         isBeginning = true
         let reply = worker.loop.reply { [unowned self] (begun: BegunHandshake?) in
             isBeginning = false
-            handshake.handshakeBegan(begun)
+            handshake.began(begun)
             beginNext()
         }
         if !beginner.post({ _ in reply.send(beginning.begin()) }) { reply.send(nil) }
