@@ -43,7 +43,7 @@ struct ConnectedPeer {
     let descriptor: Int32
     let address: IPAddress?
     /// The TLS connection on that descriptor, whose server is believed; it closes the descriptor, too.
-    var channel: TLSChannel?
+    var channel: UpstreamTLSChannel?
     /// How long the name and the handshake took, in microseconds; zero where there was none.
     var lookUpTime = 0
     var handshakeTime = 0

@@ -9,7 +9,7 @@ import ServerTrust
 ///
 /// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
 /// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection keeps its handle
-/// (`TLSChannel`).
+/// (`UpstreamTLSChannel`).
 ///
 /// Moves: `connect` adds a handle, or has the attempt wait where as many as may be are under way; sockets and timers drive it through
 /// `act`, and what libcurl forgets to ask for through `nudge`; each finished attempt is reported from `collectFinished`, outside of any
@@ -254,7 +254,7 @@ final class Connector {
                 audit?.note(verdict, host: judge.host, port: attempt.port, at: now)
             }
             unwatch(descriptor)
-            peer.channel = TLSChannel(self, attempt, descriptor: descriptor)
+            peer.channel = UpstreamTLSChannel(self, attempt, descriptor: descriptor)
             return peer
         }
         unwatch(descriptor)

@@ -21,12 +21,12 @@ package final class SwitchedConnection {
     package let received: [UInt8]
     /// Counts those inside TLS.
     private let transport: Transport?
-    private let channel: TLSChannel?
+    private let channel: UpstreamTLSChannel?
     /// What tells the end inside TLS, as far as it has not left.
     private var endRecords: [UInt8]?
     private var isClosed = false
 
-    init(_ transport: Transport, descriptor: Int32, channel: TLSChannel?, received: [UInt8]) {
+    init(_ transport: Transport, descriptor: Int32, channel: UpstreamTLSChannel?, received: [UInt8]) {
         self.transport = transport
         self.descriptor = descriptor
         self.channel = channel

@@ -48,7 +48,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     private let transport: Transport
     private let descriptor: Int32
     /// The bytes inside TLS; `nil` where they are those of the socket.
-    private let channel: TLSChannel?
+    private let channel: UpstreamTLSChannel?
     private var registration: Registration?
     private var state = State.idle
     @exclusivity(unchecked) private var reading: Reading
@@ -91,10 +91,10 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         informationalCount = 0
     }
 
-    /// As `TLSChannel.verdict`.
+    /// As `UpstreamTLSChannel.verdict`.
     var verdict: TrustVerdict? { channel?.verdict }
 
-    /// As `TLSChannel.judgedChain`.
+    /// As `UpstreamTLSChannel.judgedChain`.
     var judgedChain: [Certificate] { channel?.judgedChain ?? [] }
 
     /// Closes the socket. Its exchange, if any, hears nothing of it.
@@ -239,7 +239,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     }
 
     /// A buffer's length for each batch, until the channel has no more: what OpenSSL holds stirs nobody.
-    private func read(from channel: TLSChannel, for exchange: UpstreamExchange) {
+    private func read(from channel: UpstreamTLSChannel, for exchange: UpstreamExchange) {
         var left = Transport.readLength
         while true {
             let kept = takeUpPartialHead()
@@ -266,14 +266,14 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     /// As much as there is and as the buffer takes. A record that is not a full one is likely to be the response's last: it is looked at
     /// before more is asked for.
     private static func receive(
-        from channel: TLSChannel, into buffer: UnsafeMutableRawBufferPointer, at start: Int
-    ) -> (end: Int, last: TLSChannel.Received) {
+        from channel: UpstreamTLSChannel, into buffer: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> (end: Int, last: UpstreamTLSChannel.Received) {
         var end = start
         while true {
             let last = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
             guard case .bytes(let count) = last else { return (end, last) }
             end += count
-            if count < TLSChannel.recordLength || end == buffer.count { return (end, last) }
+            if count < UpstreamTLSChannel.recordLength || end == buffer.count { return (end, last) }
         }
     }
 

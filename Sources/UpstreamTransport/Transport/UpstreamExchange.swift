@@ -56,7 +56,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
-    /// The server's, where this exchange is its connection's first (`TLSChannel.judgedChain`).
+    /// The server's, where this exchange is its connection's first (`UpstreamTLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
 
     /// Of the server that the exchange is with.

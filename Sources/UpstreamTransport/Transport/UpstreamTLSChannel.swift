@@ -9,7 +9,7 @@ import ServerTrust
 ///
 /// It keeps libcurl's handle, which stays in the connector's multi: taken out of it, libcurl would end the connection. Nobody but
 /// who reads to `wouldBlock` knows that nothing is left, since the loop does not see what OpenSSL holds.
-final class TLSChannel {
+final class UpstreamTLSChannel {
     enum Received {
         case bytes(Int), wouldBlock
         /// The server has said that it sends no more (close_notify).
