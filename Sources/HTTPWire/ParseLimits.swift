@@ -10,11 +10,11 @@ package struct ParseLimits: Equatable, Sendable {
     package var fieldCount = 100
     /// Empty lines that are passed over before a request line (RFC 9112 §2.2 asks for one).
     package var leadingEmptyLineCount = 4
-    /// Bytes of a chunk's size and extensions without their CRLF.
+    /// Bytes of a chunk's size and extensions without their CRLF. A size has 16 digits at most, and hardly a peer sends extensions.
     package var chunkLineLength = 256
     /// Bytes of all chunk extensions of one body (RFC 9112 §7.1.1).
     package var chunkExtensionsLength = 16 * 1024
-    /// Bytes of a trailer section with its empty line.
+    /// Bytes of a trailer section with its empty line. Trailers in use are a digest, a signature, a status or timings.
     package var trailerSectionLength = 8 * 1024
     /// Field lines of a trailer section.
     package var trailerFieldCount = 100

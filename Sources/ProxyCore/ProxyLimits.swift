@@ -13,6 +13,7 @@ package struct ProxyLimits: Equatable, Sendable {
     /// Up to this length a request's body is gathered to be recorded, and to be looked for among recordings, in bytes.
     package var recordedRequestLength = 8 * 1024 * 1024
     /// What the bodies of requests that are gathered take in memory in all, in bytes; where there is no room, the answer is 503.
+    /// Eight of the longest fit, each of which is read as fast as its client sends it.
     package var gatheredRequestBytes = 64 * 1024 * 1024
     /// How many searches for what comes near to a request that no recording answers may wait; further ones are left to a command.
     package var waitingSearches = 16
@@ -32,7 +33,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var waitingJudgements = 1024
     /// What the bodies that are gathered for a check may take in memory in all, in bytes; where there is no room, the answer is 503.
     package var checkedBytes = 64 * 1024 * 1024
-    /// What rules have made of stored responses' content is kept in memory up to so many bytes in all.
+    /// What rules have made of stored responses' content is kept in memory up to so many bytes in all. What finds no room is made
+    /// again, so a limit too low costs time and fails no request.
     package var transformedBytes = 64 * 1024 * 1024
     /// The pipelined requests' answers that are gathered before they are written, in bytes.
     package var pipelinedOutput = 64 * 1024

@@ -16,11 +16,13 @@ package struct ServerSettings: Sendable {
         package var clientBody = 60_000
         /// Between requests.
         package var clientIdle = 75_000
-        /// For a client that has ended its side and for which nothing comes.
+        /// For a client that has ended its side and for which nothing comes. TCP does not tell whether it has left
+        /// or only sends no more.
         package var halfClosed = 5_000
         /// How long an answered connection is kept so that the client can read the answer.
         package var lingering = 2_000
         /// For a client in a tunnel that may be answered here to say what it speaks; whoever says nothing waits for its server to speak.
+        /// A TLS client sends its ClientHello within a round trip; a tunnel to a server that speaks first is held up for this long.
         package var firstOctets = 2_000
         /// From the first byte in such a tunnel to the end of the handshake.
         package var clientHandshake = 10_000
@@ -34,7 +36,7 @@ package struct ServerSettings: Sendable {
     package struct TraceLimits: Equatable, Sendable {
         /// On each loop.
         package var count = 10_000
-        /// Of all loops together.
+        /// Of all loops together. Where they take more, the oldest are forgotten before `count` is reached.
         package var byteCount = 12 << 20
 
         package init() {}

@@ -39,12 +39,14 @@ package final class ReplaySources: Sendable {
     /// How much the thread that has the files holds of them.
     package struct Limits: Sendable {
         /// Bytes of a body that is read at once; a longer one is read in pieces.
+        /// Each client that takes a body holds one of these in memory at most.
         package var wholeLength: UInt64 = 1 << 20
-        /// Bytes of a body, in its codings and out of them, that is taken out of them for a client that does not know them.
+        /// Bytes of a body, in its codings and out of them, that is taken out of them for a client that does not know them. The
+        /// thread that has the files does it, and other requests wait; a longer body keeps its codings.
         package var decodedLength: UInt64 = 8 << 20
-        /// Who goes through sequences apart; beyond that all begin anew.
+        /// Who goes through sequences apart; beyond that all begin anew. Each has a place in every sequence.
         package var sessions = 4096
-        /// Bodies that are read in pieces at the same time and stay open.
+        /// Bodies that are read in pieces at the same time and stay open. A further one is opened again for each piece.
         package var openBodies = 64
 
         package init() {}

@@ -162,7 +162,7 @@ struct GatewayErrorTests {
     func queueIsFull() throws {
         let release = Gate()
         let asked = Gate()
-        let stage = try Stage("upstream: {connections_per_origin: 1, queue: 0}") { _, connection in
+        let stage = try Stage("upstream: {connections_per_origin: 1}", queueLength: 0) { _, connection in
             asked.open()
             release.wait()
             return connection.respond(body: "late")

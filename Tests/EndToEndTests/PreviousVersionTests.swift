@@ -1,8 +1,11 @@
 import Foundation
 import HTTPMessage
+import ProxyServer
+import Recordings
 import ServerTrust
 import TestSupport
 import Testing
+import UpstreamTransport
 
 @testable import LarderSettings
 
@@ -80,8 +83,29 @@ struct PreviousVersionTests {
         #expect(settings.limits.fieldCount == 120)
         #expect(settings.store.memory.bodyLengthLimit == 3 << 20)
         #expect(settings.tls.connect.verdictTTL == .seconds(300))
-        let changed = RenamedSetting.all.map(\.old)
+        let changed = RenamedSetting.all.map(\.old) + RemovedSetting.all.map(\.name)
         #expect(loaded.warnings.count == changed.count)
         for name in changed { #expect(loaded.warnings.contains { $0.contains(": \(name) is ") }, "\(name)") }
+    }
+
+    @Test("The fixed values that warnings give are those in use")
+    func givesFixedValues() {
+        let serving = ServerSettings()
+        let replay = ReplaySources.Limits()
+        let used: [String: String] = [
+            "limits.chunk_line": "\(serving.parseLimits.chunkLineLength) bytes",
+            "limits.trailers": "\(serving.parseLimits.trailerSectionLength >> 10) KiB",
+            "limits.gathered_requests": "\(serving.proxyLimits.gatheredRequestBytes >> 20) MiB",
+            "limits.transformed_bodies": "\(serving.proxyLimits.transformedBytes >> 20) MiB",
+            "timeouts.first_octets": "\(serving.timeouts.firstOctets / 1000) s",
+            "timeouts.half_closed": "\(serving.timeouts.halfClosed / 1000) s",
+            "upstream.queue": "\(UpstreamBudgets.usualQueueLength) requests",
+            "replay.max_whole_body": "\(replay.wholeLength >> 20) MiB",
+            "replay.max_decoded_body": "\(replay.decodedLength >> 20) MiB",
+            "replay.max_sessions": "\(replay.sessions) clients",
+            "replay.max_open_bodies": "\(replay.openBodies) bodies",
+            "traces.memory": "\(serving.traceLimits.byteCount >> 20) MiB",
+        ]
+        #expect(Dictionary(uniqueKeysWithValues: RemovedSetting.all.map { ($0.name, $0.value) }) == used)
     }
 }

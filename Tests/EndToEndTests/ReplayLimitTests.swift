@@ -69,19 +69,4 @@ struct ReplayLimitTests {
         #expect(try place("third") == 0)
         #expect(try place("one") == (sessions == 2 ? 0 : 2))
     }
-
-    @Test("They are settings, with defaults and bounds")
-    func areSettings() throws {
-        let usual = try TestProxy.settings("").recordings
-        let limits = ReplaySources.Limits()
-        #expect(usual.maxWholeBody == limits.wholeLength && usual.maxDecodedBody == limits.decodedLength)
-        #expect(usual.maxSessions == limits.sessions && usual.maxOpenBodies == limits.openBodies)
-        let set = try TestProxy.settings(
-            "replay: {max_whole_body: 64MiB, max_decoded_body: 0, max_sessions: 1, max_open_bodies: 1024}"
-        ).recordings
-        #expect(set.maxWholeBody == 64 << 20 && set.maxDecodedBody == 0 && set.maxSessions == 1 && set.maxOpenBodies == 1024)
-        for yaml in ["max_whole_body: 65MiB", "max_decoded_body: 257MiB", "max_sessions: 0", "max_open_bodies: 1025"] {
-            #expect(throws: SettingsRefused.self) { _ = try TestProxy.settings("replay: {\(yaml)}") }
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import ProxyServer
 import Testing
 import TestSupport
 
@@ -10,9 +11,10 @@ struct TransformTests {
 
     private func stage(
         _ yaml: String = strip, type: String = "application/json", fields: String = fresh + "ETag: \"v1\"\r\n",
-        body: [UInt8] = Array(text.utf8), status: String = "200 OK", storePath: String? = ":memory:"
+        body: [UInt8] = Array(text.utf8), status: String = "200 OK", storePath: String? = ":memory:",
+        change: (inout ServerSettings) -> Void = { _ in }
     ) throws -> Stage {
-        try Stage(yaml, storePath: storePath) { request, connection in
+        try Stage(yaml, storePath: storePath, change: change) { request, connection in
             let etag = fields.contains("ETag: \"v1\"") ? "\"v1\"" : ""
             if !etag.isEmpty, request["If-None-Match"] == etag { return connection.respond("304 Not Modified", fields: fields) }
             connection.send(
@@ -487,8 +489,8 @@ struct TransformTests {
 
     @Test("T35 what was made is kept in so much memory, and made again where it found no room")
     func boundsMemory() throws {
-        for limit in ["0B", "16MiB"] {
-            let stage = try stage("{\(Self.strip), limits: {transformed_bodies: \(limit)}}")
+        for limit in [0, 16 << 20] {
+            let stage = try stage(change: { $0.proxyLimits.transformedBytes = limit })
             for _ in 0..<3 { #expect(try stage.fetch("/x").text == Self.made) }
             #expect(stage.requestCount() == 1)
         }

@@ -69,6 +69,24 @@ struct SettingsSourcesTests {
             ])
     }
 
+    @Test("A setting that is fixed now is read from every place, and ignored with a warning that gives its value")
+    func readsRemovedNames() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("limits:\n  trailers: 1KiB\n  head: 32KiB\n", to: "l.yaml")
+        let sentence =
+            "limits.trailers is no longer a setting since 0.2; its value is always 8 KiB, and the next version rejects the name"
+        for (sources, place) in [
+            (SettingsSources(file: file, environment: [:]), "\(file):2:3"),
+            (SettingsSources(assignments: ["limits.trailers=1KiB"], environment: [:]), "--set limits.trailers"),
+            (SettingsSources(environment: ["LARDER_LIMITS_TRAILERS": "no size"]), "LARDER_LIMITS_TRAILERS"),
+        ] {
+            #expect(sources.load().warnings == ["\(place): \(sentence)"])
+            #expect(try load(sources).parseLimits.trailerSectionLength == 8 << 10)
+        }
+        #expect(try load(SettingsSources(file: file, environment: [:])).limits.headLength == 32 << 10)
+        #expect(Set(SettingsSchema.settings.map(\.name)).isDisjoint(with: RemovedSetting.all.map(\.name)))
+    }
+
     @Test("Any setting is set by a flag, lists and groups too, with the value as YAML")
     func setsAnything() throws {
         let settings = try load(

@@ -140,10 +140,6 @@ final class RunningRecordings: Sendable {
             }
         terms.failures = settings.failures == .same ? .same : .miss
         terms.movesDates = settings.dates == .shift
-        terms.limits.wholeLength = settings.maxWholeBody
-        terms.limits.decodedLength = settings.maxDecodedBody
-        terms.limits.sessions = settings.maxSessions
-        terms.limits.openBodies = settings.maxOpenBodies
         terms.key = try key(of: settings)
         for path in settings.signedBy {
             let text = try octets(path, of: "replay.signed_by")

@@ -28,18 +28,13 @@ enum ServerAssembly {
         result.parseLimits = settings.parseLimits
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
-        result.proxyLimits.gatheredRequestBytes = Int(clamping: settings.limits.gatheredRequests)
-        result.proxyLimits.transformedBytes = Int(clamping: settings.limits.transformedBytes)
         result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)
-        result.timeouts.firstOctets = milliseconds(settings.timeouts.firstOctets)
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
-        result.timeouts.halfClosed = milliseconds(settings.timeouts.halfClosed)
         result.transport = settings.transport
         result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
-        result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
         result.admission = admission(settings.clients)
         result.purgeClients = settings.clients.purge
         switch settings.tunnel.ports {
@@ -89,10 +84,12 @@ enum ServerAssembly {
     }
 
     /// - Parameter limit: what the process has room for.
-    static func budgets(_ settings: LarderSettings, atMost limit: Int = .max) -> UpstreamBudgets {
+    static func budgets(
+        _ settings: LarderSettings, atMost limit: Int = .max, queueLength: Int = UpstreamBudgets.usualQueueLength
+    ) -> UpstreamBudgets {
         UpstreamBudgets(
             connections: min(settings.upstream.connections, limit), connectionsPerOrigin: settings.upstream.connectionsPerOrigin,
-            queueLength: settings.upstream.queueLength)
+            queueLength: queueLength)
     }
 
     static func store(

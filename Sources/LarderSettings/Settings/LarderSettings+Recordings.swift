@@ -22,12 +22,6 @@ extension LarderSettings {
         package var unscanned = Unscanned.auto
         /// The file of the project's key.
         package var key: String?
-        /// Of content that is read at once.
-        package var maxWholeBody: UInt64 = 1 << 20
-        /// Of content that is taken out of its codings.
-        package var maxDecodedBody: UInt64 = 8 << 20
-        package var maxSessions = 4096
-        package var maxOpenBodies = 64
 
         /// The word for what is stored, among layers.
         package static let storeLayer = "cache"

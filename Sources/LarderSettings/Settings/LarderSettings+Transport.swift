@@ -27,8 +27,6 @@ extension LarderSettings {
         result.requestLineLength = Int(clamping: limits.requestLineLength)
         result.headLength = Int(clamping: limits.headLength)
         result.fieldCount = limits.fieldCount
-        result.chunkLineLength = Int(clamping: limits.chunkLineLength)
-        result.trailerSectionLength = Int(clamping: limits.trailersLength)
         return result
     }
 

@@ -96,16 +96,10 @@ extension LarderSettings {
         package var requestLineLength: UInt64 = 16 << 10
         package var headLength: UInt64 = 64 << 10
         package var fieldCount = 100
-        package var chunkLineLength: UInt64 = 256
-        package var trailersLength: UInt64 = 8 << 10
         /// `nil`: as long as the origin takes it.
         package var requestBodyLength: UInt64?
         /// Of all bodies under a check together.
         package var checkedBytes: UInt64 = 64 << 20
-        /// Of the bodies of all requests that are gathered.
-        package var gatheredRequests: UInt64 = 64 << 20
-        /// Of all that rules have made of stored responses.
-        package var transformedBytes: UInt64 = 64 << 20
     }
 
     package struct Timeouts: Equatable, Sendable {
@@ -115,12 +109,9 @@ extension LarderSettings {
         /// `nil`: an exchange may take as long as bytes keep coming.
         package var total: Duration?
         package var clientHandshake = Duration.seconds(10)
-        package var firstOctets = Duration.seconds(2)
         package var clientHead = Duration.seconds(30)
         package var clientBody = Duration.seconds(60)
         package var clientIdle = Duration.seconds(75)
-        /// For a client that has ended its side of the connection.
-        package var halfClosed = Duration.seconds(5)
         /// How long SIGTERM waits for exchanges under way.
         package var drain = Duration.seconds(30)
     }
@@ -130,8 +121,6 @@ extension LarderSettings {
         package var proxy: String?
         package var connectionsPerOrigin = 64
         package var connections = 1024
-        /// How many requests may wait for a connection.
-        package var queueLength = 1024
         package var queueWait = Duration.seconds(10)
     }
 
@@ -183,8 +172,6 @@ extension LarderSettings {
     package struct Traces: Equatable, Sendable {
         /// Kept on each loop; 0 keeps none.
         package var count = 10_000
-        /// Of all loops together.
-        package var memory: UInt64 = 12 << 20
     }
 
     /// Where the admin socket stands.

@@ -13,9 +13,6 @@ struct RenamedSetting: Sendable {
         RenamedSetting(old: "tls.connect.verdicts_kept", new: "tls.connect.verdict_ttl", since: "0.2")
     ]
 
-    /// The old name in the environment: `LARDER_TLS_CONNECT_VERDICTS_KEPT`.
-    var environmentName: String { "LARDER_" + old.uppercased().replacing(".", with: "_") }
-
     /// The name that a setting of this name has now.
     static func current(_ name: String) -> String { all.first { $0.old == name }?.new ?? name }
 
@@ -33,17 +30,23 @@ struct RenamedSetting: Sendable {
                 throw problems
             }
             layer.root = layer.root.renaming(oldParts[...], to: String(newParts[newParts.count - 1]))
-            let position = LocatedProblem.position(of: old.keyPlace, in: printable(layer.name, limit: 4096))
             warnings.append(
-                "\(position): \(setting.old) is called \(setting.new) since \(setting.since); the next version no longer reads the old name"
+                "\(layer.position(of: old)): \(setting.old) is called \(setting.new) since \(setting.since); the next version no longer reads the old name"
             )
         }
     }
 }
 
+extension SettingsLayer {
+    /// Where the entry's name stands, for a warning.
+    func position(of entry: SettingsNode.Entry) -> String {
+        LocatedProblem.position(of: entry.keyPlace, in: printable(name, limit: 4096))
+    }
+}
+
 extension SettingsNode {
     /// The first entry under this path.
-    fileprivate func entry(at path: ArraySlice<Substring>) -> Entry? {
+    func entry(at path: ArraySlice<Substring>) -> Entry? {
         guard case .mapping(let entries) = value, let key = path.first,
             let entry = entries.first(where: { $0.key == key })
         else { return nil }
@@ -51,7 +54,7 @@ extension SettingsNode {
     }
 
     /// The same with another last part of the path; without that entry for `nil`.
-    fileprivate func renaming(_ path: ArraySlice<Substring>, to name: String?) -> SettingsNode {
+    func renaming(_ path: ArraySlice<Substring>, to name: String?) -> SettingsNode {
         guard case .mapping(let entries) = value, let key = path.first else { return self }
         let changed = entries.compactMap { entry -> Entry? in
             guard entry.key == key else { return entry }

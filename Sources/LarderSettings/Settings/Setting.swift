@@ -32,7 +32,9 @@ package struct Setting: Sendable {
     package var defaultValue: ShownValue { show(LarderSettings()) }
 
     /// The environment's name for it: `LARDER_STORE_MEMORY_HIGH`.
-    package var environmentName: String {
+    package var environmentName: String { Self.environmentName(of: name) }
+
+    static func environmentName(of name: String) -> String {
         "LARDER_" + String(name.map { $0 == "." ? "_" : Character($0.uppercased()) })
     }
 

@@ -79,6 +79,14 @@ package enum SettingsDocumentation {
         | --- | --- | --- |
         \(RenamedSetting.all.map { "| `\($0.old)` | `\($0.new)` | \($0.since) |" }.joined(separator: "\n"))
 
+        ## Removed settings
+
+        These bounds are fixed. Larder reads their names for one version, ignores the values, and warns of each.
+
+        | Setting | Fixed value | Since |
+        | --- | --- | --- |
+        \(RemovedSetting.all.map { "| `\($0.name)` | \($0.value) | \($0.since) |" }.joined(separator: "\n"))
+
         """
     }
 

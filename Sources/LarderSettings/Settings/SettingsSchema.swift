@@ -54,24 +54,12 @@ package enum SettingsSchema {
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
             "The most fields in a head; 431 for a request."),
         Setting(
-            "limits.chunk_line", \.limits.chunkLineLength, .size(16...(64 << 10)), reloadable: true,
-            "The longest line before a chunk."),
-        Setting(
-            "limits.trailers", \.limits.trailersLength, .size(64...(1 << 20)), reloadable: true, "The longest trailer section."),
-        Setting(
             "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit of our own"),
             reloadable: true,
             "The longest body of a request; 413 above."),
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
             "How much memory the bodies that rules want checked take together; one that finds no room is answered with 503."),
-        Setting(
-            "limits.gathered_requests", \.limits.gatheredRequests, .size((1 << 20)...(1 << 40)), reloadable: true,
-            "How much memory the bodies of requests take together that are read whole before anything is asked, to be recorded, looked for among "
-                + "recordings or to stand in the key; one that finds no room is answered with 503."),
-        Setting(
-            "limits.transformed_bodies", \.limits.transformedBytes, .size(0...(1 << 40)), reloadable: true,
-            "How much memory what rules have made of stored responses takes; what finds no room is made again."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
@@ -88,19 +76,12 @@ package enum SettingsSchema {
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
             "For a client in a tunnel that is intercepted, from its first byte, or of a listener that speaks TLS: to the end of its handshake."
         ),
-        Setting(
-            "timeouts.first_octets", \.timeouts.firstOctets, .time(), reloadable: true,
-            "How long such a client may say nothing before it is taken for one whose server speaks first."),
         Setting("timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "For a client to send a whole head."),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
             "Between two pieces of a request's body, or of a response that the client takes."),
         Setting(
             "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true, "For a connection between two requests."),
-        Setting(
-            "timeouts.half_closed", \.timeouts.halfClosed, .time(), reloadable: true,
-            "For a client that has ended its side of the connection and to which nothing can be sent: it may have left, and counts "
-                + "as gone then. Whoever has joined its fetch is served all the same."),
         Setting(
             "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
             "How long SIGTERM waits for the exchanges under way before it closes them."),
@@ -115,9 +96,6 @@ package enum SettingsSchema {
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
             "The most connections to all origins; tunnels are not among them."),
-        Setting(
-            "upstream.queue", \.upstream.queueLength, .number(0...1_000_000),
-            "How many requests may wait for a connection; further ones are answered with 503."),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
             "How long a request may wait there; 503 after it."),
@@ -247,20 +225,6 @@ package enum SettingsSchema {
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),
         Setting(
-            "replay.max_whole_body", \.recordings.maxWholeBody, .size(0...(64 << 20)), reloadable: true,
-            "The longest recorded content that is read at once; of longer content a piece is read whenever the client has taken the one before."
-        ),
-        Setting(
-            "replay.max_decoded_body", \.recordings.maxDecodedBody, .size(0...(256 << 20)), reloadable: true,
-            "The longest recorded content, in its codings and out of them, that is taken out of them for a client that does not know them; longer content is "
-                + "given as it is."),
-        Setting(
-            "replay.max_sessions", \.recordings.maxSessions, .number(1...1_048_576), reloadable: true,
-            "How many go through sequences apart (`replay.sequence_scope`); where one more comes, all begin anew."),
-        Setting(
-            "replay.max_open_bodies", \.recordings.maxOpenBodies, .number(1...1024), reloadable: true,
-            "How many recorded contents are read piece by piece at the same time without being opened again."),
-        Setting(
             "record.file", \.recordings.file, .optional(.path, or: "off", meaning: "nothing is recorded"), reloadable: true,
             "The snapshot that `mode: record` makes. It is written as `FILE.partial` until Larder ends, or goes over to another mode."
         ),
@@ -289,9 +253,6 @@ package enum SettingsSchema {
         Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
             "For how many of the latest requests each loop remembers its decisions, for `larder explain --id`."),
-        Setting(
-            "traces.memory", \.traces.memory, .size((64 << 10)...(1 << 30)),
-            "How much memory these take at most, on all loops together."),
         Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
     ]
 

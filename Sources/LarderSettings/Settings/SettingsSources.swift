@@ -88,10 +88,7 @@ package struct SettingsSources: Sendable {
             }
         }
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
-            let known =
-                SettingsSchema.settings.first { $0.environmentName == name }?.name
-                ?? RenamedSetting.all.first { $0.environmentName == name }?.old
-            guard let known else {
+            guard let known = Self.names.first(where: { Setting.environmentName(of: $0) == name }) else {
                 // Not an error: an orchestrator may put LARDER_PORT_3180_TCP there for a service of that name.
                 // Without the prefix, which would make everything look near.
                 let nearest = NearestName.of(
@@ -118,6 +115,7 @@ package struct SettingsSources: Sendable {
         for index in layers.indices {
             do throws(SettingsProblems) {
                 try RenamedSetting.apply(to: &layers[index], warnings: &warnings)
+                RemovedSetting.apply(to: &layers[index], warnings: &warnings)
             } catch {
                 unreadable += error.all.map { LocatedProblem(source: layers[index].name, problem: $0) }
             }
@@ -137,6 +135,10 @@ package struct SettingsSources: Sendable {
         return Loaded(
             outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
     }
+
+    /// All names that the environment may have, those of the previous version among them.
+    private static let names =
+        SettingsSchema.settings.map(\.name) + RenamedSetting.all.map(\.old) + RemovedSetting.all.map(\.name)
 
     /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, if there.
     static func usualFile(_ environment: [String: String]) -> String? {

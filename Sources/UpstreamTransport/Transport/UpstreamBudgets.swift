@@ -19,6 +19,10 @@ package final class UpstreamBudgets: Sendable {
     package let connectionLimitPerOrigin: Int
     package let queueLengthLimit: Int
 
+    /// How many exchanges may wait for a connection: as many as there may be connections. How long one waits is a setting
+    /// (`upstream.queue_wait`), and bounds the wait whatever the length.
+    package static let usualQueueLength = 1024
+
     private struct Waiter {
         let ticket: UInt64
         let member: Int
@@ -38,7 +42,7 @@ package final class UpstreamBudgets: Sendable {
     private let books = Guarded(Books())
     private let waiters = Atomic(0)
 
-    package init(connections: Int = 1024, connectionsPerOrigin: Int = 64, queueLength: Int = 1024) {
+    package init(connections: Int = 1024, connectionsPerOrigin: Int = 64, queueLength: Int = UpstreamBudgets.usualQueueLength) {
         connectionLimit = connections
         connectionLimitPerOrigin = connectionsPerOrigin
         queueLengthLimit = queueLength

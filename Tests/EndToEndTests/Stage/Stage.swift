@@ -2,6 +2,7 @@ import Foundation
 import ProxyServer
 import ResponseStore
 import TestSupport
+import UpstreamTransport
 
 /// A proxy and a scripted origin, and clients between them.
 final class Stage {
@@ -9,12 +10,12 @@ final class Stage {
     let origin: ScriptedOrigin
 
     init(
-        _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:",
+        _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:", queueLength: Int = UpstreamBudgets.usualQueueLength,
         store adjust: (inout StoreConfiguration) -> Void = { _ in }, change: (inout ServerSettings) -> Void = { _ in },
         answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
     ) throws {
         origin = ScriptedOrigin.answering(answer)
-        proxy = try TestProxy(yaml, loops: loops, storePath: storePath, store: adjust, change: change)
+        proxy = try TestProxy(yaml, loops: loops, storePath: storePath, queueLength: queueLength, store: adjust, change: change)
     }
 
     /// An origin that does as the script says from the first byte on.

@@ -29,10 +29,12 @@ final class TestProxy {
     /// - Parameters:
     ///   - yaml: settings as in a file; `listen` and `store.path` are the proxy's own.
     ///   - storePath: `nil` is a file in the proxy's folder.
+    ///   - queueLength: how many requests may wait for a connection to an origin.
     ///   - change: what no file can say, such as times below a second.
     init(
         _ yaml: String = "", loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
-        folder: TestFolder? = nil, store adjust: (inout StoreConfiguration) -> Void = { _ in },
+        folder: TestFolder? = nil, queueLength: Int = UpstreamBudgets.usualQueueLength,
+        store adjust: (inout StoreConfiguration) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in }
     ) throws {
         self.folder = try folder ?? TestFolder()
@@ -50,7 +52,7 @@ final class TestProxy {
         let logFormat = AccessLog.Format(rawValue: settings.log.access.format.rawValue) ?? .ndjson
         log = try AccessLog(
             .init(path: "\(self.folder.path)/access.log", format: logFormat, includesQuery: settings.log.access.includesQuery))
-        budgets = ServerAssembly.budgets(settings)
+        budgets = ServerAssembly.budgets(settings, queueLength: queueLength)
         server = try ProxyServer(
             serving, rules: settings.rules.compiled, store: store, sockets: [ListeningSocket(host: host, port: 0)],
             loops: loops, budgets: budgets, accessLog: log)

@@ -1,0 +1,40 @@
+import ProxyPolicy
+import TextCoding
+
+/// A setting that is a fixed value now: a bound inside Larder that needs no choice. Larder reads the name for one version, and ignores
+/// its value with a warning.
+struct RemovedSetting: Sendable {
+    /// The dotted name.
+    let name: String
+    /// What holds in its place, as people write it.
+    let value: String
+    /// The version that no longer has the setting.
+    let since: String
+
+    static let all = [
+        RemovedSetting(name: "limits.chunk_line", value: "256 bytes", since: "0.2"),
+        RemovedSetting(name: "limits.trailers", value: "8 KiB", since: "0.2"),
+        RemovedSetting(name: "limits.gathered_requests", value: "64 MiB", since: "0.2"),
+        RemovedSetting(name: "limits.transformed_bodies", value: "64 MiB", since: "0.2"),
+        RemovedSetting(name: "timeouts.first_octets", value: "2 s", since: "0.2"),
+        RemovedSetting(name: "timeouts.half_closed", value: "5 s", since: "0.2"),
+        RemovedSetting(name: "upstream.queue", value: "1024 requests", since: "0.2"),
+        RemovedSetting(name: "replay.max_whole_body", value: "1 MiB", since: "0.2"),
+        RemovedSetting(name: "replay.max_decoded_body", value: "8 MiB", since: "0.2"),
+        RemovedSetting(name: "replay.max_sessions", value: "4096 clients", since: "0.2"),
+        RemovedSetting(name: "replay.max_open_bodies", value: "64 bodies", since: "0.2"),
+        RemovedSetting(name: "traces.memory", value: "12 MiB", since: "0.2"),
+    ]
+
+    /// Takes them out of the layer, and appends a warning for each.
+    static func apply(to layer: inout SettingsLayer, warnings: inout [String]) {
+        for setting in all {
+            let parts = setting.name.split(separator: ".")
+            guard let entry = layer.root.entry(at: parts[...]) else { continue }
+            layer.root = layer.root.renaming(parts[...], to: nil)
+            warnings.append(
+                "\(layer.position(of: entry)): \(setting.name) is no longer a setting since \(setting.since); its value is always "
+                    + "\(setting.value), and the next version rejects the name")
+        }
+    }
+}
