@@ -4,63 +4,41 @@ import HTTPMessage
 /// An answer of the origin's on its way into the cache, from before its request goes out.
 struct CacheKeeping: Sendable {
     private let call: CachedCall
-    /// What was kept and could have been the answer.
-    private let former: StoredResponse?
-    let requestTime = Timestamp.now
     let moment: InvalidationEpoch
-    private(set) var response = ResponseHead()
-    private(set) var responseTime = Timestamp.now
-    private var trustMark: UInt64 = 0
-    private var chain: RecordedChain?
+    private let requestTime = Timestamp.now
+    /// Its head, with when and under which trust policy it came.
+    private(set) var origin: OriginResponse
 
-    init(_ call: CachedCall, over former: StoredResponse?) {
+    init(_ call: CachedCall) {
         self.call = call
-        self.former = former
         moment = call.cache.moment(for: call.key)
+        origin = OriginResponse(head: ResponseHead(), requestTime: requestTime, responseTime: requestTime)
     }
 
     mutating func receive(_ head: ResponseChannel.Head) {
+        var response = ResponseHead()
         response.status = head.status
         response.fields = head.fields
-        responseTime = head.time
-        trustMark = head.metrics.trustMark
-        chain = head.recordedChain
+        origin = OriginResponse(
+            head: response, requestTime: requestTime, responseTime: head.time, trust: head.metrics.trustMark,
+            chain: head.recordedChain)
     }
-
-    /// Whoever has just been judged says that it holds.
-    func withTrust(_ response: StoredResponse) -> StoredResponse { response.withTrust(policyMark: trustMark, chain: chain) }
 
     // MARK: Keeping
 
-    /// Keeps it where it may be kept: at once where its body is at hand, else as the body is read.
+    /// Keeps what may be kept: at once where its body is at hand, else as the body is read.
     func keep(_ arrived: TransferTask.OpenResponse) async {
-        for key in Invalidation.keys(request: call.head, response: response) {
-            await call.cache.remove(CachedResponse.Key(key))
-        }
-        switch storability(response) {
-        case .doNotStore(let refusal): await removeFormer(refusal)
-        case .store:
-            guard let end = arrived.end else { return await keepAsRead(arrived) }
-            if end.failure == nil { await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) }
-        }
-    }
-
-    /// The origin has answered with another representation, which may not be kept: the former one is untrue (RFC 9111 §4.3.3).
-    private func removeFormer(_ refusal: StorageRefusal) async {
-        guard let former, !refusal.isOfRequest else { return }
-        switch response.status.code {
-        case 200...303, 305...399, 404, 410: await call.cache.remove(CachedResponse(former))
-        default: break
-        }
+        guard let end = arrived.end else { return await keepAsRead(arrived) }
+        if end.failure == nil { await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) }
     }
 
     /// With its body at hand, after the caller's hook.
     func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async {
-        var (fields, body) = (response.fields, octets)
+        var (fields, body) = (origin.head.fields, octets)
         if let hook = configuration.willCache {
             if octets.count > configuration.limits.cachedBodyLength { return }
             let candidate = CacheCandidate(
-                uri: call.request.uri, status: Int(response.status.code), fields: HTTPFields(fields), body: body)
+                uri: call.request.uri, status: Int(origin.head.status.code), fields: HTTPFields(fields), body: body)
             switch await hook(candidate) {
             case .store: break
             case .drop: return
@@ -78,7 +56,7 @@ struct CacheKeeping: Sendable {
             if length ?? 0 > UInt64(configuration.limits.cachedBodyLength) { return }
             return arrived.link.record(BodyRecording(gathering: configuration.limits.cachedBodyLength, for: self))
         }
-        guard let stored = await stored(with: response.fields),
+        guard let stored = await stored(with: origin.head.fields),
             let writer = await call.cache.beginStoring(stored, length: length, since: moment)
         else { return }
         arrived.link.record(BodyRecording(writer, for: self))
@@ -90,21 +68,21 @@ struct CacheKeeping: Sendable {
 
     /// Without its body.
     private func stored(with fields: Fields) async -> CachedResponse? {
-        var final = response
+        var final = origin.head
         final.fields = fields
         final.fields.remove(.contentLength)
         guard case .store(var facts, _) = storability(final) else { return nil }
-        facts.trust = trustMark
+        facts.trust = origin.trust
         guard let prepared = StoredFields.prepare(final, to: call.head, facts: facts) else { return nil }
         return CachedResponse(
             StoredResponse(
                 key: call.key.octets, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
-                requestTime: requestTime, body: .bytes([]), chain: chain))
+                requestTime: origin.requestTime, body: .bytes([]), chain: origin.chain))
     }
 
     private func storability(_ response: ResponseHead) -> StorageDecision {
         Storability.decide(
-            request: call.head, response: response, overrides: call.overrides, requestTime: requestTime,
-            responseTime: responseTime)
+            request: call.head, response: response, overrides: call.overrides, requestTime: origin.requestTime,
+            responseTime: origin.responseTime)
     }
 }

@@ -53,17 +53,23 @@ extension CachedCall {
     private static func validate(_ stored: StoredResponse, by run: TransferTask) async -> Result<Timestamp?, SessionError> {
         do throws(SessionError) {
             let prepared = try PreparedRequest(run.request, of: run.session)
-            guard let call = CachedCall(run, prepared),
-                case .replaced(let arrived, let keeping) = try await call.validation(of: stored, mayStandIn: false)
-            else { return .success(nil) }
-            // An error of the origin's leaves what is kept as it is (RFC 9111 §4.3.3).
-            if arrived.head.status.code >= 500 || Reuse.isError(arrived.head.status) {
+            guard let call = CachedCall(run, prepared) else { return .success(nil) }
+            var sequence = CachingSequence(
+                validating: stored, request: call.head, directives: call.directives, overrides: call.overrides)
+            guard case .send(let validating) = sequence.begin() else { return .success(nil) }
+            let (step, answer) = await call.ask(validating: validating, in: &sequence)
+            if let failure = answer.failure { throw failure }
+            guard let (arrived, keeping) = answer.received else { return .success(nil) }
+            guard case .deliver(let decision) = step else {
+                // It holds, or the origin sent an error, and may ask to wait.
+                let status = arrived.head.status
+                let isError = status.code >= 500 || Reuse.isError(status)
                 let now = Timestamp.now
-                let wait = RetryAfter.milliseconds(arrived.head.fields, at: now)
+                let wait = isError ? RetryAfter.milliseconds(arrived.head.fields, at: now) : nil
                 arrived.discard()
                 return .success(wait.map { Timestamp(milliseconds: now.milliseconds + $0) })
             }
-            await keeping.keep(arrived)
+            if case .store = decision { await keeping.keep(arrived) }
             return await arrived.link.drain().map { nil }
         } catch { return .failure(error) }
     }

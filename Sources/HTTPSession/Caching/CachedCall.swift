@@ -3,7 +3,8 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// One exchange, or what is kept of a former one: RFC 9111 says which, under the policy of the request.
+/// One exchange, or what is kept of a former one: RFC 9111 says which, under the policy of the request. `CachingSequence` decides; this
+/// looks up, sends, serves and stores.
 ///
 /// The cache is one user's, so that `private` is no hindrance; in all else it is as strict as one that many share.
 struct CachedCall: Sendable {
@@ -50,76 +51,76 @@ struct CachedCall: Sendable {
     }
 
     func arrival() async throws(SessionError) -> TransferTask.OpenResponse {
-        if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: overrides) {
-            return try await act(on: decision, nil)
-        }
-        let responses = await cache.responses(for: key).map(\.stored)
-        if run.transfer.isCancelled { throw SessionError(.cancelled) }
-        guard let place = Vary.select(among: responses, for: head) else {
-            let reason: ForwardReason = responses.isEmpty ? .uriMiss : .varyMiss
-            return try await act(on: Reuse.decideMiss(reason, for: directives, overrides: overrides), nil)
-        }
-        let stored = responses[place]
-        return try await act(on: Reuse.decide(stored.facts, for: directives, overrides: overrides, at: .now), stored)
-    }
-
-    private func act(on decision: ReuseDecision, _ stored: StoredResponse?) async throws(SessionError)
-        -> TransferTask.OpenResponse
-    {
-        switch decision {
-        case .fresh(let terms):
-            if let stored, let arrived = try await reused(stored, age: terms.age) { return arrived }
-        case .staleAllowed(let terms, let reason):
-            if let stored, let arrived = try await reused(stored, age: terms.age) {
-                if reason.wantsValidation { validateInBackground(stored) }
+        var sequence = CachingSequence(request: head, directives: directives, overrides: overrides)
+        var step = sequence.begin()
+        var answer = Answer()
+        while true {
+            switch step {
+            case .lookUp:
+                let stored = await cache.responses(for: key).map(\.stored)
+                if run.transfer.isCancelled { throw SessionError(.cancelled) }
+                step = sequence.found(stored, at: .now)
+            case .serve(let stored, let age, let validatesInBackground):
+                if let served = try await reused(stored, age: age) {
+                    answer.arrived?.discard()
+                    if validatesInBackground { self.validateInBackground(stored) }
+                    return served
+                }
+                step = sequence.lostBody()
+            case .send(let validating):
+                answer.arrived?.discard()
+                (step, answer) = await ask(validating: validating, in: &sequence)
+            case .deliver(let decision):
+                guard let (arrived, keeping) = answer.received else { preconditionFailure("a response was received") }
+                if case .store = decision { await keeping.keep(arrived) }
                 return arrived
+            case .fail(.notStored): throw SessionError(.notStored)
+            case .fail(.disconnected): throw SessionError(.offline)
+            case .fail(.origin): throw answer.failure ?? SessionError(.connectionFailed)
+            case .finish: preconditionFailure("the caller waits for a response")
             }
-        case .validate: if let stored { return try await validated(stored) }
-        // Only the origin can say whether the request is for what is kept: then it stands in for nothing.
-        case .forward(let reason): return try await forwarded(over: reason == .originCondition ? nil : stored)
-        case .notSatisfiable: throw SessionError(.notStored)
-        case .offlineMiss: throw SessionError(.offline)
         }
-        return try await forwarded(over: nil)
     }
 
     // MARK: Asking the origin
 
-    /// What came of asking.
-    private enum Answer {
-        case origin(TransferTask.OpenResponse, CacheKeeping)
-        /// The origin cannot answer, and this may stand in for it (RFC 5861 §4).
-        case standIn(TransferTask.OpenResponse)
+    /// What came of the last request to the origin.
+    struct Answer {
+        var received: (TransferTask.OpenResponse, CacheKeeping)?
+        var failure: SessionError?
+
+        var arrived: TransferTask.OpenResponse? { received?.0 }
     }
 
-    private func answer(
-        to request: PreparedRequest, over stored: StoredResponse?, mayStandIn: Bool = true
-    ) async throws(SessionError) -> Answer {
-        let substitute = mayStandIn ? stored : nil
-        var keeping = CacheKeeping(self, over: stored)
+    /// Sends the request, and carries out what its response changes in the cache.
+    func ask(
+        validating stored: StoredResponse?, in sequence: inout CachingSequence
+    ) async -> (CachingStep, Answer) {
+        var request = request
+        if stored != nil || request.cachePolicy == .reloadAll {
+            var fields = request.fields
+            if let stored { Validation.addPreconditions(of: stored, to: &fields.fields) }
+            if request.cachePolicy == .reloadAll { Validation.addReload(to: &fields.fields) }
+            request = request.with(fields: fields)
+        }
+        var keeping = CacheKeeping(self)
         let arrived: TransferTask.OpenResponse
         do throws(SessionError) { arrived = try await NetworkAttempt(run, request).arrival() } catch {
-            if let failure = Self.failure(error), let standIn = try await standIn(substitute, for: failure) {
-                return .standIn(standIn)
-            }
-            throw error
-        }
-        if Reuse.isError(arrived.head.status), let standIn = try await standIn(substitute, for: .error) {
-            arrived.discard()
-            return .standIn(standIn)
+            return (sequence.failed(Self.failure(error), at: .now), Answer(failure: error))
         }
         keeping.receive(arrived.head)
-        return .origin(arrived, keeping)
+        let stored = sequence.needsStored(for: keeping.origin.head) ? await cache.responses(for: key).map(\.stored) : []
+        let step = sequence.received(keeping.origin, stored: stored, at: .now)
+        for change in sequence.takeChanges() { await carryOut(change, since: keeping.moment) }
+        return (step, Answer(received: (arrived, keeping)))
     }
 
-    private func standIn(
-        _ stored: StoredResponse?, for failure: OriginFailure
-    ) async throws(SessionError) -> TransferTask.OpenResponse? {
-        guard let stored,
-            case .staleAllowed(let terms, _)? = Reuse.staleAfterFailure(
-                failure, stored.facts, for: directives, overrides: overrides, at: .now)
-        else { return nil }
-        return try await reused(stored, age: terms.age)
+    private func carryOut(_ change: StoreChange, since moment: InvalidationEpoch) async {
+        switch change {
+        case .freshen(let old, let new): await cache.freshen(CachedResponse(old), as: CachedResponse(new), since: moment)
+        case .remove(let response): await cache.remove(CachedResponse(response))
+        case .invalidate(let key): await cache.remove(CachedResponse.Key(key))
+        }
     }
 
     /// How the way to the origin failed, as far as something kept may stand in; `nil` for what the caller did, or a policy forbids.
@@ -132,93 +133,6 @@ struct CachedCall: Sendable {
             .connectionTerminated, .malformedResponse:
             return .error
         default: return nil
-        }
-    }
-
-    private func forwarded(over stored: StoredResponse?) async throws(SessionError) -> TransferTask.OpenResponse {
-        var request = request
-        if request.cachePolicy == .reloadAll {
-            var fields = request.fields
-            Validation.addReload(to: &fields.fields)
-            request = request.with(fields: fields)
-        }
-        switch try await answer(to: request, over: stored) {
-        case .standIn(let arrived): return arrived
-        case .origin(let arrived, let keeping):
-            if head.method == .head, arrived.head.status == .ok { await updateByHEAD(keeping) }
-            await keeping.keep(arrived)
-            return arrived
-        }
-    }
-
-    private func validated(_ stored: StoredResponse) async throws(SessionError) -> TransferTask.OpenResponse {
-        switch try await validation(of: stored) {
-        case .holds(let fresh):
-            if let reused = try await reused(fresh, age: .zero) { return reused }
-            return try await forwarded(over: nil)
-        case .standIn(let arrived): return arrived
-        case .replaced(let arrived, let keeping):
-            await keeping.keep(arrived)
-            return arrived
-        // It speaks of something else than what is kept.
-        case .unclear: return try await forwarded(over: nil)
-        }
-    }
-
-    // MARK: Validation
-
-    enum Validated {
-        case holds(StoredResponse)
-        case replaced(TransferTask.OpenResponse, CacheKeeping)
-        case standIn(TransferTask.OpenResponse)
-        case unclear
-    }
-
-    /// - Parameter mayStandIn: what is kept may be delivered where the origin cannot answer.
-    func validation(of stored: StoredResponse, mayStandIn: Bool = true) async throws(SessionError) -> Validated {
-        var fields = request.fields
-        Validation.addPreconditions(of: stored, to: &fields.fields)
-        let request = request.with(fields: fields)
-        let (arrived, keeping): (TransferTask.OpenResponse, CacheKeeping)
-        switch try await answer(to: request, over: stored, mayStandIn: mayStandIn) {
-        case .standIn(let standIn): return .standIn(standIn)
-        case .origin(let found, let its): (arrived, keeping) = (found, its)
-        }
-        guard arrived.head.status == .notModified else { return .replaced(arrived, keeping) }
-        arrived.discard()
-        guard !Freshening.identified(by: keeping.response, among: [stored], asked: stored).isEmpty else {
-            await cache.remove(CachedResponse(stored))
-            return .unclear
-        }
-        let outcome = Freshening.freshened(
-            stored, by: keeping.response, request: head, overrides: overrides, requestTime: keeping.requestTime,
-            responseTime: keeping.responseTime)
-        switch outcome {
-        case .freshened(let new):
-            let vouched = keeping.withTrust(new)
-            await cache.freshen(CachedResponse(stored), as: CachedResponse(vouched), since: keeping.moment)
-            return .holds(vouched)
-        case .usedOnce(let once, _): return .holds(once)
-        case .usedAndRemoved(let once, _):
-            await cache.remove(CachedResponse(stored))
-            return .holds(once)
-        }
-    }
-
-    /// What a 200 to HEAD tells of what is kept (RFC 9111 §4.3.5).
-    private func updateByHEAD(_ keeping: CacheKeeping) async {
-        for kept in await cache.responses(for: key) where Vary.select(among: [kept.stored], for: head) != nil {
-            let effect = Freshening.effect(
-                ofHEAD: keeping.response, on: kept.stored, request: head, overrides: overrides,
-                requestTime: keeping.requestTime, responseTime: keeping.responseTime)
-            switch effect {
-            case .freshened(let new):
-                // Its body came under the policy that it came under, whoever spoke of it now.
-                let same = new.withTrust(policyMark: kept.stored.facts.trust, chain: kept.stored.chain)
-                await cache.freshen(kept, as: CachedResponse(same), since: keeping.moment)
-            case .outdated: await cache.remove(kept)
-            case .none: break
-            }
         }
     }
 }

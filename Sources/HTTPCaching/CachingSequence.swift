@@ -1,0 +1,326 @@
+import HTTPMessage
+
+/// The decisions about one request that a cache may answer, in their order (RFC 9111 §4): look up, reuse, validate or fetch, use a stale
+/// response where the origin server fails, freshen, store, invalidate. Pure: the driver looks up, sends, serves and stores.
+///
+/// States and moves; each move gives the driver the next step:
+///
+///     created ─begin→ lookingUp, sent, over
+///     lookingUp ─found→ serving, sent, over
+///     serving ─lostBody→ sent, over
+///     sent ─received→ serving, sent (without preconditions), over
+///     sent ─failed→ serving, over
+///
+/// After `received` the driver carries out `takeChanges()` before the step.
+package struct CachingSequence: Sendable {
+    private enum State: Sendable {
+        case created
+        case lookingUp
+        /// What to do where the stored response cannot be read: a fetch, or what the stale response stands in for.
+        case serving(otherwise: Alternative)
+        case sent
+        case over
+    }
+
+    private enum Alternative: Sendable {
+        case fetch
+        case failure
+        case response(OriginResponse)
+    }
+
+    private let request: RequestHead
+    private let directives: RequestDirectives
+    private let overrides: CacheOverrides
+    private let secondary: SecondaryKey
+    private let targets: TargetedCacheControl
+    /// No client waits: nothing is served, and an error of the origin server changes nothing (RFC 5861 §3, RFC 9111 §4.3.3).
+    private let isBackground: Bool
+
+    private var state = State.created
+    /// What the look-up has found, newest first.
+    private var candidates: [StoredResponse] = []
+    /// What is asked about, or may stand in for an origin server that fails.
+    private var selected: StoredResponse?
+    /// The request is out with the preconditions of `selected`.
+    private var isValidating = false
+    private var changes: [StoreChange] = []
+
+    /// The decision about what is stored; `nil` before there is one.
+    package private(set) var decision: ReuseDecision?
+
+    package init(
+        request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides, secondary: SecondaryKey = .none,
+        targets: TargetedCacheControl = .none
+    ) {
+        self.init(request, directives, overrides, secondary, targets, validating: nil)
+    }
+
+    /// The validation of a stored response that was served stale.
+    package init(
+        validating stored: StoredResponse, request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides,
+        secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none
+    ) {
+        self.init(request, directives, overrides, secondary, targets, validating: stored)
+    }
+
+    private init(
+        _ request: RequestHead, _ directives: RequestDirectives, _ overrides: CacheOverrides, _ secondary: SecondaryKey,
+        _ targets: TargetedCacheControl, validating stored: StoredResponse?
+    ) {
+        self.request = request
+        self.directives = directives
+        self.overrides = overrides
+        self.secondary = secondary
+        self.targets = targets
+        isBackground = stored != nil
+        selected = stored
+        candidates = stored.map { [$0] } ?? []
+    }
+
+    // MARK: Moves
+
+    package mutating func begin() -> CachingStep {
+        guard case .created = state else { preconditionFailure("a sequence begins once") }
+        if isBackground { return send(validating: selected) }
+        if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: overrides) {
+            return act(on: decision, nil)
+        }
+        state = .lookingUp
+        return .lookUp
+    }
+
+    /// - Parameter stored: what is stored under the request's key, newest first.
+    package mutating func found(_ stored: [StoredResponse], at now: Timestamp) -> CachingStep {
+        guard case .lookingUp = state else { preconditionFailure("nothing was looked up") }
+        candidates = stored
+        guard let place = Vary.select(among: stored, for: request, secondary) else {
+            let reason: ForwardReason = stored.isEmpty ? .uriMiss : .varyMiss
+            return act(on: Reuse.decideMiss(reason, for: directives, overrides: overrides), nil)
+        }
+        let candidate = stored[place]
+        return act(on: Reuse.decide(candidate.facts, for: directives, overrides: overrides, at: now), candidate)
+    }
+
+    /// The body of the response to be served cannot be read any more, and nothing of it has been sent.
+    package mutating func lostBody() -> CachingStep {
+        guard case .serving(let alternative) = state else { preconditionFailure("nothing is served") }
+        selected = nil
+        switch alternative {
+        case .fetch: return send(validating: nil)
+        case .failure: return end(.fail(.origin))
+        case .response(let response): return deliver(response)
+        }
+    }
+
+    /// There is no response of the origin server's.
+    /// - Parameter failure: as far as a stored response may stand in for it; `nil` where none may.
+    package mutating func failed(_ failure: OriginFailure?, at now: Timestamp) -> CachingStep {
+        guard case .sent = state else { preconditionFailure("nothing was sent") }
+        if let failure, let step = standIn(for: failure, otherwise: .failure, at: now) { return step }
+        return end(.fail(.origin))
+    }
+
+    /// The head of the origin server's response.
+    /// - Parameter stored: what is stored under the key now; used where `needsStored(for:)`.
+    package mutating func received(
+        _ response: OriginResponse, stored: [StoredResponse] = [], at now: Timestamp
+    ) -> CachingStep {
+        guard case .sent = state else { preconditionFailure("nothing was sent") }
+        if Reuse.isError(response.head.status),
+            let step = standIn(for: .error, otherwise: .response(response), at: now)
+        {
+            return step
+        }
+        if isValidating, let asked = selected, response.head.status == .notModified { return freshen(asked, by: response) }
+        // An error leaves what is stored as it is.
+        if isBackground, response.head.status.code >= 500 || Reuse.isError(response.head.status) { return end(.finish) }
+        if needsStored(for: response.head) { update(stored, byHEAD: response) }
+        return deliver(response)
+    }
+
+    /// Whether the response speaks of what is stored for GET, which has to be looked up for `received` (RFC 9111 §4.3.5).
+    package func needsStored(for response: ResponseHead) -> Bool { request.method == .head && response.status == .ok }
+
+    /// What is to be changed in the store, in this order.
+    package mutating func takeChanges() -> [StoreChange] {
+        defer { changes = [] }
+        return changes
+    }
+
+    // MARK: Steps
+
+    private mutating func act(on decision: ReuseDecision, _ stored: StoredResponse?) -> CachingStep {
+        self.decision = decision
+        switch decision {
+        case .fresh(let terms):
+            guard let stored else { return send(validating: nil) }
+            return serve(stored, age: terms.age, otherwise: .fetch)
+        case .staleAllowed(let terms, let reason):
+            guard let stored else { return send(validating: nil) }
+            return serve(stored, age: terms.age, validates: reason.wantsValidation, otherwise: .fetch)
+        case .validate:
+            selected = stored
+            return send(validating: stored)
+        case .forward(let reason):
+            // Only the origin server can say whether the request is for what is stored: then it stands in for nothing.
+            if reason != .originCondition { selected = stored }
+            return send(validating: nil)
+        case .notSatisfiable(let reason): return end(.fail(.notStored(reason)))
+        case .offlineMiss(let reason): return end(.fail(.disconnected(reason)))
+        }
+    }
+
+    private mutating func serve(
+        _ stored: StoredResponse, age: DeltaSeconds, validates: Bool = false, otherwise alternative: Alternative
+    ) -> CachingStep {
+        if isBackground { return end(.finish) }
+        state = .serving(otherwise: alternative)
+        return .serve(stored, age: age, validatesInBackground: validates)
+    }
+
+    private mutating func send(validating stored: StoredResponse?) -> CachingStep {
+        isValidating = stored != nil
+        state = .sent
+        return .send(validating: stored)
+    }
+
+    private mutating func end(_ step: CachingStep) -> CachingStep {
+        state = .over
+        return step
+    }
+
+    private mutating func standIn(
+        for failure: OriginFailure, otherwise alternative: Alternative, at now: Timestamp
+    ) -> CachingStep? {
+        guard !isBackground, let stored = selected,
+            let stale = Reuse.staleAfterFailure(failure, stored.facts, for: directives, overrides: overrides, at: now),
+            case .staleAllowed(let terms, _) = stale
+        else { return nil }
+        decision = stale
+        return serve(stored, age: terms.age, otherwise: alternative)
+    }
+
+    /// Invalidates what the request has made untrue, and decides whether the response is stored.
+    private mutating func deliver(_ response: OriginResponse) -> CachingStep {
+        changes += Invalidation.keys(request: request, response: response.head).map { .invalidate($0) }
+        let storage = Storability.decide(
+            request: request, response: response.head, overrides: overrides, secondary: secondary, targets: targets,
+            requestTime: response.requestTime, responseTime: response.responseTime)
+        // Another representation, which is not stored: the former one is untrue (RFC 9111 §4.3.3).
+        if case .doNotStore(let refusal) = storage, !refusal.isOfRequest, let selected, Self.replaces(response.head.status) {
+            changes.append(.remove(selected))
+        }
+        return end(.deliver(storage))
+    }
+
+    private static func replaces(_ status: Status) -> Bool {
+        switch status.code {
+        case 200...303, 305...399, 404, 410: true
+        default: false
+        }
+    }
+
+    // MARK: Freshening
+
+    private mutating func freshen(_ asked: StoredResponse, by response: OriginResponse) -> CachingStep {
+        let selectable = candidates.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondary) }
+        let identified = Freshening.identified(by: response.head, among: selectable, asked: asked)
+        guard let newest = identified.first else {
+            // The 304 speaks of another representation than the one that is stored.
+            changes.append(.remove(asked))
+            selected = nil
+            return isBackground ? end(.finish) : send(validating: nil)
+        }
+        var served = newest
+        // Newest last, so that it stands before the others where two have come to the same variant.
+        for stored in identified.reversed() {
+            let outcome = Freshening.freshened(
+                stored, by: response.head, request: request, overrides: overrides, secondary: secondary, targets: targets,
+                requestTime: response.requestTime, responseTime: response.responseTime)
+            let used: StoredResponse
+            switch outcome {
+            case .freshened(let new):
+                used = response.withTrust(new)
+                changes.append(.freshen(stored, as: used))
+            case .usedOnce(let once, _): used = response.withTrust(once)
+            case .usedAndRemoved(let once, _):
+                used = response.withTrust(once)
+                changes.append(.remove(stored))
+            }
+            if stored === newest { served = used }
+        }
+        selected = nil
+        return serve(served, age: .zero, otherwise: .fetch)
+    }
+
+    private mutating func update(_ stored: [StoredResponse], byHEAD response: OriginResponse) {
+        for stored in stored where Vary.matches(stored.nominatedFields, request.fields, secondary) {
+            let effect = Freshening.effect(
+                ofHEAD: response.head, on: stored, request: request, overrides: overrides, secondary: secondary,
+                targets: targets, requestTime: response.requestTime, responseTime: response.responseTime)
+            switch effect {
+            case .freshened(let new):
+                // Its body came under the trust policy that it came under, whichever the HEAD came under.
+                changes.append(.freshen(stored, as: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
+            case .outdated: changes.append(.remove(stored))
+            case .none: break
+            }
+        }
+    }
+}
+
+/// What the driver of a `CachingSequence` does next.
+package enum CachingStep: Sendable {
+    /// Look up what is stored under the request's key, for `found`.
+    case lookUp
+    /// Serve the stored response, and discard a response of the origin server's that has come. Where its body is gone: `lostBody`.
+    case serve(StoredResponse, age: DeltaSeconds, validatesInBackground: Bool)
+    /// Send the request to the origin server, with the preconditions of a stored response where one is given, for `received` or `failed`.
+    case send(validating: StoredResponse?)
+    /// Deliver the origin server's response, and store it where that was decided.
+    case deliver(StorageDecision)
+    case fail(CachingFailure)
+    /// Nothing is delivered: it was a validation in the background.
+    case finish
+}
+
+/// Why a request has no response.
+package enum CachingFailure: Equatable, Sendable {
+    /// It may not go forward, and would have to for this reason.
+    case notStored(ForwardReason)
+    /// Nothing may leave, and it would have to for this reason.
+    case disconnected(ForwardReason)
+    /// The failure with which the driver has called `failed`.
+    case origin
+}
+
+/// One change of what is stored.
+package enum StoreChange: Sendable {
+    case freshen(StoredResponse, as: StoredResponse)
+    case remove(StoredResponse)
+    /// All under this key.
+    case invalidate([UInt8])
+}
+
+/// The head of a response from the origin server, with what has to be known to store it.
+package struct OriginResponse: Sendable {
+    package let head: ResponseHead
+    package let requestTime: Timestamp
+    package let responseTime: Timestamp
+    /// The mark of the trust policy under which it came, and the chain of the server; 0 and `nil` for plain HTTP.
+    package let trust: UInt64
+    package let chain: RecordedChain?
+
+    package init(
+        head: ResponseHead, requestTime: Timestamp, responseTime: Timestamp, trust: UInt64 = 0, chain: RecordedChain? = nil
+    ) {
+        self.head = head
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.trust = trust
+        self.chain = chain
+    }
+
+    /// A stored response that this 304 confirms: the server that sent it has just been verified.
+    func withTrust(_ stored: StoredResponse) -> StoredResponse { stored.withTrust(policyMark: trust, chain: chain) }
+}
