@@ -8,11 +8,10 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var options: RunningOptions
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
-        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/status", form: output)
+        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/status", form: format.output)
     }
 }
 
@@ -29,12 +28,12 @@ struct ReloadCommand: ParsableCommand {
 
     @OptionGroup var options: RunningOptions
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
         try RunningLarder.ask(
-            try RunningLarder.connect(options.load()), "POST", "/v1/reload\(allowEmpty ? "?allow_empty=true" : "")", form: output,
+            try RunningLarder.connect(options.load()), "POST", "/v1/reload\(allowEmpty ? "?allow_empty=true" : "")",
+            form: format.output,
             failure: ExitCode(2))
     }
 }
@@ -46,15 +45,14 @@ struct StopCommand: ParsableCommand {
 
     @OptionGroup var options: RunningOptions
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
         let client = try RunningLarder.connect(options.load())
         // Before it is told to end, so that its number cannot have gone to another.
         let end = client.serverProcess.map { larder_pidfd_open($0) } ?? -1
         defer { if end >= 0 { close(end) } }
-        try RunningLarder.ask(client, "POST", "/v1/stop", form: output)
+        try RunningLarder.ask(client, "POST", "/v1/stop", form: format.output)
         guard end >= 0 else { return }
         var wait = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
         while poll(&wait, 1, -1) < 0, errno == EINTR {}

@@ -51,8 +51,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The project's key, for --replay.", valueName: "file"))
     var key: String?
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     @OptionGroup var options: RunningOptions
 
@@ -75,7 +74,7 @@ struct ExplainCommand: ParsableCommand {
         if let id {
             let wanted = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             return try RunningLarder.ask(
-                try RunningLarder.connect(options.load()), "GET", "/v1/traces?id=\(wanted)", form: output)
+                try RunningLarder.connect(options.load()), "GET", "/v1/traces?id=\(wanted)", form: format.output)
         }
         let content = try content()
         if replay { return try explainReplay(content) }
@@ -89,12 +88,12 @@ struct ExplainCommand: ParsableCommand {
         let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
         if let (client, _) = try RunningLarder.find(loaded) {
             return try RunningLarder.ask(
-                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output
+                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: format.output
             ) { tell($0, server) }
         }
         do {
             let explanation = try StoreAlone(loaded).explain(heads, contentLength: content?.count)
-            tell(output == .text ? explanation.text : explanation.json.written() + "\n", server)
+            tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
             throw ExitCode(2)
@@ -120,7 +119,7 @@ struct ExplainCommand: ParsableCommand {
         try SnapshotFiles.run {
             let key = try (key ?? settings.key).map(ProjectKeyFile.read)
             let explanation = try ReplayExplanation(request, paths: paths, key: key, asOf: asOf)
-            Terminal.output(output == .text ? explanation.text : explanation.json)
+            Terminal.output(format.output == .text ? explanation.text : explanation.json)
         }
     }
 
@@ -135,7 +134,7 @@ struct ExplainCommand: ParsableCommand {
     /// The explanation, and in the same form what was found of the server.
     private func tell(_ explanation: String, _ server: PinCheck?) {
         guard let server else { return Terminal.output(explanation) }
-        switch output {
+        switch format.output {
         case .text: Terminal.output(explanation + server.text)
         case .json:
             let end = explanation.lastIndex(of: "}") ?? explanation.endIndex

@@ -34,8 +34,7 @@ struct ModeCommand: ParsableCommand {
 
     @OptionGroup var options: RunningOptions
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func validate() throws {
         if report != nil, mode != .diff || reset {
@@ -49,9 +48,9 @@ struct ModeCommand: ParsableCommand {
         var parameters: [String] = []
         if let mode { parameters.append("mode=\(mode.rawValue)") }
         if reset { parameters.append("reset=true") }
-        if parameters.isEmpty { return try RunningLarder.ask(client, "GET", "/v1/mode", form: output) }
+        if parameters.isEmpty { return try RunningLarder.ask(client, "GET", "/v1/mode", form: format.output) }
         try RunningLarder.ask(
-            client, "POST", "/v1/mode?" + parameters.joined(separator: "&"), form: output, failure: ExitCode(2))
+            client, "POST", "/v1/mode?" + parameters.joined(separator: "&"), form: format.output, failure: ExitCode(2))
     }
 
     /// Somewhere something differs.
@@ -61,7 +60,8 @@ struct ModeCommand: ParsableCommand {
         let place = "/v1/mode/differences"
         var (report, counts) = ("", "")
         // Each on a connection of its own, as the socket has it.
-        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: output, failure: ExitCode(2)) {
+        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: format.output, failure: ExitCode(2))
+        {
             report = $0
         }
         // Behind it, so that whatever stands in the report counts.

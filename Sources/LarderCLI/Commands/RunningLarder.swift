@@ -14,6 +14,11 @@ enum OutputForm: String, CaseIterable, ExpressibleByArgument {
     var mediaType: String { self == .text ? "text/plain" : "application/json" }
 }
 
+struct OutputOption: ParsableArguments {
+    @Option(name: [.short, .long], help: "text or json.")
+    var output = OutputForm.text
+}
+
 /// The Larder that these settings speak of, asked over its admin socket.
 enum RunningLarder {
     /// Connects to it.

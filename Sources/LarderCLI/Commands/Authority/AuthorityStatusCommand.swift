@@ -12,8 +12,7 @@ extension AuthorityCommand {
             abstract: "Says which root there is, for whom and until when; exit code 1 if it could certify nobody.",
             discussion: "It looks at the key too: that it is the root's, and that nobody else may read it.")
 
-        @Option(name: [.short, .long], help: "text or json.")
-        var output = OutputForm.text
+        @OptionGroup var format: OutputOption
 
         @OptionGroup var passphrase: PassphraseOption
         @OptionGroup var place: AuthorityPlace
@@ -43,7 +42,7 @@ extension AuthorityCommand {
                             ("signs", .bool(root.seat == roots.signing.seat)),
                         ]))
             }
-            switch output {
+            switch format.output {
             case .text: Terminal.output(lines)
             case .json:
                 let turn = roots.turn.map { JSONText.string($0.description) } ?? .null

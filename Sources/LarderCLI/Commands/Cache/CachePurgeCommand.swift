@@ -27,8 +27,7 @@ struct CachePurgeCommand: ParsableCommand {
     @Flag(help: "Everything, where no filter is given.")
     var all = false
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
         let filter = try filter.value()
@@ -37,7 +36,7 @@ struct CachePurgeCommand: ParsableCommand {
             throw ExitCode(2)
         }
         let count = dryRun ? try foretell(filter) : try purge(filter)
-        switch output {
+        switch format.output {
         case .text: Terminal.output("\(dryRun ? "would purge" : "purged") \(count)\n")
         case .json:
             let value = JSONText.object([("count", .number(count)), ("soft", .bool(soft)), ("dry_run", .bool(dryRun))])

@@ -10,8 +10,7 @@ struct CacheShowCommand: ParsableCommand {
     @OptionGroup var choice: ResponseChoice
     @OptionGroup var place: CachePlace
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     @Flag(help: "Shows Set-Cookie too.")
     var secrets = false
@@ -20,10 +19,10 @@ struct CacheShowCommand: ParsableCommand {
         switch try place.open() {
         case .running(let larder):
             let shown = secrets ? [("secrets", "shown")] : []
-            try larder.print("GET", "response", choice.parameters + shown + [("output", output.rawValue)])
+            try larder.print("GET", "response", choice.parameters + shown + [("output", format.output.rawValue)])
         case .file(let file):
             let details = try choice.find(in: file).map { ResponseDetail($0, at: file.now, showsSecrets: secrets) }
-            switch output {
+            switch format.output {
             case .text: Terminal.output(details.map(\.text).joined(separator: "\n"))
             case .json: Terminal.output(JSONText.array(details.map(\.json)).written() + "\n")
             }

@@ -8,15 +8,14 @@ struct CacheStatCommand: ParsableCommand {
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: CachePlace
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
         let filter = try filter.value()
         switch try place.open() {
-        case .running(let larder): try larder.print("GET", "tally", filter.parameters + [("output", output.rawValue)])
+        case .running(let larder): try larder.print("GET", "tally", filter.parameters + [("output", format.output.rawValue)])
         case .file(let file):
-            try file.print(CacheAnswers.tally(file.source, filter, at: file.now, isText: output == .text))
+            try file.print(CacheAnswers.tally(file.source, filter, at: file.now, isText: format.output == .text))
         }
     }
 }

@@ -9,18 +9,17 @@ struct CacheVerifyCommand: ParsableCommand {
 
     @OptionGroup var place: CachePlace
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     func run() throws {
         var isGood = false
         switch try place.open() {
         case .running(let larder):
-            let answer = try larder.ask("POST", "verify", [("output", output.rawValue)])
+            let answer = try larder.ask("POST", "verify", [("output", format.output.rawValue)])
             Terminal.output(answer)
-            isGood = output == .text ? answer.hasPrefix("good:") : JSONAnswer(answer)["good"] as? Bool ?? false
+            isGood = format.output == .text ? answer.hasPrefix("good:") : JSONAnswer(answer)["good"] as? Bool ?? false
         case .file(let file):
-            try file.print(CacheAnswers.verification(file.source, isText: output == .text) { isGood = $0 })
+            try file.print(CacheAnswers.verification(file.source, isText: format.output == .text) { isGood = $0 })
         }
         if !isGood { throw ExitCode(5) }
     }

@@ -7,13 +7,12 @@ extension PinsCommand {
             discussion: "Since its start, or since the host's policy was changed: enforcing would have refused what is told here."
         )
 
-        @Option(name: [.short, .long], help: "text or json.")
-        var output = OutputForm.text
+        @OptionGroup var format: OutputOption
 
         @OptionGroup var options: RunningOptions
 
         func run() throws {
-            try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/pins/audit", form: output)
+            try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/pins/audit", form: format.output)
         }
     }
 }

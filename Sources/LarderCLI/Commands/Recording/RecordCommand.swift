@@ -58,11 +58,7 @@ struct RecordCommand: ParsableCommand {
     @Option(help: "What becomes of answers that no shared cache may keep: keep or skip.")
     var noStore = LarderSettings.NoStore.keep
 
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
-    var policy: String?
-
-    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
-    var log: String?
+    @OptionGroup var shared: CommandOptions
 
     @Flag(help: "Leaves https alone: it is not recorded.")
     var noIntercept = false
@@ -79,11 +75,8 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup var options: SettingsOptions
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
-    var command: [String] = []
-
     func validate() throws {
-        if command.isEmpty {
+        if shared.command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder record -o build.larder -- make")
         }
         if [append, missing, overwrite, resume].count(where: { $0 }) > 1 {
@@ -106,7 +99,7 @@ struct RecordCommand: ParsableCommand {
             Terminal.talk(
                 "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
         }
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
+        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder, in: network) }
         let tally = larder.close()
         let summary = larder.recordings.ended.map { RecordSummary(file: $0.file, result: $0.result, tally: tally) }
         let unseen = UnobservedRun(tally, hasOwnNetwork: network != nil)
@@ -122,11 +115,11 @@ struct RecordCommand: ParsableCommand {
     ) -> EphemeralProxy.Terms {
         var terms = EphemeralProxy.Terms()
         terms.network = network
-        terms.policy = policy
+        terms.policy = shared.policy
         terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: false) }
         // Nothing is stored.
         terms.store = ":memory:"
-        terms.log = log
+        terms.log = shared.log
         terms.interceptsNobody = noIntercept
         terms.isCounted = true
         let path = URL(filePath: file).path

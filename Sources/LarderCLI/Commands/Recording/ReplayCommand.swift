@@ -49,11 +49,7 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: "What comes behind the last of several answers to one request: loop, last or error.")
     var sequenceEnd: LarderSettings.SequenceEnd?
 
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
-    var policy: String?
-
-    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
-    var log: String?
+    @OptionGroup var shared: CommandOptions
 
     @Flag(help: "Leaves https alone: it gets 504.")
     var noIntercept = false
@@ -98,11 +94,8 @@ struct ReplayCommand: ParsableCommand {
 
     @OptionGroup var options: SettingsOptions
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
-    var command: [String] = []
-
     func validate() throws {
-        if command.isEmpty {
+        if shared.command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder replay build.larder -- make")
         }
         if prune, asOf != nil { throw ValidationError("--prune would take out what came later than --as-of.") }
@@ -125,7 +118,7 @@ struct ReplayCommand: ParsableCommand {
         let larder = try EphemeralProxy(
             options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
         if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
+        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder, in: network, at: formerClock) }
         let tally = larder.close()
         let unseen = UnobservedRun(tally, hasOwnNetwork: network != nil)
         if larder.refreshed != nil {
@@ -199,10 +192,10 @@ struct ReplayCommand: ParsableCommand {
         var terms = EphemeralProxy.Terms()
         terms.clock = formerClock
         terms.network = network
-        terms.policy = policy
+        terms.policy = shared.policy
         terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: true) }
         if !cache { terms.store = ":memory:" }
-        terms.log = log
+        terms.log = shared.log
         terms.mode = .replay
         terms.interceptsNobody = noIntercept
         terms.isCounted = true

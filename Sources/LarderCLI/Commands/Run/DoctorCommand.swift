@@ -27,8 +27,7 @@ struct DoctorCommand: ParsableCommand {
             valueName: "name"))
     var client: [String] = []
 
-    @Option(name: [.short, .long], help: "text or json.")
-    var output = OutputForm.text
+    @OptionGroup var format: OutputOption
 
     @OptionGroup var options: SettingsOptions
 
@@ -43,7 +42,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         ProcessMemorySecrecy.begin(hasChild: true)
         let findings = findings()
-        switch output {
+        switch format.output {
         case .text:
             let style = Terminal.Style()
             Terminal.output(findings.map { $0.text(style: style) }.joined())

@@ -28,14 +28,10 @@ struct RunCommand: ParsableCommand {
     /// For a command that has done well with answers that are not as locked.
     static let lockCode = ExitCode(5)
 
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
-    var policy: String?
+    @OptionGroup var shared: CommandOptions
 
     @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
     var store: String?
-
-    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
-    var log: String?
 
     @Option(
         help: ArgumentHelp(
@@ -69,11 +65,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var options: SettingsOptions
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
-    var command: [String] = []
-
     func validate() throws {
-        if command.isEmpty {
+        if shared.command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder run -- curl http://example.com/")
         }
         if locked != nil, join || offline || store != nil {
@@ -85,7 +78,7 @@ struct RunCommand: ParsableCommand {
                 "--summary and --strict do not go with --join: a running Larder does not count the requests of one command apart."
             )
         }
-        if join, policy != nil || store != nil || log != nil || offline || noIntercept {
+        if join, shared.policy != nil || store != nil || shared.log != nil || offline || noIntercept {
             throw ValidationError(
                 "--policy, --store, --log, --offline and --no-intercept do not go with --join: the running Larder has its own.")
         }
@@ -99,12 +92,12 @@ struct RunCommand: ParsableCommand {
                 throw EphemeralProxy.failureCode  // it has said why
             }
             if larder.asksEverybody { throw EphemeralProxy.fail(EphemeralProxy.asking) }
-            throw ExitCode(try run.run(command, through: larder))
+            throw ExitCode(try run.run(shared.command, through: larder))
         }
         var terms = EphemeralProxy.Terms()
-        terms.policy = policy
+        terms.policy = shared.policy
         terms.store = store
-        terms.log = log
+        terms.log = shared.log
         terms.mode = offline ? .offline : nil
         terms.interceptsNobody = noIntercept
         terms.isCounted = summary || strict || offline || locked != nil
@@ -114,7 +107,7 @@ struct RunCommand: ParsableCommand {
             lockedRun.set(&terms, key: key.map { URL(filePath: $0).path })
         }
         let larder = try EphemeralProxy(options, terms, in: run.folder)
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder) }
         let tally = larder.close()
         let unseen = UnobservedRun(tally, hasOwnNetwork: false, offersNetwork: false)
         if summary, let tally {

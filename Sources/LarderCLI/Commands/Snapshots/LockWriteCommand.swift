@@ -34,29 +34,22 @@ struct LockWriteCommand: ParsableCommand {
             valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
-    var policy: String?
-
-    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
-    var log: String?
+    @OptionGroup var shared: CommandOptions
 
     @Flag(help: "Leaves https alone: what goes through a tunnel cannot be locked.")
     var noIntercept = false
 
     @OptionGroup var options: SettingsOptions
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
-    var command: [String] = []
-
     func validate() throws {
-        guard (snapshot == nil) != command.isEmpty else {
+        guard (snapshot == nil) != shared.command.isEmpty else {
             throw ValidationError("Of what? Give a snapshot, or a command behind --: larder lock write -o build.lock -- make")
         }
         if snapshot == nil, output == nil {
             throw ValidationError(
                 "Where does the lock go? The command has standard output: larder lock write -o build.lock -- make")
         }
-        if snapshot != nil, key != nil || policy != nil || log != nil || noIntercept {
+        if snapshot != nil, key != nil || shared.policy != nil || shared.log != nil || noIntercept {
             throw ValidationError("--key, --policy, --log and --no-intercept are for a command.")
         }
     }
@@ -87,13 +80,13 @@ struct LockWriteCommand: ParsableCommand {
         if let key { try RecordCommand.makeKey(at: key) }
         let seen = ObservedRun(in: run.folder)
         var terms = EphemeralProxy.Terms()
-        terms.policy = policy
-        terms.log = log
+        terms.policy = shared.policy
+        terms.log = shared.log
         terms.interceptsNobody = noIntercept
         terms.isCounted = true
         seen.set(&terms, by: "lock write", key: key.map { URL(filePath: $0).path })
         let larder = try EphemeralProxy(options, terms, in: run.folder)
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder) }
         let unseen = UnobservedRun(larder.close(), hasOwnNetwork: false, offersNetwork: false)
         if let unseen { Terminal.talk("larder: \(unseen.sentence)\n") }
         let ended = try code.get()

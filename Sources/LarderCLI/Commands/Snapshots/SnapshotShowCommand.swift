@@ -14,13 +14,12 @@ extension SnapshotCommand {
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(name: [.short, .long], help: "text or json.")
-        var output = OutputForm.text
+        @OptionGroup var format: OutputOption
 
         func run() throws {
             try SnapshotFiles.run {
                 let snapshot = try SnapshotFiles.open(file)
-                Terminal.output(output == .json ? json(snapshot).written() + "\n" : text(snapshot))
+                Terminal.output(format.output == .json ? json(snapshot).written() + "\n" : text(snapshot))
             }
         }
 
