@@ -1,3 +1,4 @@
+import HTTPMessage
 import TextCoding
 
 /// How variables are written for a shell or a program that is to set them. Every value is quoted so that nothing in it means anything.
@@ -76,8 +77,7 @@ package enum ShellSyntax: String, CaseIterable {
         value.utf16.map { unit -> String in
             let isPlain = (0x21...0x7E).contains(unit) && unit != UInt16(UInt8(ascii: "\\"))
             if isPlain { return String(UnicodeScalar(UInt8(unit))) }
-            let digits = String(unit, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            return "\\u" + Hexadecimal.encode(padded: unit)
         }.joined()
     }
 }

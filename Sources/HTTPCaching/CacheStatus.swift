@@ -101,15 +101,11 @@ package struct CacheStatus: Equatable, Sendable {
                 output.append(byte)
             case 0x20...0x7E: output.append(byte)
             default:
-                output.append(UInt8(ascii: "%"))
-                output.append(hexadecimalDigit(byte >> 4))
-                output.append(hexadecimalDigit(byte & 15))
+                PercentEncoding.append(encoded: byte, into: &output)
             }
         }
         output.append("\"\r\n")
     }
-
-    private static func hexadecimalDigit(_ number: UInt8) -> UInt8 { number < 10 ? 0x30 + number : 0x37 + number }
 
     private func writeForwarding(into output: inout OutputSpan<UInt8>) {
         if let forwardStatus {

@@ -49,7 +49,7 @@ enum SignedLocation {
             while equals < parameter.count, parameter[equals] != UInt8(ascii: "=") { equals += 1 }
             guard equals < parameter.count else { return }
             let name = parameter.extracting(0..<equals)
-            let value = decoded(parameter.extracting(equals + 1..<parameter.count))
+            let value = PercentEncoding.decode(parameter.extracting(equals + 1..<parameter.count))
             if name.equalsIgnoringCase("x-amz-date") {
                 amazon.start = BasicTime.seconds(value.span)
             } else if name.equalsIgnoringCase("x-amz-expires") {
@@ -78,24 +78,6 @@ enum SignedLocation {
         private func epochSeconds(_ value: Span<UInt8>) -> Int64? {
             guard (10...11).contains(value.count) else { return nil }
             return SignedLocation.number(value)
-        }
-
-        private func decoded(_ value: Span<UInt8>) -> [UInt8] {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(value.count)
-            var index = 0
-            while index < value.count {
-                if value[index] == UInt8(ascii: "%"), index + 2 < value.count,
-                    let high = ASCII.hexValue(value[index + 1]), let low = ASCII.hexValue(value[index + 2])
-                {
-                    bytes.append(high << 4 | low)
-                    index += 3
-                } else {
-                    bytes.append(value[index])
-                    index += 1
-                }
-            }
-            return bytes
         }
     }
 

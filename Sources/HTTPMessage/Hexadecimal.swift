@@ -9,6 +9,12 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// A number with zeros before it, in as many digits as its type has.
+    package static func encode<Number: FixedWidthInteger & UnsignedInteger>(padded number: Number) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits
+    }
+
     /// - Returns: `nil` for an odd number of digits, and for what is none.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = text.utf8.map(ASCII.hexValue)

@@ -120,7 +120,7 @@ extension RequestTarget {
         while index < bytes.count, bytes[index] != ASCII.question {
             try Self.checkOctet(bytes[index])
             if bytes[index] == ASCII.backslash { throw .backslash }
-            if Self.isEncodedNUL(at: index, in: bytes) { throw .nul }
+            if PercentEncoding.byte(in: bytes, at: index) == 0 { throw .nul }
             index = bytes.firstNotable(from: index + 1, isPath: true)
         }
         path = Extent(offset: start, count: index - start)
@@ -147,11 +147,6 @@ extension RequestTarget {
     private static func checkOctet(_ byte: UInt8) throws(RequestTargetFault) {
         if byte == UInt8(ascii: "#") { throw .fragment }
         if byte <= 0x20 || byte == 0x7F { throw .illegalOctet }
-    }
-
-    private static func isEncodedNUL(at index: Int, in bytes: Span<UInt8>) -> Bool {
-        index + 2 < bytes.count && bytes[index] == UInt8(ascii: "%")
-            && bytes[index + 1] == UInt8(ascii: "0") && bytes[index + 2] == UInt8(ascii: "0")
     }
 }
 

@@ -7,7 +7,7 @@ package enum ChunkWriter {
         precondition(count > 0, "a chunk holds at least one byte")
         var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) & ~3
         while shift >= 0 {
-            output.append(hexDigit(count >> shift & 15))
+            output.append(Hexadecimal.digit(UInt8(count >> shift & 15)))
             shift -= 4
         }
         writeLineEnd(into: &output)
@@ -29,9 +29,5 @@ package enum ChunkWriter {
     private static func writeLineEnd(into output: inout [UInt8]) {
         output.append(ASCII.cr)
         output.append(ASCII.lf)
-    }
-
-    private static func hexDigit(_ value: Int) -> UInt8 {
-        UInt8(value < 10 ? 0x30 + value : 0x61 + value - 10)
     }
 }

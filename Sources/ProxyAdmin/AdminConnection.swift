@@ -147,7 +147,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         switch next() {
-        case .piece(let octets): appendChunk(octets)
+        case .piece(let bytes): appendChunk(bytes)
         case .end:
             ChunkWriter.writeLastChunk(into: &output)
             self.next = nil
@@ -156,10 +156,10 @@ final class AdminConnection: EventHandler, TimerHandler {
         waitToWrite()
     }
 
-    private func appendChunk(_ octets: [UInt8]) {
-        if octets.isEmpty { return }
-        ChunkWriter.writeChunkHeader(count: octets.count, into: &output)
-        output += octets
+    private func appendChunk(_ bytes: [UInt8]) {
+        if bytes.isEmpty { return }
+        ChunkWriter.writeChunkHeader(count: bytes.count, into: &output)
+        output += bytes
         ChunkWriter.writeChunkEnd(into: &output)
     }
 

@@ -43,25 +43,6 @@ package struct AdminRequest {
     }
 
     private static func decoded(_ text: Substring) -> String? {
-        var octets: [UInt8] = []
-        var rest = text.utf8[...]
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
-            octets.append(high << 4 | low)
-        }
-        return String(validating: octets, as: UTF8.self)
-    }
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        PercentEncoding.decodeStrictly(Array(text.utf8).span).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

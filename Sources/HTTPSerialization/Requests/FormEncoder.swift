@@ -61,9 +61,7 @@ public struct FormEncoder: Hashable, Sendable {
             } else if octet == ASCII.space && spaces == .plus {
                 escaped.append(UInt8(ascii: "+"))
             } else {
-                escaped.append(UInt8(ascii: "%"))
-                escaped.append(digit(octet >> 4))
-                escaped.append(digit(octet & 0xF))
+                PercentEncoding.append(encoded: octet, into: &escaped)
             }
         }
         return String(decoding: escaped, as: UTF8.self)
@@ -75,8 +73,6 @@ public struct FormEncoder: Hashable, Sendable {
         default: ASCII.isDigit(octet) || ASCII.isAlpha(octet)
         }
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
 
     private func appendMembers(of object: JSONObject, below name: String?, to pairs: inout [Pair]) {
         var members = object.members

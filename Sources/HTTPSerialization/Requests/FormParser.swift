@@ -70,22 +70,7 @@ public struct FormParser: Hashable, Sendable {
     }
 
     private static func unescaped(_ octets: ArraySlice<UInt8>) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity(octets.count)
-        var index = octets.startIndex
-        while index < octets.endIndex {
-            let octet = octets[index]
-            index += 1
-            if octet == UInt8(ascii: "%"), octets.endIndex - index >= 2, let high = ASCII.hexValue(octets[index]),
-                let low = ASCII.hexValue(octets[index + 1])
-            {
-                result.append(high << 4 | low)
-                index += 2
-            } else {
-                result.append(octet == UInt8(ascii: "+") ? ASCII.space : octet)
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
+        String(decoding: PercentEncoding.decode(octets.span, isForm: true), as: UTF8.self)
     }
 }
 

@@ -29,10 +29,7 @@ public struct MultipartForm: Sendable {
     /// A form without parts, with a boundary made by chance.
     public init() {
         var generator = SystemRandomNumberGenerator()
-        let digits = [generator.next(), generator.next()].map { number in
-            let text = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
+        let digits = [generator.next(), generator.next()].map { Hexadecimal.encode(padded: $0) }
         boundary = "larder-" + digits.joined()
     }
 

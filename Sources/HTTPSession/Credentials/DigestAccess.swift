@@ -52,7 +52,7 @@ struct DigestAccess: Sendable {
         var secret = digest("\(user):\(realm):\(password)")
         if isSession { secret = digest("\(secret):\(nonce):\(clientNonce)") }
         let request = digest("\(method):\(target)")
-        let number = Self.padded(count)
+        let number = Hexadecimal.encode(padded: count)
         let response =
             usesQuality
             ? digest("\(secret):\(nonce):\(number):\(clientNonce):auth:\(request)") : digest("\(secret):\(nonce):\(request)")
@@ -76,11 +76,6 @@ struct DigestAccess: Sendable {
         case .sha256: return Hexadecimal.encode(SHA256Digest(of: octets).octets)
         case .md5: return Hexadecimal.encode(MD5.digest(of: octets))
         }
-    }
-
-    private static func padded(_ count: UInt32) -> String {
-        let text = String(count, radix: 16)
-        return String(repeating: "0", count: 8 - text.utf8.count) + text
     }
 
     private static func quoted(_ text: String) -> String {

@@ -72,21 +72,8 @@ public enum SuggestedName {
     }
 
     /// Percent-decoded; `nil` where that is not UTF-8.
-    private static func decoded(_ octets: [UInt8]) -> String? {
-        var result: [UInt8] = []
-        var index = 0
-        while index < octets.count {
-            if octets[index] == UInt8(ascii: "%"), index + 2 < octets.count, let high = ASCII.hexValue(octets[index + 1]),
-                let low = ASCII.hexValue(octets[index + 2])
-            {
-                result.append(high << 4 | low)
-                index += 3
-            } else {
-                result.append(octets[index])
-                index += 1
-            }
-        }
-        return String(validating: result, as: UTF8.self)
+    private static func decoded(_ bytes: [UInt8]) -> String? {
+        String(validating: PercentEncoding.decode(bytes.span), as: UTF8.self)
     }
 
     /// Whether it is one file's name in whatever folder, as it stands.

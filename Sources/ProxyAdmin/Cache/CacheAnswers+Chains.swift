@@ -1,3 +1,4 @@
+import HTTPMessage
 import ResponseStore
 import TextCoding
 
@@ -31,12 +32,12 @@ extension CacheAnswers {
     private static func json(_ origin: (key: String, value: ChainListing.Recorded)) -> JSONText {
         .object([
             ("origin", .string(printable(origin.key, limit: 512))), ("time", .string(origin.value.time.rfc3339)),
-            ("record", .string(String(decoding: hexadecimal(origin.value.chain.octets), as: UTF8.self))),
+            ("record", .string(Hexadecimal.encode(origin.value.chain.octets))),
         ])
     }
 
-    private static func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
-        return octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 }

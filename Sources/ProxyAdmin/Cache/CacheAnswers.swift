@@ -51,18 +51,18 @@ package enum CacheAnswers {
     }
 
     /// Bytes of a response's content that are stored, verified as they are read.
-    package static func body(_ source: CacheSource, of response: StoredResponse, _ octets: Range<UInt64>) -> () -> AdminPiece {
-        var offset = octets.lowerBound
+    package static func body(_ source: CacheSource, of response: StoredResponse, _ range: Range<UInt64>) -> () -> AdminPiece {
+        var offset = range.lowerBound
         return {
-            if offset >= octets.upperBound { return .end }
+            if offset >= range.upperBound { return .end }
             switch response.body {
             case .bytes(let bytes):
-                let end = min(Int(offset) + 128 << 10, Int(octets.upperBound))
+                let end = min(Int(offset) + 128 << 10, Int(range.upperBound))
                 defer { offset = UInt64(end) }
                 return .piece(Array(bytes[Int(offset)..<end]))
             case .onDisk(let body):
                 guard let piece = source.piece(body, offset) else { return .broken }
-                let wanted = piece.prefix(Int(clamping: octets.upperBound - offset))
+                let wanted = piece.prefix(Int(clamping: range.upperBound - offset))
                 offset += UInt64(wanted.count)
                 return .piece(Array(wanted))
             }

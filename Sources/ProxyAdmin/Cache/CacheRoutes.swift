@@ -40,14 +40,14 @@ package enum CacheRoutes {
             AdminRoute(.get, "/v1/cache/body", parameters: choice + [AdminParameter("range")]) { request, exchange in
                 let source = CacheSource(store)
                 guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
-                let octets: Range<UInt64>
+                let bytes: Range<UInt64>
                 do throws(FoundResponse.Refusal) {
-                    octets = try found.octets(in: request["range"])
+                    bytes = try found.bytes(in: request["range"])
                 } catch {
                     return exchange.refuse(error.status, code: error.code, detail: error.sentence)
                 }
                 exchange.stream(
-                    contentType: "application/octet-stream", next: CacheAnswers.body(source, of: found.response, octets))
+                    contentType: "application/octet-stream", next: CacheAnswers.body(source, of: found.response, bytes))
             },
             AdminRoute(.post, "/v1/cache/verify", parameters: [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }

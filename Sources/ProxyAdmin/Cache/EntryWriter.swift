@@ -83,18 +83,18 @@ struct EntryWriter {
 /// Pieces of text about entries.
 package enum EntryText {
     /// Bytes that are visible ASCII as they are, all others percent-encoded.
-    static func append(visible octets: ArraySlice<UInt8>, into output: inout [UInt8]) {
-        for octet in octets {
-            if octet > 0x20, octet < 0x7F { output.append(octet) } else { append(encoded: octet, into: &output) }
+    static func append(visible bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
+        for byte in bytes {
+            if byte > 0x20, byte < 0x7F { output.append(byte) } else { PercentEncoding.append(encoded: byte, into: &output) }
         }
     }
 
     /// The same as JSON has text; blanks stay.
-    static func append(quoted octets: ArraySlice<UInt8>, into output: inout [UInt8]) {
+    static func append(quoted bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var visible: [UInt8] = []
-        visible.reserveCapacity(octets.count)
-        for octet in octets {
-            if octet >= 0x20, octet < 0x7F { visible.append(octet) } else { append(encoded: octet, into: &visible) }
+        visible.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if byte >= 0x20, byte < 0x7F { visible.append(byte) } else { PercentEncoding.append(encoded: byte, into: &visible) }
         }
         output += JSONText.quoted(String(decoding: visible, as: UTF8.self)).utf8
     }
@@ -119,11 +119,6 @@ package enum EntryText {
         case ..<86_400: "\(seconds / 3600)h"
         default: "\(seconds / 86_400)d"
         }
-    }
-
-    private static func append(encoded octet: UInt8, into output: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
-        output += [UInt8(ascii: "%"), digits[Int(octet >> 4)], digits[Int(octet & 15)]]
     }
 }
 

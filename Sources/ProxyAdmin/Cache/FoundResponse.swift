@@ -49,7 +49,7 @@ package struct FoundResponse: Sendable {
     }
 
     /// The bytes that are asked for: all of them, or a range as in `Range: bytes=…`.
-    package func octets(in range: String?) throws(Refusal) -> Range<UInt64> {
+    package func bytes(in range: String?) throws(Refusal) -> Range<UInt64> {
         var wanted = 0..<response.body.length
         if let range {
             guard let set = ByteRangeSet(Array("bytes=\(range)".utf8).span), set.count == 1 else { throw .badRange }

@@ -38,29 +38,29 @@ package struct ExplainedHeads {
     /// - Parameters:
     ///   - contentLength: How many bytes behind the request's head are its content; `nil`: none are given.
     ///   - limits: those of the proxy for its clients.
-    package init(_ octets: [UInt8], contentLength: Int? = nil, limits: ParseLimits) throws(Fault) {
+    package init(_ bytes: [UInt8], contentLength: Int? = nil, limits: ParseLimits) throws(Fault) {
         var request = RequestHead()
         var response = ResponseHead()
         var framing = BodyFraming.none
         let length: Int?
         do throws(RequestParseError) {
             var parser = RequestParser(limits: limits)
-            length = try parser.parse(octets.span.bytes, into: &request)
+            length = try parser.parse(bytes.span.bytes, into: &request)
             if length != nil { _ = try BodyFraming.ofRequest(request) }
         } catch {
             guard error.isOfReadableRequest else { throw .request(error) }
             self.request = request
-            refusal = Refusal(fault: FaultMapping.fault(error), requestLine: octets)
+            refusal = Refusal(fault: FaultMapping.fault(error), requestLine: bytes)
             requestContent = nil
             self.response = nil
             responseBody = .none
             return
         }
         guard let length else { throw .incomplete }
-        guard 0...(octets.count - length) ~= contentLength ?? 0 else { throw .incomplete }
+        guard 0...(bytes.count - length) ~= contentLength ?? 0 else { throw .incomplete }
         let end = length + (contentLength ?? 0)
-        requestContent = contentLength.map { _ in Array(octets[length..<end]) }
-        let rest = Array(octets[end...])
+        requestContent = contentLength.map { _ in Array(bytes[length..<end]) }
+        let rest = Array(bytes[end...])
         if rest.isEmpty {
             self.response = nil
         } else {
@@ -82,9 +82,9 @@ package struct ExplainedHeads {
 }
 
 extension ExplainedHeads.Refusal {
-    /// - Parameter octets: Begin with a request line.
-    fileprivate init(fault: ProxyCore.Fault, requestLine octets: [UInt8]) {
-        let line = octets.prefix { $0 != ASCII.cr }
+    /// - Parameter bytes: Begin with a request line.
+    fileprivate init(fault: ProxyCore.Fault, requestLine bytes: [UInt8]) {
+        let line = bytes.prefix { $0 != ASCII.cr }
         let parts = line.split(separator: ASCII.space, maxSplits: 2, omittingEmptySubsequences: false)
         self.fault = fault
         method = String(decoding: parts.first ?? [], as: UTF8.self)

@@ -77,10 +77,7 @@ package struct Explanation: Sendable {
     }
 
     /// As the log writes it.
-    package static func hexadecimal(_ id: UInt64) -> String {
-        let digits = String(id, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package static func hexadecimal(_ id: UInt64) -> String { Hexadecimal.encode(padded: id) }
 
     // MARK: Text
 

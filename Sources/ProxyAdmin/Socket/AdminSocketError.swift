@@ -16,7 +16,7 @@ package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
         case .inUse(let path): "\(printable(path, limit: 4096)) is in use by another process"
         case .notASocket(let path): "\(printable(path, limit: 4096)) is there and is no socket"
         case .pathTooLong(let path):
-            "\(printable(path, limit: 4096)) is too long for a socket: \(UnixAddress.longestPath) octets at most"
+            "\(printable(path, limit: 4096)) is too long for a socket: \(UnixAddress.longestPath) bytes at most"
         case .failed(let error, let path): "\(printable(path, limit: 4096)): \(error)"
         }
     }

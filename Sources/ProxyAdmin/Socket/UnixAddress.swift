@@ -10,10 +10,10 @@ package struct UnixAddress {
 
     /// - Returns: `nil` where the path is empty or too long.
     package init?(path: String) {
-        let octets = Array(path.utf8)
-        guard !octets.isEmpty, octets.count <= Self.longestPath, !octets.contains(0) else { return nil }
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
         storage.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &storage.sun_path) { $0.copyBytes(from: octets) }
+        withUnsafeMutableBytes(of: &storage.sun_path) { $0.copyBytes(from: bytes) }
     }
 
     /// Calls `body` with the address in the form of `bind` and `connect`.

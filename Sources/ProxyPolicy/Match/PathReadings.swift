@@ -71,18 +71,13 @@ package struct PathReadings: Sendable {
     private mutating func appendDecoded(_ path: Span<UInt8>, decodesSlash: Bool) {
         var index = 0
         while index < path.count {
-            if path[index] == Self.percent, index + 2 < path.count, let high = ASCII.hexValue(path[index + 1]),
-                let low = ASCII.hexValue(path[index + 2])
-            {
-                let decoded = high << 4 | low
-                if decoded != ASCII.slash || decodesSlash {
-                    bytes.append(decoded)
-                    index += 3
-                    continue
-                }
+            if let decoded = PercentEncoding.byte(in: path, at: index), decoded != ASCII.slash || decodesSlash {
+                bytes.append(decoded)
+                index += 3
+            } else {
+                bytes.append(path[index])
+                index += 1
             }
-            bytes.append(path[index])
-            index += 1
         }
     }
 

@@ -16,16 +16,14 @@ struct DecodedText {
 
     /// Out of percent-encoding (RFC 3986 §2.1), and a plus sign as the space that it is in forms and queries.
     init(percentEncoded octets: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        let text = octets.span.extracting(..<range.upperBound)
         var place = range.lowerBound
         while place < range.upperBound {
-            let octet = octets[place]
-            if octet == UInt8(ascii: "%"), place + 2 < range.upperBound, let high = ASCII.hexValue(octets[place + 1]),
-                let low = ASCII.hexValue(octets[place + 2])
-            {
-                append([high << 4 | low], at: place)
+            if let byte = PercentEncoding.byte(in: text, at: place) {
+                append([byte], at: place)
                 place += 3
             } else {
-                append([octet == UInt8(ascii: "+") ? ASCII.space : octet], at: place)
+                append([octets[place] == UInt8(ascii: "+") ? ASCII.space : octets[place]], at: place)
                 place += 1
             }
         }

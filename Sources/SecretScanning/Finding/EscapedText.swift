@@ -85,20 +85,7 @@ enum EscapedText {
     }
 
     /// Without `%41` (RFC 3986 §2.1).
-    static func unescaped(_ text: some Collection<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        var rest = text[...]
-        while let octet = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if octet == UInt8(ascii: "%"), digits.count == 2, let value = number(digits) {
-                result.append(UInt8(value))
-                rest = rest.dropFirst(2)
-            } else {
-                result.append(octet)
-            }
-        }
-        return result
-    }
+    static func unescaped(_ text: some Collection<UInt8>) -> [UInt8] { PercentEncoding.decode(Array(text).span) }
 
     private static func number(_ digits: some Collection<UInt8>) -> Int? {
         var value = 0

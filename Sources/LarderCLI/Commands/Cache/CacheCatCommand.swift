@@ -25,7 +25,7 @@ struct CacheCatCommand: ParsableCommand {
             let found = try choice.find(in: file)[0]
             let octets: Range<UInt64>
             do throws(FoundResponse.Refusal) {
-                octets = try found.octets(in: range)
+                octets = try found.bytes(in: range)
             } catch {
                 Terminal.talk("larder: \(error.sentence)\n")
                 throw error.isOfRequest ? ExitCode(2) : ExitCode.failure
