@@ -87,6 +87,6 @@ package struct ClientFolder {
     }
 
     private static func stands(_ octets: [UInt8], at path: String) -> Bool {
-        (try? LocalFile.octets(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
+        (try? LocalFile.bytes(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
     }
 }

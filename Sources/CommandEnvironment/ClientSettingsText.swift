@@ -21,7 +21,7 @@ struct ClientSettingsText {
     private var userWgetSettings: [UInt8] {
         for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
             do throws(LocalFile.Unreadable) {
-                let octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit)
+                let octets = try LocalFile.bytes(at: path, atMost: Self.lengthLimit)
                 return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
             } catch { continue }
         }

@@ -51,7 +51,7 @@ package struct ClientTrust {
         let places = (environment["SSL_CERT_FILE"].map { [$0] } ?? []) + TrustAnchors.systemBundles
         for place in places {
             do throws(LocalFile.Unreadable) {
-                return try LocalFile.octets(at: place, atMost: TrustFiles.bundleLimit)
+                return try LocalFile.bytes(at: place, atMost: TrustFiles.bundleLimit)
             } catch { continue }
         }
         return []
@@ -67,7 +67,7 @@ extension TrustSettings {
         for site in loaded.sites + [loaded.fallbackSite] {
             guard case .bundle(let file) = site.terms.anchors else { continue }
             do throws(LocalFile.Unreadable) {
-                let octets = try LocalFile.octets(at: site.origin.path(of: file.path), atMost: TrustFiles.bundleLimit)
+                let octets = try LocalFile.bytes(at: site.origin.path(of: file.path), atMost: TrustFiles.bundleLimit)
                 for anchor in Certificate.reading(pem: octets) ?? [] where !anchors.contains(anchor) { anchors.append(anchor) }
             } catch { continue }
         }

@@ -35,7 +35,7 @@ package struct OriginalEnvironment {
         let files = ClientFiles(folder: String(decoding: path.utf8[..<slash], as: UTF8.self))
         guard place(files) == path else { return path }
         do throws(LocalFile.Unreadable) {
-            let octets = try LocalFile.octets(at: files.former, atMost: lengthLimit)
+            let octets = try LocalFile.bytes(at: files.former, atMost: lengthLimit)
             return JSONAnswer(String(decoding: octets, as: UTF8.self))[name] as? String
         } catch { return path }
     }

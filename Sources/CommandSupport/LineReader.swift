@@ -12,7 +12,7 @@ package struct LineReader {
     private let file: FileHandle
     private let limit: Int
     /// What was read, from `start` on not yet given out.
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     private var start = 0
     /// The place behind what was searched for the line's end.
     private var searched = 0
@@ -40,21 +40,21 @@ package struct LineReader {
     /// - Returns: `nil` behind the last. What stands behind the last end of a line is one too.
     package mutating func next() throws(LocalFile.Unreadable) -> Line? {
         while true {
-            if let end = octets[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                let line = octets[start..<end]
+            if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = bytes[start..<end]
                 start = end + 1
                 searched = start
                 return taken(line)
             }
-            searched = octets.count
+            searched = bytes.count
             if isAtEnd {
-                let rest = octets[start...]
-                start = octets.count
+                let rest = bytes[start...]
+                start = bytes.count
                 return rest.isEmpty && !isPassingOver ? nil : taken(rest)
             }
-            if octets.count - start > limit {
+            if bytes.count - start > limit {
                 isPassingOver = true
-                start = octets.count
+                start = bytes.count
             }
             try read()
         }
@@ -66,13 +66,13 @@ package struct LineReader {
     }
 
     private mutating func read() throws(LocalFile.Unreadable) {
-        octets.removeFirst(start)
+        bytes.removeFirst(start)
         searched -= start
         start = 0
         do {
             let piece = try file.read(upToCount: Self.readLength) ?? Data()
             isAtEnd = piece.isEmpty
-            octets += piece
+            bytes += piece
         } catch {
             throw LocalFile.Unreadable(reason: "cannot be read")
         }

@@ -12,7 +12,7 @@ package enum LocalFile {
 
     /// - Parameter mayBePipe: whether what somebody else writes is waited for, as nobody may who serves.
     /// - Throws: also for a file that is longer, and for what is no file.
-    package static func octets(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
+    package static func bytes(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path, mayBePipe: mayBePipe)
             return try read(handle, facts, atMost: limit)
@@ -27,11 +27,11 @@ package enum LocalFile {
     /// Reads until nothing was written during a read.
     /// - Parameter attempt: one read, and whether the file was the same before and after it.
     package static func whole(
-        _ attempt: () throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool)
+        _ attempt: () throws(Unreadable) -> (bytes: [UInt8], isUnchanged: Bool)
     ) throws(Unreadable) -> [UInt8] {
         for number in 1...attempts {
-            let (octets, isUnchanged) = try attempt()
-            if isUnchanged { return octets }
+            let (bytes, isUnchanged) = try attempt()
+            if isUnchanged { return bytes }
             if number < attempts { poll(nil, 0, pause) }
         }
         throw Unreadable(reason: "it changes while it is read")
@@ -39,16 +39,16 @@ package enum LocalFile {
 
     private static func read(
         _ handle: FileHandle, _ before: stat, atMost limit: Int
-    ) throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool) {
-        let octets = try octets(from: handle, atMost: limit)
-        guard before.st_mode & S_IFMT == S_IFREG else { return (octets, true) }
+    ) throws(Unreadable) -> (bytes: [UInt8], isUnchanged: Bool) {
+        let bytes = try bytes(from: handle, atMost: limit)
+        guard before.st_mode & S_IFMT == S_IFREG else { return (bytes, true) }
         var after = stat()
         guard fstat(handle.fileDescriptor, &after) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
         func isSame(_ left: timespec, _ right: timespec) -> Bool { left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec }
         let isUnchanged =
             before.st_size == after.st_size && isSame(before.st_mtim, after.st_mtim) && isSame(before.st_ctim, after.st_ctim)
-            && octets.count >= Int(after.st_size)
-        return (octets, isUnchanged)
+            && bytes.count >= Int(after.st_size)
+        return (bytes, isUnchanged)
     }
 
     private static func opened(_ path: String, mayBePipe: Bool = false) throws(Unreadable) -> (handle: FileHandle, facts: stat) {
@@ -71,7 +71,7 @@ package enum LocalFile {
         return (handle, facts)
     }
 
-    package static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+    package static func bytes(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         let data: Data
         do {
             data = try handle.read(upToCount: limit + 1) ?? Data()
@@ -82,9 +82,9 @@ package enum LocalFile {
         return Array(data)
     }
 
-    /// As `octets`, of a file that has a secret in it.
+    /// As `bytes`, of a file that has a secret in it.
     /// - Throws: also where others than its owner may read it.
-    package static func secretOctets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+    package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)
             guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }

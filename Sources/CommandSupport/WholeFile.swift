@@ -25,7 +25,7 @@ package enum WholeFile {
     }
 
     package static func write(
-        _ octets: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+        _ bytes: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
         let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -42,10 +42,10 @@ package enum WholeFile {
                 code = errno
             }
         }
-        if code == 0 { code = Descriptor.write(octets[...], to: descriptor) }
+        if code == 0 { code = Descriptor.write(bytes[...], to: descriptor) }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
-        if let before, (try? LocalFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
+        if let before, (try? LocalFile.bytes(at: place.path, atMost: max(before.count, 1))) != before {
             unlink(hidden)
             throw Unwritten(reason: "it was changed meanwhile; nothing is written")
         }

@@ -38,7 +38,7 @@ extension Diagnosis {
         guard let path = TrustAnchors.systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             return []
         }
-        let octets = (try? LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
+        let octets = (try? LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
         return Certificate.reading(pem: octets) ?? []
     }
 }

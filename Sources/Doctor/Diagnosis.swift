@@ -114,8 +114,8 @@ extension Diagnosis {
                 "\(name) is not set here: programs of this shell believe Larder only if larder ca install "
                     + "was run", remedy: Self.environmentRemedy)
         }
-        let wanted = (try? LocalFile.octets(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
-        let there = (try? LocalFile.octets(at: file, atMost: TrustFiles.bundleLimit)) ?? []
+        let wanted = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
+        let there = (try? LocalFile.bytes(at: file, atMost: TrustFiles.bundleLimit)) ?? []
         let text = String(decoding: there, as: UTF8.self)
         if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
             return Finding("trust variables", .good, "\(file) has Larder's root")

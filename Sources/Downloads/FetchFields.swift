@@ -29,7 +29,7 @@ package enum FetchFields {
 
     private static func lines(of path: String) throws(FetchFailure) -> [String] {
         do throws(LocalFile.Unreadable) {
-            let octets = try LocalFile.octets(at: path, atMost: fileLengthLimit, mayBePipe: true)
+            let octets = try LocalFile.bytes(at: path, atMost: fileLengthLimit, mayBePipe: true)
             return String(decoding: octets, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
         } catch {
             throw FetchFailure(.usage, "bad_field", "cannot read \(printable(path, limit: 4096)): \(error.reason)")

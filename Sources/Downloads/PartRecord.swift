@@ -65,7 +65,7 @@ struct PartRecord: Codable, Equatable {
 
     /// Tells one run of the system from the next.
     static func currentBoot() -> String {
-        let octets = try? LocalFile.octets(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // none is as good as a name
+        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // none is as good as a name
         return String(decoding: octets ?? [], as: UTF8.self)
     }
 

@@ -120,7 +120,7 @@ package struct AuthorityFolder {
 
     private func removableOctets(at file: String) throws(AuthorityFolderFault) -> [UInt8] {
         do throws(LocalFile.Unreadable) {
-            return try LocalFile.octets(at: file, atMost: Self.certificateLimit)
+            return try LocalFile.bytes(at: file, atMost: Self.certificateLimit)
         } catch {
             throw AuthorityFolderFault("\(file): \(error.reason)")
         }
@@ -169,7 +169,7 @@ package struct AuthorityFolder {
     private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
         try check(file, isFolder: false, asRoot: asRoot)
         do throws(LocalFile.Unreadable) {
-            return try LocalFile.secretOctets(at: file, atMost: limit)
+            return try LocalFile.secretBytes(at: file, atMost: limit)
         } catch {
             throw AuthorityFolderFault("\(file): \(error.reason)")
         }

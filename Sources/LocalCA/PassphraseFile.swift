@@ -6,7 +6,7 @@ package enum PassphraseFile {
 
     package static func read(_ path: String) throws(AuthorityFolderFault) -> [UInt8] {
         do throws(LocalFile.Unreadable) {
-            let octets = try LocalFile.secretOctets(at: path, atMost: 4096)
+            let octets = try LocalFile.secretBytes(at: path, atMost: 4096)
             let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
             guard lengthRange.contains(line.count) else {
                 throw LocalFile.Unreadable(reason: "its first line has to be of 1 to 1024 bytes")

@@ -73,7 +73,7 @@ package struct SystemTrustStore: TrustStore {
         let file = file(of: entry)
         let isInBundle = isInBundle(entry)
         if FileManager.default.fileExists(atPath: file) {
-            let octets = (try? LocalFile.octets(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
+            let octets = (try? LocalFile.bytes(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
             guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is something else") }
             return isInBundle ? .ours : .halfway
         }
@@ -88,7 +88,7 @@ package struct SystemTrustStore: TrustStore {
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? LocalFile.octets(at: file, atMost: Self.bundleLimit)) ?? []  // others' own affair
+                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // others' own affair
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }
@@ -154,7 +154,7 @@ package struct SystemTrustStore: TrustStore {
     private func file(of entry: RootEntry) -> String { "\(folder)/\(entry.name).\(layout.ending)" }
 
     private func isInBundle(_ entry: RootEntry) -> Bool {
-        guard let octets = try? LocalFile.octets(at: bundle, atMost: Self.bundleLimit) else {
+        guard let octets = try? LocalFile.bytes(at: bundle, atMost: Self.bundleLimit) else {
             return false
         }
         return Certificate.reading(pem: octets)?.contains(entry.certificate) ?? false

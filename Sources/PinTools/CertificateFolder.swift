@@ -12,7 +12,7 @@ package enum CertificateFolder {
         let names = try LocalFile.names(in: folder, endings: [".cer"])
         if names.isEmpty { throw PinFormatFault("no file in it ends with .cer") }
         for name in names {
-            let octets = try LocalFile.octets(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
+            let octets = try LocalFile.bytes(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
             do throws(Pin.Fault) {
                 let digests = try Pin.reading(file: octets).map(\.publicKeyDigest)
                 pinned.live += digests.filter { !pinned.live.contains($0) }

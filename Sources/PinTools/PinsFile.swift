@@ -13,7 +13,7 @@ package struct PinsFile {
 
     /// - Returns: `nil` where it is not for programs to write, or cannot be read any more.
     package init?(path: String) {
-        guard let octets = try? LocalFile.octets(at: path, atMost: YAMLReader.lengthLimit),
+        guard let octets = try? LocalFile.bytes(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
         else { return nil }
         self.init(text, path: path)

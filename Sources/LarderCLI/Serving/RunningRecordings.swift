@@ -221,7 +221,7 @@ final class RunningRecordings: Sendable {
     private func key(of settings: LarderSettings.Recordings) throws(Refusal) -> ProjectKey? {
         guard let path = settings.key else { return nil }
         do throws(LocalFile.Unreadable) {
-            if let key = ProjectKey(text: try LocalFile.secretOctets(at: path, atMost: 4096)) { return key }
+            if let key = ProjectKey(text: try LocalFile.secretBytes(at: path, atMost: 4096)) { return key }
         } catch {
             throw Refusal(reason: "recordings.key: cannot read \(path): \(error.reason)")
         }
@@ -230,7 +230,7 @@ final class RunningRecordings: Sendable {
 
     private func octets(_ path: String, of setting: String) throws(Refusal) -> [UInt8] {
         do throws(LocalFile.Unreadable) {
-            return try LocalFile.octets(at: path, atMost: 1 << 20)
+            return try LocalFile.bytes(at: path, atMost: 1 << 20)
         } catch {
             throw Refusal(reason: "\(setting): cannot read \(path): \(error.reason)")
         }

@@ -85,12 +85,12 @@ package struct ProjectDecisions {
         guard facts.st_mode & 0o077 == 0 else {
             throw Failure(reason: "\(path) is not for its owner alone; look at what stands in it, then `chmod 600` it")
         }
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {
-            octets = try LocalFile.octets(from: handle, atMost: lengthLimit)
+            bytes = try LocalFile.bytes(from: handle, atMost: lengthLimit)
         } catch { throw Failure(reason: "cannot read \(path): \(error.reason)") }
         var decisions: [Decision] = []
-        for (index, line) in octets.split(separator: UInt8(ascii: "\n")).enumerated() {
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             let object = JSONAnswer(String(decoding: line, as: UTF8.self))
             guard let folder = object["folder"] as? String, let digest = object["digest"] as? String,
                 let word = (object["decision"] as? String).flatMap(Word.init)

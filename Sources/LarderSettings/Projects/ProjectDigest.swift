@@ -57,14 +57,14 @@ package enum ProjectDigest {
             }
         }
 
-        private mutating func add(_ name: String, _ octets: [UInt8]) throws(Failure) {
-            length += octets.count
+        private mutating func add(_ name: String, _ bytes: [UInt8]) throws(Failure) {
+            length += bytes.count
             guard length <= lengthLimit else {
                 throw Failure(reason: "its files are longer than \(lengthLimit >> 20) MiB together")
             }
             guard found.count < fileLimit else { throw Failure(reason: "it has more than \(fileLimit) files") }
             let hasher = DigestHasher(.sha256)
-            hasher.update(octets.span)
+            hasher.update(bytes.span)
             found.append((name, Hexadecimal.encode(hasher.finish().octets)))
         }
 
@@ -72,7 +72,7 @@ package enum ProjectDigest {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
             guard descriptor >= 0 else { throw Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
             do throws(LocalFile.Unreadable) {
-                return try LocalFile.octets(
+                return try LocalFile.bytes(
                     from: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), atMost: lengthLimit - length)
             } catch { throw Failure(reason: "\(path): \(error.reason)") }
         }

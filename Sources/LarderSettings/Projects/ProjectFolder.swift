@@ -66,7 +66,7 @@ package struct ProjectFolder: Equatable, Sendable {
         guard fstat(descriptor, &facts) == 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
         guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is no file") }
         guard Self.mayBeUsed(policy, facts) else { return nil }
-        return try LocalFile.octets(from: handle, atMost: YAMLReader.lengthLimit)
+        return try LocalFile.bytes(from: handle, atMost: YAMLReader.lengthLimit)
     }
 
     private static func isThere(_ path: String) -> Bool {

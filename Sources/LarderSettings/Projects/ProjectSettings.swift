@@ -66,27 +66,27 @@ package struct ProjectSettings: Sendable {
 
     /// - Throws: what is wrong with the file or with the decisions.
     func read(_ environment: [String: String]) throws(SettingsProblems) -> Read {
-        guard let octets = try octets() else { return Read(layer: nil, notice: nil, digest: nil) }
+        guard let bytes = try bytes() else { return Read(layer: nil, notice: nil, digest: nil) }
         let standing: Status
         switch choice {
         case .deny: return Read(layer: nil, notice: "\(folder.policy) is not used (--project-settings=deny)", digest: nil)
         case .allow:
             let notice = "this project's settings are active: \(folder.policy), all of them (--project-settings=allow)"
-            return Read(layer: try layer(octets, .whole), notice: notice, digest: nil)
+            return Read(layer: try layer(bytes, .whole), notice: notice, digest: nil)
         case .auto:
             do throws(ProjectDecisions.Failure) {
                 standing =
                     ignoresDecisions
-                    ? .undecided(wasDecided: false) : try Self.standing(of: folder, policy: octets, environment)
+                    ? .undecided(wasDecided: false) : try Self.standing(of: folder, policy: bytes, environment)
             } catch { throw Self.problem(error.reason) }
         }
         switch standing {
         case .denied: return Read(layer: nil, notice: "\(folder.policy) is not used (larder project deny)", digest: nil)
         case .allowed(let digest):
             let notice = "this project's settings are active: \(folder.policy), all of them (larder project allow)"
-            return Read(layer: try layer(octets, .whole), notice: notice, digest: digest)
+            return Read(layer: try layer(bytes, .whole), notice: notice, digest: digest)
         case .undecided(let wasDecided):
-            let layer = try layer(octets, .restricted(ProjectTerms(project: folder.project, isReplayed: isReplayed)))
+            let layer = try layer(bytes, .restricted(ProjectTerms(project: folder.project, isReplayed: isReplayed)))
             let names = SettingsReader.names(in: layer.root)
             let notice = "this project's settings are active: \(folder.policy) (\(names.joined(separator: ", ")))"
             let change = "\(folder.policy): the project's files have changed since the last decision about them"
@@ -96,18 +96,18 @@ package struct ProjectSettings: Sendable {
 
     /// Whether the files are still those of the digest.
     func isUnchanged(since digest: String) -> Bool {
-        guard let octets = try? folder.readPolicy() else { return false }
-        return (try? ProjectDigest.make(of: folder, policy: octets)) == digest
+        guard let bytes = try? folder.readPolicy() else { return false }
+        return (try? ProjectDigest.make(of: folder, policy: bytes)) == digest
     }
 
-    private func octets() throws(SettingsProblems) -> [UInt8]? {
+    private func bytes() throws(SettingsProblems) -> [UInt8]? {
         do throws(LocalFile.Unreadable) {
             return try folder.readPolicy()
         } catch { throw Self.problem(error.reason) }
     }
 
-    private func layer(_ octets: [UInt8], _ use: SettingsLayer.Use) throws(SettingsProblems) -> SettingsLayer {
-        guard let text = String(validating: octets, as: UTF8.self) else { throw Self.problem("is not UTF-8") }
+    private func layer(_ bytes: [UInt8], _ use: SettingsLayer.Use) throws(SettingsProblems) -> SettingsLayer {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.problem("is not UTF-8") }
         var layer = SettingsLayer(name: folder.policy, root: try YAMLReader.read(text), folder: folder.path)
         layer.use = use
         return layer

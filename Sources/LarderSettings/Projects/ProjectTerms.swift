@@ -120,7 +120,7 @@ package struct ProjectTerms: Sendable {
     /// Whether a match file takes names out of the search for secrets.
     private static func declaresHarmless(_ path: String) -> Bool {
         // A file that cannot be read, or is no match file, is refused with the reason when the recording begins.
-        guard let text = try? LocalFile.octets(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
+        guard let text = try? LocalFile.bytes(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
             let names = terms["secrets"]?["public"]
         else { return false }
         return names.array?.isEmpty != true

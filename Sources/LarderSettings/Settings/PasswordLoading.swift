@@ -24,9 +24,9 @@ enum PasswordLoading {
         }
         let origin = origin("clients.passwords")
         let path = origin.path(of: name)
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {
-            octets = try LocalFile.secretOctets(at: path, atMost: fileLimit)
+            bytes = try LocalFile.secretBytes(at: path, atMost: fileLimit)
         } catch {
             let message = "cannot read \(printable(path, limit: 4096)): \(error.reason)"
             return [
@@ -35,7 +35,7 @@ enum PasswordLoading {
             ]
         }
         do throws(PasswordFile.Faults) {
-            clients.loadedPasswords = try PasswordFile(parsing: octets)
+            clients.loadedPasswords = try PasswordFile(parsing: bytes)
             return []
         } catch {
             return error.all.map { fault in

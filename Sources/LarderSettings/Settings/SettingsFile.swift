@@ -9,13 +9,13 @@ enum SettingsFile {
             problems.add(message, path: "", at: .none)
             return problems
         }
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {
-            octets = try LocalFile.octets(at: path, atMost: YAMLReader.lengthLimit, mayBePipe: mayBePipe)
+            bytes = try LocalFile.bytes(at: path, atMost: YAMLReader.lengthLimit, mayBePipe: mayBePipe)
         } catch {
             throw problem(error.reason)
         }
-        guard let text = String(validating: octets, as: UTF8.self) else { throw problem("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("is not UTF-8") }
         return try YAMLReader.read(text)
     }
 }

@@ -73,7 +73,7 @@ struct ClientCertificateEntry: Sendable {
         var secret: [UInt8]?
         if let passphrase {
             do throws(LocalFile.Unreadable) {
-                secret = try passphrase.reference.octets(environment, from: origin)
+                secret = try passphrase.reference.bytes(environment, from: origin)
             } catch {
                 passphrase.cursor.report(
                     "cannot read \(printable(passphrase.reference.description)): \(error.reason)", to: &problems)
@@ -83,17 +83,17 @@ struct ClientCertificateEntry: Sendable {
         do throws(ClientIdentity.Fault) {
             switch source {
             case .pem(let certificate, let key):
-                guard let text = certificate.octets(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems),
-                    let secretText = key.octets(
+                guard let text = certificate.bytes(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems),
+                    let secretText = key.bytes(
                         isSecret: true, atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems)
                 else { return nil }
                 return try ClientIdentity(pem: text, key: secretText, passphrase: secret)
             case .pkcs12(let archive):
                 guard
-                    let octets = archive.octets(
+                    let bytes = archive.bytes(
                         isSecret: true, atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems)
                 else { return nil }
-                return try ClientIdentity(pkcs12: octets, passphrase: secret)
+                return try ClientIdentity(pkcs12: bytes, passphrase: secret)
             }
         } catch {
             let (place, sentence) = told(error)

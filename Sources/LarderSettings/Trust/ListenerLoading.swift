@@ -49,8 +49,8 @@ struct ListenerLoading {
     private mutating func load(_ terms: ListenerTerms, of address: ListenAddress) -> LoadedListener? {
         var clientRoots: [Certificate] = []
         if let file = terms.clients {
-            guard let octets = octets(file, of: address, isSecret: false) else { return nil }
-            guard let read = Certificate.reading(pem: octets) else {
+            guard let bytes = bytes(file, of: address, isSecret: false) else { return nil }
+            guard let read = Certificate.reading(pem: bytes) else {
                 report("\(printable(file)) has no certificates in PEM, or one that cannot be read", of: address)
                 return nil
             }
@@ -62,8 +62,8 @@ struct ListenerLoading {
             if read.count < names.count { report("`names` holds what is no host's name", of: address) }
             return LoadedListener(identity: nil, names: read + ownNames(address), clientRoots: clientRoots)
         case .files(let certificate, let key):
-            guard let text = octets(certificate, of: address, isSecret: false),
-                let secret = octets(key, of: address, isSecret: true)
+            guard let text = bytes(certificate, of: address, isSecret: false),
+                let secret = bytes(key, of: address, isSecret: true)
             else { return nil }
             let identity: ClientIdentity
             do throws(ClientIdentity.Fault) {
@@ -86,12 +86,12 @@ struct ListenerLoading {
         return own.compactMap { try? LeafName($0) }  // a machine may have a name that is no host's
     }
 
-    private mutating func octets(_ file: String, of address: ListenAddress, isSecret: Bool) -> [UInt8]? {
+    private mutating func bytes(_ file: String, of address: ListenAddress, isSecret: Bool) -> [UInt8]? {
         let path = origin.path(of: file)
         do throws(LocalFile.Unreadable) {
             return isSecret
-                ? try LocalFile.secretOctets(at: path, atMost: TrustFiles.pinFileLimit)
-                : try LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)
+                ? try LocalFile.secretBytes(at: path, atMost: TrustFiles.pinFileLimit)
+                : try LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)
         } catch {
             report("cannot read \(printable(path, limit: 4096)): \(error.reason)", of: address)
             return nil

@@ -37,14 +37,14 @@ enum SecretReference: Equatable, Sendable {
     }
 
     /// The secret; of a file the first line.
-    func octets(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
+    func bytes(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
         switch self {
         case .environment(let name):
             guard let value = environment[name] else { throw LocalFile.Unreadable(reason: "the variable is not set") }
             return Array(value.utf8)
         case .file(let path):
-            let octets = try LocalFile.secretOctets(at: origin.path(of: path), atMost: 4096)
-            return Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+            let bytes = try LocalFile.secretBytes(at: origin.path(of: path), atMost: 4096)
+            return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         }
     }
 }

@@ -49,9 +49,9 @@ package struct TrustFiles: Sendable {
     /// - Throws: where it has some that cannot be read.
     package func systemAnchors() throws(LocalFile.Unreadable) -> TrustAnchors? {
         guard let path = systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return nil }
-        let octets = try LocalFile.octets(at: path, atMost: Self.bundleLimit)
+        let bytes = try LocalFile.bytes(at: path, atMost: Self.bundleLimit)
         do throws(TrustPolicyFault) {
-            return try TrustAnchors(pem: octets)
+            return try TrustAnchors(pem: bytes)
         } catch {
             throw LocalFile.Unreadable(reason: "\(path) has a certificate that cannot be read")
         }

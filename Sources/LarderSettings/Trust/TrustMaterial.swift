@@ -98,9 +98,9 @@ struct TrustMaterial {
     ) -> TrustAnchors? {
         let path = origin.path(of: file.path)
         if let known = bundles[path] { return known }
-        guard let octets = file.octets(atMost: TrustFiles.bundleLimit, from: origin, problems: &problems) else { return nil }
+        guard let bytes = file.bytes(atMost: TrustFiles.bundleLimit, from: origin, problems: &problems) else { return nil }
         do throws(TrustPolicyFault) {
-            let anchors = try TrustAnchors(pem: octets)
+            let anchors = try TrustAnchors(pem: bytes)
             bundles[path] = anchors
             return anchors
         } catch {
@@ -114,12 +114,12 @@ struct TrustMaterial {
     ) -> RevocationLists? {
         var contents: [[UInt8]] = []
         for file in terms.listFiles {
-            guard let octets = file.octets(atMost: TrustFiles.revocationListLimit, from: origin, problems: &problems) else {
+            guard let bytes = file.bytes(atMost: TrustFiles.revocationListLimit, from: origin, problems: &problems) else {
                 continue
             }
             do throws(TrustPolicyFault) {
-                _ = try RevocationLists([octets])
-                contents.append(octets)
+                _ = try RevocationLists([bytes])
+                contents.append(bytes)
             } catch {
                 file.cursor.report("has no revocation list in DER or PEM, or one that cannot be read", to: &problems)
             }
@@ -168,9 +168,9 @@ struct TrustMaterial {
             if case .digest(let pin, _) = source { return [pin] }
             return []
         }
-        guard let octets = file.octets(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems) else { return [] }
+        guard let bytes = file.bytes(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems) else { return [] }
         do throws(Pin.Fault) {
-            let pins = try Pin.reading(file: octets)
+            let pins = try Pin.reading(file: bytes)
             if mode == .publicKey || pins.allSatisfy({ $0.certificate != nil }) { return pins }
             file.cursor.report("certificates are pinned, and a public key stands in this file", to: &problems)
         } catch {
@@ -186,13 +186,13 @@ struct TrustMaterial {
 extension TrustTerms.NamedFile {
     /// - Parameter isSecret: whether nobody but the file's owner may be able to read it.
     /// - Returns: `nil` after a problem.
-    func octets(
+    func bytes(
         isSecret: Bool = false, atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> [UInt8]? {
         let path = origin.path(of: path)
         do throws(LocalFile.Unreadable) {
             return isSecret
-                ? try LocalFile.secretOctets(at: path, atMost: limit) : try LocalFile.octets(at: path, atMost: limit)
+                ? try LocalFile.secretBytes(at: path, atMost: limit) : try LocalFile.bytes(at: path, atMost: limit)
         } catch {
             cursor.report("cannot read \(printable(path, limit: 4096)): \(error.reason)", to: &problems)
             return nil

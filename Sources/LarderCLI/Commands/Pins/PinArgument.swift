@@ -10,7 +10,7 @@ enum PinArgument {
     static func digests(_ text: String) throws(ExitCode) -> [SHA256Digest] {
         if let pin = try? Pin(text) { return [pin.publicKeyDigest] }
         do throws(LocalFile.Unreadable) {
-            let octets = try LocalFile.octets(at: text, atMost: TrustFiles.pinFileLimit)
+            let octets = try LocalFile.bytes(at: text, atMost: TrustFiles.pinFileLimit)
             if let pins = try? Pin.reading(file: octets) { return pins.map(\.publicKeyDigest) }
             throw LocalFile.Unreadable(reason: "has neither a certificate nor a public key that can be read")
         } catch {

@@ -38,7 +38,7 @@ extension PinsCommand {
 
         private func hosts(notes: inout [String]) throws -> [PinnedHost] {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
-            let octets = try LocalFile.octets(
+            let octets = try LocalFile.bytes(
                 at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
             guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)

@@ -159,7 +159,7 @@ extension SettingsLocation {
                 // It was read with the settings just before.
                 PinRotation.Item(
                     text: file.path,
-                    keys: ((try? LocalFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
+                    keys: ((try? LocalFile.bytes(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
                         .flatMap { try? Pin.reading(file: $0) } ?? []).map(\.publicKeyDigest))
             }
         }

@@ -141,7 +141,7 @@ struct EphemeralProxy {
         let recordings = settings.recordings
         var terms: [MatchTerms] = []
         // The server has read each of them. A recording that is still to be made cannot be opened.
-        if let match = recordings.match, let text = try? LocalFile.octets(at: match, atMost: SnapshotLimits.manifestLength),
+        if let match = recordings.match, let text = try? LocalFile.bytes(at: match, atMost: SnapshotLimits.manifestLength),
             let declared = try? MatchTerms(text: text)
         {
             terms.append(declared)

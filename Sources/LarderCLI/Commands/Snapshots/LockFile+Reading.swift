@@ -12,7 +12,7 @@ extension LockFile {
     init(path: String) throws(Unusable) {
         let octets: [UInt8]
         do throws(LocalFile.Unreadable) {
-            octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit, mayBePipe: true)
+            octets = try LocalFile.bytes(at: path, atMost: Self.lengthLimit, mayBePipe: true)
         } catch { throw Unusable(description: "cannot read the lock \(path): \(error.reason)") }
         do throws(Fault) {
             try self.init(parsing: String(decoding: octets, as: UTF8.self))

@@ -156,7 +156,7 @@ extension SnapshotCommand {
             }
             let octets: [UInt8]
             do throws(LocalFile.Unreadable) {
-                octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit)
+                octets = try LocalFile.bytes(at: path, atMost: Self.lengthLimit)
             } catch { throw unusable(path, "cannot read: \(error.reason)") }
             if SHA256Digest(of: octets) != digest { bodies[digest] = octets }
         }

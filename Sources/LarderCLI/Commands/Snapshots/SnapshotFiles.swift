@@ -52,7 +52,7 @@ enum SnapshotFiles {
     /// - Throws: exit code 1, after saying why it cannot be read.
     static func octets(_ path: String) throws -> [UInt8] {
         do throws(LocalFile.Unreadable) {
-            return try LocalFile.octets(at: path, atMost: keyLimit, mayBePipe: true)
+            return try LocalFile.bytes(at: path, atMost: keyLimit, mayBePipe: true)
         } catch {
             Terminal.talk("larder: cannot read \(printable(path, limit: 4096)): \(error.reason)\n")
             throw ExitCode.failure
