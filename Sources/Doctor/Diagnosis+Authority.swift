@@ -21,11 +21,11 @@ extension Diagnosis {
         }
         let option = settings.folder == nil ? "" : " --folder \(Shell.word(folder.path))"
         let reload = isRunning ? " && larder reload" : ""
-        func remedied(_ fault: AuthorityFolderFault, _ remedy: String?) -> Finding {
+        func remedied(_ fault: AuthorityFolderError, _ remedy: String?) -> Finding {
             Finding("authority", .bad, fault.reason, remedy: remedy.map { $0 + reload })
         }
         let root: AuthorityFolder.Seated
-        do throws(AuthorityFolderFault) {
+        do throws(AuthorityFolderError) {
             root = try folder.roots(at: now).signing
             if try folder.profile(root).hasEnded(at: now) {
                 let day = root.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "a day that cannot be read"
@@ -43,12 +43,12 @@ extension Diagnosis {
         }
         let file = settings.passphraseFile.map { Self.path($0, in: loaded) }
         var passphrase: [UInt8]?
-        do throws(AuthorityFolderFault) {
+        do throws(AuthorityFolderError) {
             if let file { passphrase = try PassphraseFile.read(file) }
         } catch {
             return remedied(error, file.flatMap { remedy(forPassphraseIn: $0) } ?? Self.edit(loaded))
         }
-        do throws(AuthorityFolderFault) {
+        do throws(AuthorityFolderError) {
             _ = try folder.authority(root.seat, passphrase: passphrase)
             if let used, used != root.certificate {
                 return Finding(

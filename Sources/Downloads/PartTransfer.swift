@@ -103,7 +103,7 @@ struct PartTransfer: Sendable {
             var facts = Facts(
                 name: SuggestedName.name(for: response.fields, response.uri), isFromStore: Self.isFromStore(response))
             let digests = response.fields.values(of: "Repr-Digest")
-            switch PartJudgement(status: response.status, fields: response.fields, asked: asked, entity: entity) {
+            switch PartDecision(status: response.status, fields: response.fields, asked: asked, entity: entity) {
             case .refused: throw .failure(await refusal(response))
             case .malformed: throw .failure(FetchFailure(.failed, "malformed_response", "a part came that was not asked for"))
             case .changed: throw .changed
@@ -185,7 +185,7 @@ struct PartTransfer: Sendable {
             while let piece = queue.next() {
                 try await takeOrGiveBack(piece, queue) { () async throws(Break) in
                     let response = try await ask(piece, entity)
-                    switch PartJudgement(status: response.status, fields: response.fields, asked: piece, entity: entity) {
+                    switch PartDecision(status: response.status, fields: response.fields, asked: piece, entity: entity) {
                     case .part(let range, _):
                         try await take(response, at: range, endsKnown: true)
                         // A server may send less of it.

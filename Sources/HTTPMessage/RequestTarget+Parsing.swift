@@ -1,5 +1,5 @@
 /// What is wrong with a request target. Every one is answered with 400.
-package enum RequestTargetFault: Error, Equatable, Sendable {
+package enum RequestTargetError: Error, Equatable, Sendable {
     /// None of the four forms.
     case malformed
     /// A form that this method may not have (RFC 9112 §3.2).
@@ -32,7 +32,7 @@ extension RequestTarget {
     /// - Parameter memory: of the target that was read before.
     package init(
         parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method, with memory: inout OriginMemory
-    ) throws(RequestTargetFault) {
+    ) throws(RequestTargetError) {
         self.init()
         guard !range.isEmpty else { throw .malformed }
         // Places stay what they are in `bytes`; nothing behind the target can be read.
@@ -51,7 +51,7 @@ extension RequestTarget {
         }
     }
 
-    package init(parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method) throws(RequestTargetFault) {
+    package init(parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method) throws(RequestTargetError) {
         var nothing = OriginMemory()
         try self.init(parsing: range, in: bytes, method: method, with: &nothing)
     }
@@ -59,7 +59,7 @@ extension RequestTarget {
     /// RFC 9112 §3.2.2. Only http and https are ever fetched (T40).
     private mutating func readAbsoluteForm(
         from start: Int, in bytes: Span<UInt8>, with memory: inout OriginMemory
-    ) throws(RequestTargetFault) {
+    ) throws(RequestTargetError) {
         if let pathStart = memory.restore(at: start, in: bytes, into: &self) {
             return try readPathAndQuery(from: pathStart, in: bytes)
         }
@@ -72,7 +72,7 @@ extension RequestTarget {
     }
 
     /// Reads the scheme and `://`, and returns where the authority starts.
-    private mutating func readScheme(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
+    private mutating func readScheme(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) -> Int {
         if bytes.count - start > 7, bytes.extracting(start..<start + 7).equals("http://") { return start + 7 }
         var end = start
         while end < bytes.count, Self.isSchemeCharacter(bytes[end]) { end += 1 }
@@ -93,7 +93,7 @@ extension RequestTarget {
     }
 
     /// RFC 9112 §3.2.3; a port has to be there (RFC 9110 §9.3.6).
-    private mutating func readAuthorityForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+    private mutating func readAuthorityForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) {
         form = .authority
         for index in start..<bytes.count where Self.endsAuthority(bytes[index]) { throw .formNotAllowed }
         let end = try readAuthority(from: start, in: bytes)
@@ -101,7 +101,7 @@ extension RequestTarget {
     }
 
     /// Reads host and port (0 where there is none), and returns where they end: at the path, the query or the end.
-    private mutating func readAuthority(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
+    private mutating func readAuthority(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) -> Int {
         var end = start
         do throws(AuthorityFault) {
             let authority = try Authority(startingAt: start, in: bytes, end: &end)
@@ -115,7 +115,7 @@ extension RequestTarget {
         return end
     }
 
-    private mutating func readPathAndQuery(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+    private mutating func readPathAndQuery(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) {
         var index = bytes.firstNotable(from: start, isPath: true)
         while index < bytes.count, bytes[index] != ASCII.question {
             try Self.checkOctet(bytes[index])
@@ -144,7 +144,7 @@ extension RequestTarget {
             || byte == UInt8(ascii: ".")
     }
 
-    private static func checkOctet(_ byte: UInt8) throws(RequestTargetFault) {
+    private static func checkOctet(_ byte: UInt8) throws(RequestTargetError) {
         if byte == UInt8(ascii: "#") { throw .fragment }
         if byte <= 0x20 || byte == 0x7F { throw .illegalOctet }
     }

@@ -8,7 +8,7 @@ package enum BodyDecodeError: Error, Equatable, Sendable {
     case trailersTooLarge, tooManyTrailers
     /// A trailer field that would frame or route the message (RFC 9110 §6.5.1).
     case forbiddenTrailer
-    case line(LineFault)
+    case line(LineError)
     /// The connection ended before the body did (RFC 9112 §8).
     case incomplete
 

@@ -140,7 +140,7 @@ struct ChunkedDecoder: Sendable {
         guard lineLength <= limits.chunkLineLength else { throw .chunkLineTooLong }
     }
 
-    private static func fault(of octet: UInt8) -> LineFault {
+    private static func fault(of octet: UInt8) -> LineError {
         switch octet {
         case ASCII.lf: .bareLineFeed
         case 0: .nul
@@ -181,7 +181,7 @@ struct ChunkedDecoder: Sendable {
         var scanner = trailerScanner
         defer { trailerScanner = scanner }
         let start = scanner.lineStart
-        do throws(SectionFault) {
+        do throws(SectionError) {
             let room = limits.trailerSectionLength - start - 2
             guard let end = try scanner.endOfLine(in: trailers.bytes.span, lengthLimit: room) else { return nil }
             scanner.advance(past: end)

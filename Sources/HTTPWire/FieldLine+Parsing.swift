@@ -7,7 +7,7 @@ extension FieldLine {
     @inline(__always)
     init(
         parsing start: Int, end: Int, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool
-    ) throws(SectionFault) {
+    ) throws(SectionError) {
         let colon = bytes.firstColon(from: start)
         var nameEnd = colon
         var known = KnownField(bytes.extracting(start..<colon))
@@ -30,7 +30,7 @@ extension FieldLine {
     }
 
     /// Why the token at the line's start is not a field name followed by a colon.
-    private static func fault(of line: Range<Int>, nameEnd: Int, in bytes: Span<UInt8>) -> LineFault {
+    private static func fault(of line: Range<Int>, nameEnd: Int, in bytes: Span<UInt8>) -> LineError {
         if nameEnd == line.upperBound { return .missingColon }
         if nameEnd == line.lowerBound {
             if ASCII.isBlank(bytes[nameEnd]) { return .obsoleteFolding }

@@ -5,7 +5,7 @@ extension LineScanner {
     @inline(__always)
     mutating func readFields(
         in bytes: Span<UInt8>, into fields: inout Fields, limits: ParseLimits, allowsBlankBeforeColon: Bool
-    ) throws(SectionFault) -> Int? {
+    ) throws(SectionError) -> Int? {
         // The empty line has to find room too.
         while let end = try endOfLine(in: bytes, lengthLimit: limits.headLength - lineStart - 2) {
             if end == lineStart { return end + 2 }

@@ -15,7 +15,7 @@ struct LineScanner: Sendable {
 
     /// Where the CRLF of the line stands, which may have up to `lengthLimit` bytes before it; `nil` if it is not there yet.
     @inline(__always)
-    mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionFault) -> Int? {
+    mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionError) -> Int? {
         var position = bytes.firstControl(from: scanned)
         while true {
             if position - lineStart > lengthLimit { throw .tooLong }
@@ -35,13 +35,13 @@ struct LineScanner: Sendable {
     }
 
     /// Says from where to look on when there is more; a control at the very end that can only be wrong is said to be.
-    private static func checkLast(_ position: Int, of bytes: Span<UInt8>) throws(SectionFault) -> Int {
+    private static func checkLast(_ position: Int, of bytes: Span<UInt8>) throws(SectionError) -> Int {
         guard position < bytes.count, bytes[position] != ASCII.cr else { return position }
         guard bytes[position] == ASCII.tab else { throw fault(of: bytes[position]) }
         return position + 1
     }
 
-    private static func fault(of octet: UInt8) -> SectionFault {
+    private static func fault(of octet: UInt8) -> SectionError {
         switch octet {
         case ASCII.cr: .line(.bareCarriageReturn)
         case ASCII.lf: .line(.bareLineFeed)

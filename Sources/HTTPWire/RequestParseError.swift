@@ -6,10 +6,10 @@ package enum RequestParseError: Error, Equatable, Sendable {
     /// What came cannot be the start of a request: a TLS hello, or noise.
     case notHTTP
     case malformedRequestLine, requestLineTooLong, tooManyEmptyLines, unsupportedVersion
-    case target(RequestTargetFault)
+    case target(RequestTargetError)
     // The head
     case headTooLarge, tooManyFields
-    case line(LineFault)
+    case line(LineError)
     case missingHost, repeatedHost
     case malformedHost(AuthorityFault)
     // The framing

@@ -90,7 +90,7 @@ package struct RequestParser: Sendable {
     }
 
     private mutating func endOfRequestLine(in bytes: Span<UInt8>) throws(RequestParseError) -> Int? {
-        do throws(SectionFault) {
+        do throws(SectionError) {
             return try scanner.endOfLine(in: bytes, lengthLimit: limits.requestLineLength)
         } catch {
             throw Self.error(for: error, tooLong: .requestLineTooLong)
@@ -115,7 +115,7 @@ package struct RequestParser: Sendable {
         head.method = Method(bytes.extracting(0..<methodEnd))
         let target = methodEnd + 1..<versionStart - 1
         head.rawTarget = Extent(target)
-        do throws(RequestTargetFault) {
+        do throws(RequestTargetError) {
             head.target = try RequestTarget(parsing: target, in: bytes, method: head.method, with: &memory)
         } catch {
             throw .target(error)
@@ -135,14 +135,14 @@ package struct RequestParser: Sendable {
     private mutating func readFields(in bytes: Span<UInt8>, into fields: inout Fields) throws(RequestParseError) -> Int? {
         var scanner = self.scanner
         defer { self.scanner = scanner }
-        do throws(SectionFault) {
+        do throws(SectionError) {
             return try scanner.readFields(in: bytes, into: &fields, limits: limits, allowsBlankBeforeColon: false)
         } catch {
             throw Self.error(for: error, tooLong: .headTooLarge)
         }
     }
 
-    private static func error(for fault: SectionFault, tooLong: RequestParseError) -> RequestParseError {
+    private static func error(for fault: SectionError, tooLong: RequestParseError) -> RequestParseError {
         switch fault {
         case .tooLong: tooLong
         case .tooManyFields: .tooManyFields

@@ -4,7 +4,7 @@ package enum ResponseParseError: Error, Equatable, Sendable {
     case notHTTP
     case malformedStatusLine, statusLineTooLong, unsupportedVersion
     case headTooLarge, tooManyFields
-    case line(LineFault)
+    case line(LineError)
     case bothLengths, conflictingContentLengths, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unsupportedTransferCoding
     case unrequestedSwitchingProtocols

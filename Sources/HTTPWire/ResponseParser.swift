@@ -54,7 +54,7 @@ package struct ResponseParser: Sendable {
     // MARK: Lines
 
     private mutating func endOfStatusLine(in bytes: Span<UInt8>) throws(ResponseParseError) -> Int? {
-        do throws(SectionFault) {
+        do throws(SectionError) {
             return try scanner.endOfLine(in: bytes, lengthLimit: limits.statusLineLength)
         } catch {
             throw Self.error(for: error, tooLong: .statusLineTooLong)
@@ -82,14 +82,14 @@ package struct ResponseParser: Sendable {
     private mutating func readFields(in bytes: Span<UInt8>, into fields: inout Fields) throws(ResponseParseError) -> Int? {
         var scanner = self.scanner
         defer { self.scanner = scanner }
-        do throws(SectionFault) {
+        do throws(SectionError) {
             return try scanner.readFields(in: bytes, into: &fields, limits: limits, allowsBlankBeforeColon: true)
         } catch {
             throw Self.error(for: error, tooLong: .headTooLarge)
         }
     }
 
-    private static func error(for fault: SectionFault, tooLong: ResponseParseError) -> ResponseParseError {
+    private static func error(for fault: SectionError, tooLong: ResponseParseError) -> ResponseParseError {
         switch fault {
         case .tooLong: tooLong
         case .tooManyFields: .tooManyFields

@@ -5,36 +5,36 @@ import ServerTrust
 
 extension AuthorityFolder {
     /// The first root.
-    package func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderFault) {
+    package func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderError) {
         try makeFolder()
-        try changing { () throws(AuthorityFolderFault) in
+        try changing { () throws(AuthorityFolderError) in
             guard !exists("\(path)/current"), !exists("\(path)/next") else {
-                throw AuthorityFolderFault("there is an authority in \(path) already; `larder ca rotate` makes the next root")
+                throw AuthorityFolderError("there is an authority in \(path) already; `larder ca rotate` makes the next root")
             }
             try seat(authority, passphrase: passphrase, at: .current, from: nil)
         }
     }
 
     /// The next root, beside the one that there is.
-    package func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderFault)
+    package func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderError)
     {
-        try changing { () throws(AuthorityFolderFault) in
+        try changing { () throws(AuthorityFolderError) in
             guard !exists("\(path)/next") else {
-                throw AuthorityFolderFault("a rotation is under way; `larder ca rotate --finish` ends it")
+                throw AuthorityFolderError("a rotation is under way; `larder ca rotate --finish` ends it")
             }
             // The next key is not to lie there plain because a word was forgotten.
             if passphrase == nil, try isLocked(.current, passphrase: nil) {
-                throw AuthorityFolderFault("\(keyPath(.current)): is encrypted; `--passphrase-file` says by what the next one is")
+                throw AuthorityFolderError("\(keyPath(.current)): is encrypted; `--passphrase-file` says by what the next one is")
             }
             try seat(next, passphrase: passphrase, at: .next, from: day)
         }
     }
 
     /// The next root takes the place of the current one, whose key is deleted.
-    package func finishRotation(at now: POSIXTime) throws(AuthorityFolderFault) {
-        try changing { () throws(AuthorityFolderFault) in
+    package func finishRotation(at now: POSIXTime) throws(AuthorityFolderError) {
+        try changing { () throws(AuthorityFolderError) in
             let roots = try roots(at: now)
-            guard roots.all.contains(where: { $0.seat == .next }) else { throw AuthorityFolderFault("no rotation is under way") }
+            guard roots.all.contains(where: { $0.seat == .next }) else { throw AuthorityFolderError("no rotation is under way") }
             // With a key that is missing or damaged it would be the end of the authority.
             _ = try isLocked(.next, passphrase: nil)
             // There is none where an end was cut off behind its leaving.
@@ -54,7 +54,7 @@ extension AuthorityFolder {
 
     /// One who writes at a time; who comes second reads what the first has written. What a run that was cut off has left goes first,
     /// with a key in it that was being deleted or that nobody has been told of.
-    private func changing(_ change: () throws(AuthorityFolderFault) -> Void) throws(AuthorityFolderFault) {
+    private func changing(_ change: () throws(AuthorityFolderError) -> Void) throws(AuthorityFolderError) {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true)
         let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -70,24 +70,24 @@ extension AuthorityFolder {
     /// A name that no other run has.
     private func hidden(_ name: String) -> String { "\(path)/.\(name).\(UUID().uuidString)" }
 
-    private func sweep() throws(AuthorityFolderFault) {
+    private func sweep() throws(AuthorityFolderError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it was opened just before
         for name in names where Self.hiddenPrefixes.contains(where: name.hasPrefix) { try delete("\(path)/\(name)") }
     }
 
     private func seat(
         _ authority: LocalAuthority, passphrase: [UInt8]?, at seat: OriginSlot, from day: CalendarDay?
-    ) throws(AuthorityFolderFault) {
+    ) throws(AuthorityFolderError) {
         let hidden = hidden(seat.rawValue)
         guard mkdir(hidden, 0o700) == 0 else { throw .system(hidden) }
-        do throws(AuthorityFolderFault) {
+        do throws(AuthorityFolderError) {
             // Whatever the umask says.
             guard chmod(hidden, 0o700) == 0 else { throw .system(hidden) }
             let key: String
             do throws(AuthorityFault) {
                 key = try authority.keyText(passphrase: passphrase)
             } catch {
-                throw AuthorityFolderFault(error, root: rootPath(seat), key: keyPath(seat))
+                throw AuthorityFolderError(error, root: rootPath(seat), key: keyPath(seat))
             }
             try write(key, to: "\(hidden)/root.key")
             try write(authority.rootText, to: "\(hidden)/root.pem")
@@ -100,17 +100,17 @@ extension AuthorityFolder {
         }
     }
 
-    private func makeFolder() throws(AuthorityFolderFault) {
+    private func makeFolder() throws(AuthorityFolderError) {
         let parent = URL(filePath: path).deletingLastPathComponent().path
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw AuthorityFolderFault("\(parent): cannot be made")
+            throw AuthorityFolderError("\(parent): cannot be made")
         }
         try makeFolder(path)
     }
 
-    private func makeFolder(_ place: String) throws(AuthorityFolderFault) {
+    private func makeFolder(_ place: String) throws(AuthorityFolderError) {
         if mkdir(place, 0o700) == 0 {
             guard chmod(place, 0o700) == 0 else { throw .system(place) }
         } else if errno != EEXIST {
@@ -119,7 +119,7 @@ extension AuthorityFolder {
         try check(place, isFolder: true)
     }
 
-    private func write(_ text: String, to file: String) throws(AuthorityFolderFault) {
+    private func write(_ text: String, to file: String) throws(AuthorityFolderError) {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(file) }
         var code = fchmod(descriptor, 0o600) == 0 ? 0 : errno
@@ -129,11 +129,11 @@ extension AuthorityFolder {
         if code != 0 { throw .system(file, code) }
     }
 
-    private func delete(_ folder: String) throws(AuthorityFolderFault) {
+    private func delete(_ folder: String) throws(AuthorityFolderError) {
         do {
             try FileManager.default.removeItem(atPath: folder)
         } catch {
-            throw AuthorityFolderFault("\(folder): cannot be deleted; a key that is used no more may stand in it")
+            throw AuthorityFolderError("\(folder): cannot be deleted; a key that is used no more may stand in it")
         }
     }
 }

@@ -54,7 +54,7 @@ package struct AuthorityFolder {
 
     /// The roots without their keys.
     /// - Parameter asRoot: whether the superuser may read another's, who is about to install what that one has made.
-    package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderFault) -> Roots {
+    package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderError) -> Roots {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true, asRoot: asRoot)
         // Between two steps of the end of a rotation the next one stands alone.
@@ -74,7 +74,7 @@ package struct AuthorityFolder {
     }
 
     /// The authority of a root, with its key.
-    package func authority(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
+    package func authority(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> LocalAuthority {
         try check(path, isFolder: true)
         try check("\(path)/\(seat.rawValue)", isFolder: true)
         let root = try octets(at: rootPath(seat), atMost: Self.certificateLimit)
@@ -82,20 +82,20 @@ package struct AuthorityFolder {
         do throws(AuthorityFault) {
             return try LocalAuthority(root: root, key: key, passphrase: passphrase)
         } catch {
-            throw AuthorityFolderFault(error, root: rootPath(seat), key: keyPath(seat))
+            throw AuthorityFolderError(error, root: rootPath(seat), key: keyPath(seat))
         }
     }
 
     /// Certificates that may stand in stores, as far as they can be read. Taking one out needs no more than it itself, and least of all
     /// that nobody else could read the key.
-    package func removable(formerOnly: Bool) throws(AuthorityFolderFault) -> (
-        certificates: [Certificate], faults: [AuthorityFolderFault]
+    package func removable(formerOnly: Bool) throws(AuthorityFolderError) -> (
+        certificates: [Certificate], faults: [AuthorityFolderError]
     ) {
         guard exists(path) else { throw .missing(path) }
-        var faults: [AuthorityFolderFault] = []
+        var faults: [AuthorityFolderError] = []
         func readable(_ files: [String]) -> [Certificate] {
             files.filter(exists).compactMap { file -> Certificate? in
-                do throws(AuthorityFolderFault) {
+                do throws(AuthorityFolderError) {
                     return try Self.certificate(in: removableOctets(at: file), file)
                 } catch {
                     faults.append(error)
@@ -109,7 +109,7 @@ package struct AuthorityFolder {
             do throws(LocalFile.Unreadable) {
                 formerFiles = try LocalFile.names(in: formerPath, endings: [".pem"]).map { "\(formerPath)/\($0)" }
             } catch {
-                faults.append(AuthorityFolderFault("\(formerPath): \(error.reason)"))
+                faults.append(AuthorityFolderError("\(formerPath): \(error.reason)"))
             }
         }
         // An end that was cut off has left one in both places.
@@ -118,37 +118,37 @@ package struct AuthorityFolder {
         return (formerOnly ? former : seated + former, faults)
     }
 
-    private func removableOctets(at file: String) throws(AuthorityFolderFault) -> [UInt8] {
+    private func removableOctets(at file: String) throws(AuthorityFolderError) -> [UInt8] {
         do throws(LocalFile.Unreadable) {
             return try LocalFile.bytes(at: file, atMost: Self.certificateLimit)
         } catch {
-            throw AuthorityFolderFault("\(file): \(error.reason)")
+            throw AuthorityFolderError("\(file): \(error.reason)")
         }
     }
 
-    private func certificate(at file: String, asRoot: Bool) throws(AuthorityFolderFault) -> Certificate {
+    private func certificate(at file: String, asRoot: Bool) throws(AuthorityFolderError) -> Certificate {
         try Self.certificate(in: octets(at: file, atMost: Self.certificateLimit, asRoot: asRoot), file)
     }
 
-    private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderFault) -> Certificate {
+    private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderError) -> Certificate {
         guard let read = Certificate.reading(pem: octets), read.count == 1 else {
-            throw AuthorityFolderFault("\(file): is not one certificate in PEM")
+            throw AuthorityFolderError("\(file): is not one certificate in PEM")
         }
         return read[0]
     }
 
-    private func turn(asRoot: Bool) throws(AuthorityFolderFault) -> CalendarDay {
+    private func turn(asRoot: Bool) throws(AuthorityFolderError) -> CalendarDay {
         let text = try String(decoding: octets(at: turnPath, atMost: 64, asRoot: asRoot), as: UTF8.self)
         guard let day = CalendarDay(text.trimmingCharacters(in: .newlines)) else {
-            throw AuthorityFolderFault("\(turnPath): is no day like 2027-01-31")
+            throw AuthorityFolderError("\(turnPath): is no day like 2027-01-31")
         }
         return day
     }
 
     /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
     /// - Throws: where there is no key that is the root's.
-    package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
-        do throws(AuthorityFolderFault) {
+    package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> Bool {
+        do throws(AuthorityFolderError) {
             _ = try authority(seat, passphrase: passphrase)
             return false
         } catch {
@@ -158,20 +158,20 @@ package struct AuthorityFolder {
     }
 
     /// What the certificate of a root says, without its key.
-    package func profile(_ root: Seated) throws(AuthorityFolderFault) -> RootProfile {
+    package func profile(_ root: Seated) throws(AuthorityFolderError) -> RootProfile {
         do throws(AuthorityFault) {
             return try RootProfile(root.certificate)
         } catch {
-            throw AuthorityFolderFault(error, root: rootPath(root.seat), key: keyPath(root.seat))
+            throw AuthorityFolderError(error, root: rootPath(root.seat), key: keyPath(root.seat))
         }
     }
 
-    private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
+    private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderError) -> [UInt8] {
         try check(file, isFolder: false, asRoot: asRoot)
         do throws(LocalFile.Unreadable) {
             return try LocalFile.secretBytes(at: file, atMost: limit)
         } catch {
-            throw AuthorityFolderFault("\(file): \(error.reason)")
+            throw AuthorityFolderError("\(file): \(error.reason)")
         }
     }
 
@@ -181,17 +181,17 @@ package struct AuthorityFolder {
     }
 
     /// T27. A link is refused as well: where it leads is another's to say.
-    func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderFault) {
+    func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderError) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }
         guard facts.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-            throw AuthorityFolderFault("\(place): is no \(isFolder ? "folder" : "file")")
+            throw AuthorityFolderError("\(place): is no \(isFolder ? "folder" : "file")")
         }
         guard facts.st_uid == geteuid() || (asRoot && geteuid() == 0) else {
-            throw AuthorityFolderFault("\(place): belongs to another user")
+            throw AuthorityFolderError("\(place): belongs to another user")
         }
         guard facts.st_mode & 0o077 == 0 else {
-            throw AuthorityFolderFault(
+            throw AuthorityFolderError(
                 "\(place): others may get at it; `chmod \(isFolder ? "700" : "600")` it, and make another root if they may have read the key"
             )
         }

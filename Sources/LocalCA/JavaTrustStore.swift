@@ -30,7 +30,7 @@ package struct JavaTrustStore: TrustStore {
     }
 
     package func presence(of entry: RootEntry) -> TrustStorePresence {
-        do throws(TrustStoreFault) {
+        do throws(TrustStoreError) {
             let aliases = try aliases()
             let holders = Self.holders(of: entry, in: aliases)
             if holders.contains(where: { Self.isOurs($0, entry) }) { return .ours }
@@ -51,7 +51,7 @@ package struct JavaTrustStore: TrustStore {
         aliases.filter { $0.fingerprint == entry.fingerprint }.map(\.alias)
     }
 
-    private func aliases() throws(TrustStoreFault) -> [(alias: String, fingerprint: String)] {
+    private func aliases() throws(TrustStoreError) -> [(alias: String, fingerprint: String)] {
         try Self.aliases(in: String(decoding: run(["-list"]), as: UTF8.self))
     }
 
@@ -59,15 +59,15 @@ package struct JavaTrustStore: TrustStore {
         "keytool -\(isAdded ? "importcert" : "delete") -alias \(entry.name)"
     }
 
-    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         for entry in entries {
-            try TemporaryCertificate.with(entry.certificate) { certificate throws(TrustStoreFault) in
+            try TemporaryCertificate.with(entry.certificate) { certificate throws(TrustStoreError) in
                 try run(["-importcert", "-noprompt", "-trustcacerts", "-alias", entry.name, "-file", certificate])
             }
         }
     }
 
-    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreError) {
         let aliases = try aliases()
         for entry in entries {
             for alias in Self.holders(of: entry, in: aliases) where Self.isOurs(alias, entry) {
@@ -77,10 +77,10 @@ package struct JavaTrustStore: TrustStore {
     }
 
     @discardableResult
-    private func run(_ words: [String]) throws(TrustStoreFault) -> [UInt8] {
-        guard let tool else { throw TrustStoreFault("keytool is not there") }
+    private func run(_ words: [String]) throws(TrustStoreError) -> [UInt8] {
+        guard let tool else { throw TrustStoreError("keytool is not there") }
         let outcome = tool.run(Self.words(words, file))
-        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+        if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
         return outcome.output
     }
 

@@ -48,9 +48,9 @@ package struct NSSTrustStore: TrustStore {
         isAdded ? "certutil -A -t C,, -n \(entry.name)" : "certutil -D -n \(entry.name)"
     }
 
-    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         for entry in entries {
-            try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreFault) in
+            try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreError) in
                 try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
             }
             // One that stood there already keeps what it was believed for.
@@ -58,14 +58,14 @@ package struct NSSTrustStore: TrustStore {
         }
     }
 
-    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreError) {
         for entry in entries { try run(["-D", "-d", "sql:\(folder)", "-n", entry.name]) }
     }
 
-    private func run(_ arguments: [String]) throws(TrustStoreFault) {
-        guard let tool else { throw TrustStoreFault("certutil is not there") }
+    private func run(_ arguments: [String]) throws(TrustStoreError) {
+        guard let tool else { throw TrustStoreError("certutil is not there") }
         let outcome = tool.run(arguments)
-        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+        if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
     }
 
     private func has(_ entry: RootEntry, under nickname: String, _ tool: Tool) -> Bool {

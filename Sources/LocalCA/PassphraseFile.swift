@@ -4,7 +4,7 @@ import CommandSupport
 package enum PassphraseFile {
     static let lengthRange = 1...1024
 
-    package static func read(_ path: String) throws(AuthorityFolderFault) -> [UInt8] {
+    package static func read(_ path: String) throws(AuthorityFolderError) -> [UInt8] {
         do throws(LocalFile.Unreadable) {
             let octets = try LocalFile.secretBytes(at: path, atMost: 4096)
             let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
@@ -13,7 +13,7 @@ package enum PassphraseFile {
             }
             return line
         } catch {
-            throw AuthorityFolderFault("\(path): \(error.reason)")
+            throw AuthorityFolderError("\(path): \(error.reason)")
         }
     }
 }

@@ -99,9 +99,9 @@ package struct SystemTrustStore: TrustStore {
         "\(isAdded ? "write" : "delete") \(file(of: entry)), then \(layout.program)"
     }
 
-    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         var written: [RootEntry] = []
-        do throws(TrustStoreFault) {
+        do throws(TrustStoreError) {
             // What stands there is the same, and was not taken over into the bundle.
             for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
                 try write(entry)
@@ -109,7 +109,7 @@ package struct SystemTrustStore: TrustStore {
             }
             try update(isRemoval: false)
             for entry in entries where !isInBundle(entry) {
-                throw TrustStoreFault("\(layout.program) has not put it into \(bundle)")
+                throw TrustStoreError("\(layout.program) has not put it into \(bundle)")
             }
         } catch {
             // As it was before.
@@ -119,25 +119,25 @@ package struct SystemTrustStore: TrustStore {
         }
     }
 
-    private func write(_ entry: RootEntry) throws(TrustStoreFault) {
+    private func write(_ entry: RootEntry) throws(TrustStoreError) {
         do throws(WholeFile.Unwritten) {
             try WholeFile.write(entry.certificate.pem, to: file(of: entry), replaces: false)
         } catch {
-            throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")
+            throw TrustStoreError("cannot write \(file(of: entry)): \(error.reason)")
         }
         // Whatever the umask says: everybody reads it, and there is nothing secret in it.
         _ = chmod(file(of: entry), 0o644)
     }
 
-    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreError) {
         guard !entries.isEmpty else { return }
         var deleted: [RootEntry] = []
-        do throws(TrustStoreFault) {
+        do throws(TrustStoreError) {
             for entry in entries {
                 if unlink(file(of: entry)) == 0 {
                     deleted.append(entry)
                 } else if errno != ENOENT {
-                    throw TrustStoreFault("cannot delete \(file(of: entry)): \(String(cString: strerror(errno)))")
+                    throw TrustStoreError("cannot delete \(file(of: entry)): \(String(cString: strerror(errno)))")
                 }
             }
             try update(isRemoval: true)
@@ -147,7 +147,7 @@ package struct SystemTrustStore: TrustStore {
             throw error
         }
         for entry in entries where isInBundle(entry) && !isOthers(entry) {
-            throw TrustStoreFault("it still stands in \(bundle)")
+            throw TrustStoreError("it still stands in \(bundle)")
         }
     }
 
@@ -165,10 +165,10 @@ package struct SystemTrustStore: TrustStore {
         Tool(layout == .fedora && !root.isRunning ? "chroot" : layout.program, in: environment)
     }
 
-    private func update(isRemoval: Bool) throws(TrustStoreFault) {
-        guard let tool = updating else { throw TrustStoreFault("\(layout.program) is not there") }
+    private func update(isRemoval: Bool) throws(TrustStoreError) {
+        guard let tool = updating else { throw TrustStoreError("\(layout.program) is not there") }
         let outcome = tool.run(arguments(isRemoval: isRemoval))
-        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+        if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
     }
 
     private func arguments(isRemoval: Bool) -> [String] {

@@ -5,13 +5,13 @@ import ServerTrust
 /// A certificate in a file of its own for as long as a tool reads it.
 enum TemporaryCertificate {
     static func with(
-        _ certificate: Certificate, _ work: (_ file: String) throws(TrustStoreFault) -> Void
-    ) throws(TrustStoreFault) {
+        _ certificate: Certificate, _ work: (_ file: String) throws(TrustStoreError) -> Void
+    ) throws(TrustStoreError) {
         let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString).pem").path
         do throws(WholeFile.Unwritten) {
             try WholeFile.write(certificate.pem, to: file, replaces: false)
         } catch {
-            throw TrustStoreFault("cannot write \(file): \(error.reason)")
+            throw TrustStoreError("cannot write \(file): \(error.reason)")
         }
         defer { unlink(file) }
         try work(file)

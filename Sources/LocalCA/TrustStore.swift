@@ -9,8 +9,8 @@ package protocol TrustStore {
     /// What adding or removing does, for people who are asked first.
     func plan(_ entry: RootEntry, isAdded: Bool) -> String
     /// All at once, since some stores take seconds whatever is changed in them.
-    func add(_ entries: [RootEntry]) throws(TrustStoreFault)
-    func remove(_ entries: [RootEntry]) throws(TrustStoreFault)
+    func add(_ entries: [RootEntry]) throws(TrustStoreError)
+    func remove(_ entries: [RootEntry]) throws(TrustStoreError)
 }
 
 package enum TrustStoreKind: String, CaseIterable {
@@ -40,7 +40,7 @@ package enum TrustStorePresence: Equatable {
 }
 
 /// What went wrong, for people.
-package struct TrustStoreFault: Error {
+package struct TrustStoreError: Error {
     package let reason: String
 
     init(_ reason: String) { self.reason = reason }

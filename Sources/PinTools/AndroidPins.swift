@@ -21,9 +21,9 @@ enum AndroidPins {
     }
 
     /// The domains of every `<domain-config>` that has pins, its own or those of the one around it.
-    static func read(_ text: String, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         guard let root = MarkupElement(text), root.name == "network-security-config" else {
-            throw PinFormatFault("this is no <network-security-config>")
+            throw PinFormatError("this is no <network-security-config>")
         }
         return try hosts(in: root, pinned: nil, notes: &notes)
     }
@@ -33,9 +33,9 @@ enum AndroidPins {
 
     private static func hosts(
         in element: MarkupElement, pinned inherited: Pinned?, notes: inout [String]
-    ) throws(PinFormatFault) -> [PinnedHost] {
+    ) throws(PinFormatError) -> [PinnedHost] {
         let sets = element.children.filter { $0.name == "pin-set" }
-        if sets.count > 1 { throw PinFormatFault("a <domain-config> has more than one <pin-set>") }
+        if sets.count > 1 { throw PinFormatError("a <domain-config> has more than one <pin-set>") }
         var pinned = inherited
         if let set = sets.first { pinned = try read(set) }
         let place = element.children.first { $0.name == "domain" }.map { " of \($0.text)" } ?? ""
@@ -60,23 +60,23 @@ enum AndroidPins {
         return hosts
     }
 
-    private static func includesSubdomains(_ domain: MarkupElement) throws(PinFormatFault) -> Bool {
+    private static func includesSubdomains(_ domain: MarkupElement) throws(PinFormatError) -> Bool {
         switch domain.attributes["includeSubdomains"] {
         case "true": true
         case nil, "false": false
-        default: throw PinFormatFault("includeSubdomains of \(printable(domain.text)) is neither true nor false")
+        default: throw PinFormatError("includeSubdomains of \(printable(domain.text)) is neither true nor false")
         }
     }
 
-    private static func read(_ set: MarkupElement) throws(PinFormatFault) -> Pinned {
+    private static func read(_ set: MarkupElement) throws(PinFormatError) -> Pinned {
         var pins: [SHA256Digest] = []
         for pin in set.children {
-            guard pin.name == "pin" else { throw PinFormatFault("<\(pin.name)> stands in a <pin-set>") }
-            guard pin.attributes["digest"] == "SHA-256" else { throw PinFormatFault("a pin's digest is not SHA-256") }
+            guard pin.name == "pin" else { throw PinFormatError("<\(pin.name)> stands in a <pin-set>") }
+            guard pin.attributes["digest"] == "SHA-256" else { throw PinFormatError("a pin's digest is not SHA-256") }
             pins.append(try SHA256Digest(pin: pin.text))
         }
         guard let day = set.attributes["expiration"] else { return (pins, nil) }
-        guard let last = CalendarDay(day)?.previous else { throw PinFormatFault("an expiration is no day") }
+        guard let last = CalendarDay(day)?.previous else { throw PinFormatError("an expiration is no day") }
         return (pins, last)
     }
 }

@@ -13,11 +13,11 @@ enum CurlPins {
     }
 
     /// The hosts of every command with a `--pinnedpubkey` of digests.
-    static func read(_ text: String) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String) throws(PinFormatError) -> [PinnedHost] {
         var hosts: [PinnedHost] = []
         for command in try ShellCommand.commands(of: text) where command.words.contains(where: { $0.contains("pinnedpubkey") }) {
             guard let program = command.words.firstIndex(where: { $0 == "curl" || $0.hasSuffix("/curl") }) else {
-                throw PinFormatFault("a pinnedpubkey is in no command of curl's")
+                throw PinFormatError("a pinnedpubkey is in no command of curl's")
             }
             // Behind --next everything is said anew.
             for transfer in command.words[(program + 1)...].split(whereSeparator: { $0 == "--next" || $0 == "-:" }) {
@@ -27,7 +27,7 @@ enum CurlPins {
         return hosts
     }
 
-    private static func read(_ words: ArraySlice<String>) throws(PinFormatFault) -> [PinnedHost] {
+    private static func read(_ words: ArraySlice<String>) throws(PinFormatError) -> [PinnedHost] {
         var (pins, urls): ([String], [String]) = ([], [])
         var words = words
         while let word = words.popFirst() {
@@ -38,11 +38,11 @@ enum CurlPins {
             } else if word == "--url" {
                 urls.append(words.popFirst() ?? "")
             } else if word.contains("pinnedp") {
-                throw PinFormatFault("`\(printable(word))` is not taken over: only --pinnedpubkey is")
+                throw PinFormatError("`\(printable(word))` is not taken over: only --pinnedpubkey is")
             } else if word.hasPrefix("-"), word.count > 1 {
                 // What is not known here may be followed by what is not a URL, though it looks like one.
                 guard let takesValue = takesValue(word) ?? words.first.flatMap({ $0.hasPrefix("-") ? false : nil }) else {
-                    throw PinFormatFault("whether `\(printable(word))` has a value, or a URL behind it, is not known here")
+                    throw PinFormatError("whether `\(printable(word))` has a value, or a URL behind it, is not known here")
                 }
                 if takesValue { words = words.dropFirst() }
             } else {
@@ -51,22 +51,22 @@ enum CurlPins {
         }
         // Plain transfers beside the pinned ones.
         if pins.isEmpty { return [] }
-        if pins.count > 1 { throw PinFormatFault("a command has several --pinnedpubkey, of which curl takes the last") }
-        if urls.isEmpty { throw PinFormatFault("a command lacks its https URL") }
+        if pins.count > 1 { throw PinFormatError("a command has several --pinnedpubkey, of which curl takes the last") }
+        if urls.isEmpty { throw PinFormatError("a command lacks its https URL") }
         var hosts: [PinnedHost] = []
         for url in urls { hosts.append(try pinned(url, by: pins[0])) }
         return hosts
     }
 
-    private static func pinned(_ url: String, by pins: String) throws(PinFormatFault) -> PinnedHost {
+    private static func pinned(_ url: String, by pins: String) throws(PinFormatError) -> PinnedHost {
         let form = /(?i:https):\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\/:?#@\[\]]+))(?::([0-9]+))?(?:[\/?#].*)?/
         guard let url = url.wholeMatch(of: form), let name = url.1 ?? url.2 else {
-            throw PinFormatFault("`\(printable(url))` is no https URL with a host")
+            throw PinFormatError("`\(printable(url))` is no https URL with a host")
         }
         var host = PinnedHost(name: String(name), live: [])
         if let digits = url.3 {
             host.port = UInt16(digits)
-            if host.port ?? 0 == 0 { throw PinFormatFault("\(name) has no such port") }
+            if host.port ?? 0 == 0 { throw PinFormatError("\(name) has no such port") }
         }
         for pin in pins.split(separator: ";", omittingEmptySubsequences: false) {
             host.live.append(try SHA256Digest(pin: String(pin), behind: "sha256//", of: String(name)))

@@ -19,7 +19,7 @@ enum HPKPPins {
 
     /// - Parameter host: for the one field of a file, in which every `#` line is a comment then. Without it a field is for the host
     ///   that is alone on a `#` line before it.
-    static func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         var hosts: [PinnedHost] = []
         var names = [host].compactMap { $0 }
         var isNamed = false
@@ -33,11 +33,11 @@ enum HPKPPins {
                 continue
             }
             guard let field = line.wholeMatch(of: /(?i:public-key-pins(-report-only)?):\s*(.*)/) else {
-                throw PinFormatFault("a line is no Public-Key-Pins")
+                throw PinFormatError("a line is no Public-Key-Pins")
             }
-            guard let name = names.first else { throw PinFormatFault("nothing says for which host it is: use --host") }
-            if names.count > 1 { throw PinFormatFault("it is for \(names[0]) or for \(names[1]): use --host") }
-            if host != nil, !hosts.isEmpty { throw PinFormatFault("it has several fields: --host is for one") }
+            guard let name = names.first else { throw PinFormatError("nothing says for which host it is: use --host") }
+            if names.count > 1 { throw PinFormatError("it is for \(names[0]) or for \(names[1]): use --host") }
+            if host != nil, !hosts.isEmpty { throw PinFormatError("it has several fields: --host is for one") }
             hosts.append(try pinned(name, directives: field.2, isReportOnly: field.1 != nil, notes: &notes))
             isNamed = false
         }
@@ -46,7 +46,7 @@ enum HPKPPins {
 
     private static func pinned(
         _ name: String, directives: Substring, isReportOnly: Bool, notes: inout [String]
-    ) throws(PinFormatFault) -> PinnedHost {
+    ) throws(PinFormatError) -> PinnedHost {
         var pinned = PinnedHost(pattern: name, live: [])
         pinned.isReportOnly = isReportOnly
         var lost: [String] = []
@@ -56,27 +56,27 @@ enum HPKPPins {
             switch directive.lowercased() {
             case "pin-sha256": pinned.live.append(try SHA256Digest(pin: try unquoted(parts)))
             case "includesubdomains":
-                guard pinned.breadth != .below else { throw PinFormatFault("`\(printable(name))` is no host") }
+                guard pinned.breadth != .below else { throw PinFormatError("`\(printable(name))` is no host") }
                 pinned.breadth = .itselfAndBelow
             case "max-age":
                 // RFC 7469 §2.1.2: zero takes back what was pinned. Any other lifetime counts from each answer.
                 let digits = parts.last?.filter { $0 != "\"" } ?? ""
-                guard let lifetime = UInt64(digits) else { throw PinFormatFault("max-age of \(name) is no number") }
-                if lifetime == 0 { throw PinFormatFault("the pins of \(name) are taken back (max-age=0)") }
+                guard let lifetime = UInt64(digits) else { throw PinFormatError("max-age of \(name) is no number") }
+                if lifetime == 0 { throw PinFormatError("the pins of \(name) are taken back (max-age=0)") }
                 lost.append("max-age")
             default: lost.append(directive)
             }
         }
         if !isReportOnly, !lost.contains("max-age") {
-            throw PinFormatFault("\(name) has no max-age, without which nothing is pinned")
+            throw PinFormatError("\(name) has no max-age, without which nothing is pinned")
         }
         if !lost.isEmpty { notes.append("\(name): \(lost.joined(separator: ", ")) is not taken over") }
         return pinned
     }
 
-    private static func unquoted(_ parts: [String]) throws(PinFormatFault) -> Substring {
+    private static func unquoted(_ parts: [String]) throws(PinFormatError) -> Substring {
         guard parts.count == 2, parts[1].count > 2, parts[1].hasPrefix("\""), parts[1].hasSuffix("\"") else {
-            throw PinFormatFault("a pin-sha256 is no text in quotes")
+            throw PinFormatError("a pin-sha256 is no text in quotes")
         }
         return parts[1].dropFirst().dropLast()
     }

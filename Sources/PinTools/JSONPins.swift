@@ -78,7 +78,7 @@ enum JSONPins {
         }
     }
 
-    static func read(_ text: String) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String) throws(PinFormatError) -> [PinnedHost] {
         let document: Document
         let names: [(host: String?, names: Names)]
         do {
@@ -88,35 +88,35 @@ enum JSONPins {
             let hosts = try decoder.decode([String: [Names]].self, from: data)["hosts"] ?? []
             names = [(nil, try decoder.decode(Names.self, from: data))] + zip(document.hosts.map(\.host), hosts).map { ($0, $1) }
         } catch {
-            throw PinFormatFault("this is not JSON as `larder pins export --format json` writes it")
+            throw PinFormatError("this is not JSON as `larder pins export --format json` writes it")
         }
         for (host, names) in names {
             let known =
                 host == nil ? Document.CodingKeys.allCases.map(\.rawValue) : Document.Host.CodingKeys.allCases.map(\.rawValue)
             guard let name = names.names.sorted().first(where: { !known.contains($0) }) else { continue }
             let nearest = NearestName.of(name, among: known).map { "; did you mean `\($0)`?" } ?? ""
-            throw PinFormatFault("unknown key `\(printable(name))`\(host.map { " of \(printable($0))" } ?? "")\(nearest)")
+            throw PinFormatError("unknown key `\(printable(name))`\(host.map { " of \(printable($0))" } ?? "")\(nearest)")
         }
         var hosts: [PinnedHost] = []
         for host in document.hosts { hosts.append(try pinned(host)) }
         return hosts
     }
 
-    private static func pinned(_ host: Document.Host) throws(PinFormatFault) -> PinnedHost {
+    private static func pinned(_ host: Document.Host) throws(PinFormatError) -> PinnedHost {
         let title = printable(host.host)
-        func day(_ text: String?, _ key: String) throws(PinFormatFault) -> CalendarDay? {
+        func day(_ text: String?, _ key: String) throws(PinFormatError) -> CalendarDay? {
             guard let text else { return nil }
-            guard let day = CalendarDay(text) else { throw PinFormatFault("`\(key)` of \(title) is no day") }
+            guard let day = CalendarDay(text) else { throw PinFormatError("`\(key)` of \(title) is no day") }
             return day
         }
         var pinned = PinnedHost(
             pattern: host.host, labels: host.labels == .one ? .one : .all, live: try digests(host.pins, of: title))
-        if pinned.breadth == .itself, host.labels != nil { throw PinFormatFault("`labels` of \(title) belongs to a pattern") }
-        if host.onExpiry != nil, host.expires == nil { throw PinFormatFault("\(title) has `on_expiry` without `expires`") }
+        if pinned.breadth == .itself, host.labels != nil { throw PinFormatError("`labels` of \(title) belongs to a pattern") }
+        if host.onExpiry != nil, host.expires == nil { throw PinFormatError("\(title) has `on_expiry` without `expires`") }
         if host.mode == .enforce, host.enforcedFrom != nil {
-            throw PinFormatFault("`mode` of \(title) is report_only until the day of `enforce_from`")
+            throw PinFormatError("`mode` of \(title) is report_only until the day of `enforce_from`")
         }
-        if host.port == 0 { throw PinFormatFault("\(title) has no such port") }
+        if host.port == 0 { throw PinFormatError("\(title) has no such port") }
         pinned.port = host.port
         pinned.backup = try digests(host.backup ?? [], of: title)
         pinned.expires = try day(host.expires, "expires")
@@ -126,7 +126,7 @@ enum JSONPins {
         return pinned
     }
 
-    private static func digests(_ texts: [String], of title: String) throws(PinFormatFault) -> [SHA256Digest] {
+    private static func digests(_ texts: [String], of title: String) throws(PinFormatError) -> [SHA256Digest] {
         var digests: [SHA256Digest] = []
         for text in texts {
             digests.append(try SHA256Digest(pin: text, behind: "sha256/", of: title))

@@ -20,12 +20,12 @@ enum OkHTTPPins {
     }
 
     /// Every `add("host", "sha256/…", …)`, in Kotlin or Java; what stands for a text by its name is not read.
-    static func read(_ text: String) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String) throws(PinFormatError) -> [PinnedHost] {
         var tokens = try SourceToken.tokens(of: text)[...]
         var hosts: [PinnedHost] = []
         while let token = tokens.popFirst() {
             if case .text(let text) = token, text.hasPrefix("sha256/") || text.hasPrefix("sha1/") {
-                throw PinFormatFault("`\(printable(text))` stands in no `add` with its host")
+                throw PinFormatError("`\(printable(text))` stands in no `add` with its host")
             }
             guard token == .name("add"), tokens.first == .symbol("(") else { continue }
             tokens.removeFirst()
@@ -35,21 +35,21 @@ enum OkHTTPPins {
     }
 
     /// The texts up to the parenthesis.
-    private static func arguments(_ tokens: inout ArraySlice<SourceToken>) throws(PinFormatFault) -> [String] {
+    private static func arguments(_ tokens: inout ArraySlice<SourceToken>) throws(PinFormatError) -> [String] {
         var arguments: [String] = []
         while let token = tokens.popFirst() {
             switch token {
             case .text(let text): arguments.append(text)
             case .symbol(","): break
             case .symbol(")"): return arguments
-            default: throw PinFormatFault("an `add` has something besides texts")
+            default: throw PinFormatError("an `add` has something besides texts")
             }
         }
-        throw PinFormatFault("an `add` has no end")
+        throw PinFormatError("an `add` has no end")
     }
 
-    private static func pinned(_ arguments: [String]) throws(PinFormatFault) -> PinnedHost {
-        guard let pattern = arguments.first else { throw PinFormatFault("an `add` has no host") }
+    private static func pinned(_ arguments: [String]) throws(PinFormatError) -> PinnedHost {
+        guard let pattern = arguments.first else { throw PinFormatError("an `add` has no host") }
         var pins: [SHA256Digest] = []
         for pin in arguments.dropFirst() {
             pins.append(try SHA256Digest(pin: pin, behind: "sha256/", of: pattern))

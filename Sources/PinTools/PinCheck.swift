@@ -7,7 +7,7 @@ import UpstreamTransport
 
 /// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.
 package struct PinCheck: Sendable {
-    enum Result: String, Sendable {
+    enum Outcome: String, Sendable {
         /// Believed, and a pin is there.
         case good
         /// Believed, and no pin is there: they are only reported on.
@@ -27,7 +27,7 @@ package struct PinCheck: Sendable {
     }
 
     let title: String
-    let result: Result
+    let result: Outcome
     let sentence: String
     var warnings: [Warning] = []
     var matched: SHA256Digest?
@@ -47,7 +47,7 @@ package struct PinCheck: Sendable {
     /// - Parameters:
     ///   - policy: by which it was judged; `nil` where its host is denied.
     ///   - days: how soon an end is worth a warning.
-    init(_ server: NamedServer, _ judgement: ServerJudgement, policy: TrustPolicy?, at now: POSIXTime, warningDays days: Int) {
+    init(_ server: NamedServer, _ judgement: InspectionOutcome, policy: TrustPolicy?, at now: POSIXTime, warningDays days: Int) {
         title = server.title
         switch judgement {
         case .unreachable(let error):

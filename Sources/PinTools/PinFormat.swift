@@ -30,8 +30,8 @@ package enum PinFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: for what names none of its own.
     ///   - notes: what is not taken over.
-    package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
-        if host != nil, self != .hpkp { throw PinFormatFault("hosts are named in it: --host is not for this format") }
+    package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
+        if host != nil, self != .hpkp { throw PinFormatError("hosts are named in it: --host is not for this format") }
         let hosts =
             switch self {
             case .androidNSC: try AndroidPins.read(text, notes: &notes)
@@ -41,7 +41,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
             case .hpkp: try HPKPPins.read(text, host: host, notes: &notes)
             case .json: try JSONPins.read(text)
             }
-        if hosts.isEmpty { throw PinFormatFault("there are no pins in it") }
+        if hosts.isEmpty { throw PinFormatError("there are no pins in it") }
         return try PinnedHost.gathered(hosts, addsUp: self == .okHTTP)
     }
 
@@ -91,7 +91,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
 }
 
 /// Why pins cannot be read, in words.
-package struct PinFormatFault: Error, Equatable {
+package struct PinFormatError: Error, Equatable {
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }
@@ -100,15 +100,15 @@ package struct PinFormatFault: Error, Equatable {
 extension SHA256Digest {
     /// From a text with the format's own words before the base64.
     /// - Parameter owner: whose pin it is, for the fault.
-    init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatFault) {
-        guard text.hasPrefix(prefix) else { throw PinFormatFault("a pin of \(owner) does not begin with \(prefix)") }
+    init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatError) {
+        guard text.hasPrefix(prefix) else { throw PinFormatError("a pin of \(owner) does not begin with \(prefix)") }
         try self.init(pin: text.dropFirst(prefix.count))
     }
 
     /// From the base64 that every format has, after its own words.
-    init(pin base64: some StringProtocol) throws(PinFormatFault) {
+    init(pin base64: some StringProtocol) throws(PinFormatError) {
         guard let pin = try? Pin("sha256/" + base64) else {
-            throw PinFormatFault("`\(printable(String(base64)))` is not the base64 of a SHA-256 digest")
+            throw PinFormatError("`\(printable(String(base64)))` is not the base64 of a SHA-256 digest")
         }
         self = pin.publicKeyDigest
     }

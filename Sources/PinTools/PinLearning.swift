@@ -56,7 +56,7 @@ package struct PinLearning {
         return try? TrustPolicy(anchors: .given(anchors))
     }
 
-    func proposal(_ server: NamedServer, _ judgement: ServerJudgement) throws(Refusal) -> PinProposal {
+    func proposal(_ server: NamedServer, _ judgement: InspectionOutcome) throws(Refusal) -> PinProposal {
         switch judgement {
         case .believed(let verdict): return try proposal(server, chain: verdict.chain, isPinsOnly: false)
         case .unreachable(let error):

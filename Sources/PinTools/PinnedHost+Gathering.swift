@@ -5,15 +5,15 @@ import TextCoding
 extension PinnedHost {
     /// Each host once, as settings want it.
     /// - Parameter addsUp: whether a host that stands several times has all their pins; else they have to be the same.
-    static func gathered(_ hosts: [PinnedHost], addsUp: Bool) throws(PinFormatFault) -> [PinnedHost] {
+    static func gathered(_ hosts: [PinnedHost], addsUp: Bool) throws(PinFormatError) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [HostScope: Int] = [:]
         for host in hosts.flatMap(\.parts) {
-            guard let scope = host.scope else { throw PinFormatFault("`\(printable(host.title))` is no host") }
-            if host.live.isEmpty { throw PinFormatFault("\(host.title) has no pins") }
+            guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is no host") }
+            if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
             // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
             if !Set(host.live).isDisjoint(with: host.backup) {
-                throw PinFormatFault("a backup of \(host.title) is one of its other pins")
+                throw PinFormatError("a backup of \(host.title) is one of its other pins")
             }
             guard let index = indices[scope] else {
                 indices[scope] = result.count
@@ -25,7 +25,7 @@ extension PinnedHost {
             if addsUp {
                 result[index].live += host.live.filter { !same.live.contains($0) }
             } else if same != host {
-                throw PinFormatFault("\(host.title) stands twice, and not with the same pins")
+                throw PinFormatError("\(host.title) stands twice, and not with the same pins")
             }
         }
         return joined(result)

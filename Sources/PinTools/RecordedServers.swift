@@ -74,7 +74,7 @@ extension PinLearning {
         return learned
     }
 
-    private func judgement(of recorded: RecordedServers.Server) -> ServerJudgement {
+    private func judgement(of recorded: RecordedServers.Server) -> InspectionOutcome {
         let origin = recorded.server.origin
         guard let policy = policy(for: recorded.server) else { return .unreachable(.noTrustAnchors) }
         do throws(TrustFailure) {

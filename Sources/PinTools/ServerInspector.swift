@@ -5,7 +5,7 @@ import ServerTrust
 import UpstreamTransport
 
 /// What one handshake with a server came to.
-package enum ServerJudgement: Sendable {
+package enum InspectionOutcome: Sendable {
     case believed(TrustVerdict)
     case refused(TrustFailure)
     /// Nobody was judged: there was no connection, or no handshake.
@@ -29,7 +29,7 @@ package struct ServerInspector {
 
     /// Takes as long as the slowest of them.
     /// - Returns: in the order of the servers.
-    package func judge(_ servers: [NamedServer]) throws -> [ServerJudgement] {
+    package func judge(_ servers: [NamedServer]) throws -> [InspectionOutcome] {
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
         let loop = try EventLoop()
@@ -44,7 +44,7 @@ package struct ServerInspector {
 
 /// Confined to the thread that runs its loop.
 private final class Round {
-    private(set) var judgements: [ServerJudgement?]
+    private(set) var judgements: [InspectionOutcome?]
     private let loop: EventLoop
     private let transport: Transport
     private let servers: [NamedServer]

@@ -3,7 +3,7 @@ struct ShellCommand {
     private(set) var words: [String] = []
 
     /// Every command of a script, comments left out.
-    static func commands(of script: String) throws(PinFormatFault) -> [ShellCommand] {
+    static func commands(of script: String) throws(PinFormatError) -> [ShellCommand] {
         var reader = Reader(rest: script[...])
         while !reader.rest.isEmpty { try reader.step() }
         reader.endCommand()
@@ -20,12 +20,12 @@ struct ShellCommand {
 
         init(rest: Substring) { self.rest = rest }
 
-        mutating func step() throws(PinFormatFault) {
+        mutating func step() throws(PinFormatError) {
             let character = rest.removeFirst()
             switch character {
             case "'", "\"": try quoted(by: character)
             case "\\":
-                guard let escaped = rest.popFirst() else { throw PinFormatFault("a backslash stands at the end") }
+                guard let escaped = rest.popFirst() else { throw PinFormatError("a backslash stands at the end") }
                 if !escaped.isNewline { extendWord(by: escaped) }
             case "#" where word == nil: rest = rest.drop { !$0.isNewline }
             case "<", ">":
@@ -40,7 +40,7 @@ struct ShellCommand {
             }
         }
 
-        private mutating func quoted(by quote: Character) throws(PinFormatFault) {
+        private mutating func quoted(by quote: Character) throws(PinFormatError) {
             if word == nil { word = "" }
             while let character = rest.popFirst() {
                 if character == quote { return }
@@ -51,7 +51,7 @@ struct ShellCommand {
                     extendWord(by: character)
                 }
             }
-            throw PinFormatFault("a quoted text has no end")
+            throw PinFormatError("a quoted text has no end")
         }
 
         private mutating func extendWord(by character: Character) {

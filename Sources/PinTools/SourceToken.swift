@@ -5,7 +5,7 @@ enum SourceToken: Equatable {
     case text(String)
     case symbol(Character)
 
-    static func tokens(of program: String) throws(PinFormatFault) -> [SourceToken] {
+    static func tokens(of program: String) throws(PinFormatError) -> [SourceToken] {
         var tokens: [SourceToken] = []
         var rest = program[...]
         while let first = rest.first {
@@ -27,18 +27,18 @@ enum SourceToken: Equatable {
         return tokens
     }
 
-    private static func afterComment(_ comment: Substring) throws(PinFormatFault) -> Substring {
+    private static func afterComment(_ comment: Substring) throws(PinFormatError) -> Substring {
         var rest = comment.dropFirst(2)
         while !rest.isEmpty {
             if rest.hasPrefix("*/") { return rest.dropFirst(2) }
             // It ends at the first end in Java, and at the second in Kotlin.
-            if rest.hasPrefix("/*") { throw PinFormatFault("a comment stands in a comment") }
+            if rest.hasPrefix("/*") { throw PinFormatError("a comment stands in a comment") }
             rest.removeFirst()
         }
-        throw PinFormatFault("a comment has no end")
+        throw PinFormatError("a comment has no end")
     }
 
-    private static func text(_ rest: inout Substring, in quote: String) throws(PinFormatFault) -> String {
+    private static func text(_ rest: inout Substring, in quote: String) throws(PinFormatError) -> String {
         var text = ""
         rest = rest.dropFirst(quote.count)
         while let first = rest.first, quote.count > 1 || !first.isNewline {
@@ -50,6 +50,6 @@ enum SourceToken: Equatable {
             rest.removeFirst()
             if first == "\\", quote.count == 1, let escaped = rest.popFirst() { text.append(escaped) }
         }
-        throw PinFormatFault("a text has no end")
+        throw PinFormatError("a text has no end")
     }
 }

@@ -33,12 +33,12 @@ enum TrustKitPins {
     }
 
     /// - Parameter text: the configuration, or an Info.plist that has it under `TSKConfiguration`.
-    static func read(_ text: String, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+    static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         let list = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
-        guard let root = list as? [String: Any] else { throw PinFormatFault("this is no property list with keys") }
+        guard let root = list as? [String: Any] else { throw PinFormatError("this is no property list with keys") }
         let configuration = root["TSKConfiguration"] as? [String: Any] ?? root
         guard let domains = configuration["TSKPinnedDomains"] as? [String: [String: Any]] else {
-            throw PinFormatFault("`TSKPinnedDomains` is missing")
+            throw PinFormatError("`TSKPinnedDomains` is missing")
         }
         let others = configuration.keys.filter { $0.hasPrefix("TSK") && $0 != "TSKPinnedDomains" }.sorted()
         if !others.isEmpty { notes.append("\(others.joined(separator: ", ")) is not taken over") }
@@ -57,10 +57,10 @@ enum TrustKitPins {
     /// - Returns: `nil` for what has no pins because it is excluded.
     private static func pinned(
         _ name: String, _ domain: [String: Any], notes: inout [String]
-    ) throws(PinFormatFault) -> PinnedHost? {
-        func flag(_ key: String) throws(PinFormatFault) -> Bool? {
+    ) throws(PinFormatError) -> PinnedHost? {
+        func flag(_ key: String) throws(PinFormatError) -> Bool? {
             guard let value = domain[key] else { return nil }
-            guard let flag = value as? Bool else { throw PinFormatFault("`\(key)` is neither true nor false for \(name)") }
+            guard let flag = value as? Bool else { throw PinFormatError("`\(key)` is neither true nor false for \(name)") }
             return flag
         }
         guard let hashes = domain["TSKPublicKeyHashes"] as? [String] else {
@@ -68,14 +68,14 @@ enum TrustKitPins {
                 notes.append("\(name) has no pins, and is left out")
                 return nil
             }
-            throw PinFormatFault("`TSKPublicKeyHashes` is missing for \(name)")
+            throw PinFormatError("`TSKPublicKeyHashes` is missing for \(name)")
         }
         var pins: [SHA256Digest] = []
         for hash in hashes { pins.append(try SHA256Digest(pin: hash)) }
         var expires: CalendarDay?
         if let day = domain["TSKExpirationDate"] {
             guard let last = (day as? String).flatMap(CalendarDay.init)?.previous else {
-                throw PinFormatFault("`TSKExpirationDate` is no day for \(name)")
+                throw PinFormatError("`TSKExpirationDate` is no day for \(name)")
             }
             expires = last
         }

@@ -3,7 +3,7 @@ import HTTPWire
 
 /// Puts one request together from what arrives, head and body, within the limits.
 struct AdminRequestReader {
-    enum Result {
+    enum Outcome {
         case incomplete
         case request(AdminRequest)
         case refused(AdminProblem)
@@ -21,7 +21,7 @@ struct AdminRequestReader {
         parser = RequestParser(limits: limits.head)
     }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>) -> Result {
+    mutating func take(_ bytes: ArraySlice<UInt8>) -> Outcome {
         input += bytes
         do throws(RequestParseError) {
             guard try readHead() else { return .incomplete }

@@ -52,7 +52,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
         for _ in 0..<Self.readLimit {
             // What is read may end the watch.
             guard registration != nil else { return }
-            do throws(NetlinkSocket.ReadFault) {
+            do throws(NetlinkSocket.ReadError) {
                 let count = try socket.receive(into: buffer)
                 read(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             } catch {

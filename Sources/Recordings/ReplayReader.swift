@@ -12,7 +12,7 @@ final class ReplayReader {
     private var readers: [SHA256Digest: BodyReader] = [:]
 
     /// Opens the files.
-    init(_ terms: ReplaySources.Terms) throws(LayerFault) {
+    init(_ terms: ReplaySources.Terms) throws(ReplaySourceError) {
         self.terms = terms
         var layers: [SnapshotLayer] = []
         for (number, path) in terms.files.enumerated() {
@@ -20,13 +20,13 @@ final class ReplayReader {
                 let snapshot = try Snapshot(path: path, signedBy: terms.signers)
                 layers.append(try SnapshotLayer(snapshot, number: number, key: terms.key, asOf: terms.asOf, end: terms.end))
             } catch {
-                throw LayerFault(path: path, reason: error.description)
+                throw ReplaySourceError(path: path, reason: error.description)
             }
         }
         do throws(SnapshotError) {
             try terms.asOf.check(layers.map(\.snapshot))
         } catch {
-            throw LayerFault(path: terms.files.joined(separator: ", "), reason: "\(error) (replay.as_of)")
+            throw ReplaySourceError(path: terms.files.joined(separator: ", "), reason: "\(error) (replay.as_of)")
         }
         self.layers = layers
         searches = Array(repeating: nil, count: layers.count)

@@ -77,7 +77,7 @@ package final class ReplaySources: Sendable {
     private let anySecret = Atomic<Bool>(false)
 
     /// - Throws: what the first file is that cannot be replayed, and why; `database` where there is no thread for it.
-    package init(_ terms: Terms) throws(LayerFault) {
+    package init(_ terms: Terms) throws(ReplaySourceError) {
         self.terms = terms
         names = terms.files.map(Self.name)
         used = Guarded(Array(repeating: [], count: terms.files.count))
@@ -88,7 +88,7 @@ package final class ReplaySources: Sendable {
         searcher = try Self.thread(named: "near-misses", with: ReplayReader(terms))
     }
 
-    private static func thread(named name: String, with layers: sending ReplayReader) throws(LayerFault) -> LoopThread {
+    private static func thread(named name: String, with layers: sending ReplayReader) throws(ReplaySourceError) -> LoopThread {
         let handedOver = Guarded<ReplayReader?>(layers)
         do throws(SystemError) {
             return try LoopThread(name: name) { loop in
@@ -99,7 +99,7 @@ package final class ReplaySources: Sendable {
                 }
             }
         } catch {
-            throw LayerFault(path: "", reason: "no thread for it: \(error)")
+            throw ReplaySourceError(path: "", reason: "no thread for it: \(error)")
         }
     }
 
@@ -176,7 +176,7 @@ package final class ReplaySources: Sendable {
 }
 
 /// Why recordings cannot be replayed.
-package struct LayerFault: Error, Sendable {
+package struct ReplaySourceError: Error, Sendable {
     package let path: String
     package let reason: String
 }

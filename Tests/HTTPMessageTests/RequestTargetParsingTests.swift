@@ -13,7 +13,7 @@ struct RequestTargetParsingTests {
 
     private func parse(
         _ text: String, method: HTTPMessage.Method = .get
-    ) throws(RequestTargetFault) -> (parts: Parts, target: RequestTarget) {
+    ) throws(RequestTargetError) -> (parts: Parts, target: RequestTarget) {
         let bytes = Array(">\(text)<".utf8)
         let target = try RequestTarget(parsing: 1..<bytes.count - 1, in: bytes.span, method: method)
         func part(_ extent: Extent) -> String { String(decoding: bytes[extent.range], as: UTF8.self) }
@@ -81,8 +81,8 @@ struct RequestTargetParsingTests {
             ("/a\\b", .backslash), ("http://a/..\\b", .backslash), ("/a%00", .nul), ("http://a/%00b", .nul),
             ("/a b", .illegalOctet), ("/a?b c", .illegalOctet), ("/a\tb", .illegalOctet), ("/\u{7F}", .illegalOctet),
             ("http://a/ b", .illegalOctet),
-        ] as [(String, RequestTargetFault)])
-    func refuses(text: String, fault: RequestTargetFault) {
+        ] as [(String, RequestTargetError)])
+    func refuses(text: String, fault: RequestTargetError) {
         #expect(throws: fault) { try parse(text) }
         // Wherever in the sixteen bytes that are looked at together it stands.
         if fault == .fragment || fault == .backslash || fault == .nul || fault == .illegalOctet, text.hasPrefix("/") {
@@ -100,8 +100,8 @@ struct RequestTargetParsingTests {
             ("a:99999", .authority(.malformedPort)), (":443", .authority(.emptyHost)), ("u@a:443", .authority(.userinfo)),
             ("/", .formNotAllowed), ("http://a/", .formNotAllowed), ("a:443/", .formNotAllowed), ("a:443?b", .formNotAllowed),
             ("*", .authority(.malformedHost)), ("", .malformed),
-        ] as [(String, RequestTargetFault)])
-    func refusesConnect(text: String, fault: RequestTargetFault) {
+        ] as [(String, RequestTargetError)])
+    func refusesConnect(text: String, fault: RequestTargetError) {
         #expect(throws: fault) { try parse(text, method: .connect) }
     }
 }

@@ -179,7 +179,7 @@ struct PinFormatTests {
             ),
         ] as [(PinFormat, String, String)])
     func refuses(format: PinFormat, text: String, reason: String) {
-        #expect(throws: PinFormatFault(reason)) { try Self.read(format, text) }
+        #expect(throws: PinFormatError(reason)) { try Self.read(format, text) }
     }
 
     @Test("The verbs print what is pinned, and take it over again")
@@ -216,9 +216,9 @@ struct PinFormatTests {
         let pinned = try CertificateFolder.read(folder.path, host: "*.a.example")
         #expect(pinned == PinnedHost(name: "a.example", breadth: .below, live: digests))
         #expect(try CertificateFolder.read(folder.path, host: "[::1]").name == "::1")
-        #expect(throws: PinFormatFault("`a b` is no host")) { try CertificateFolder.read(folder.path, host: "a b") }
+        #expect(throws: PinFormatError("`a b` is no host")) { try CertificateFolder.read(folder.path, host: "a b") }
         _ = try folder.write("damaged", to: "other.cer")
-        #expect(throws: PinFormatFault("other.cer has no certificate that can be read")) {
+        #expect(throws: PinFormatError("other.cer has no certificate that can be read")) {
             try CertificateFolder.read(folder.path, host: "a.example")
         }
         #expect(try CommandLineTests.larder("pins", "import", folder.path).code == 2)

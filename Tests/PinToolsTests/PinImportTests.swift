@@ -133,7 +133,7 @@ struct PinImportTests {
         ] as [(PinFormat, String, String)])
     func refuses(format: PinFormat, text: String, reason: String) {
         var notes: [String] = []
-        #expect(throws: PinFormatFault(reason)) { try format.read(text, host: nil, notes: &notes) }
+        #expect(throws: PinFormatError(reason)) { try format.read(text, host: nil, notes: &notes) }
     }
 
     @Test("A host that was named is the one, whatever the comments say")
@@ -141,10 +141,10 @@ struct PinImportTests {
         var notes: [String] = []
         let text = "# generated\n" + Self.field("max-age=1")
         #expect(try PinFormat.hpkp.read(text, host: "api.example", notes: &notes).map(\.name) == ["api.example"])
-        #expect(throws: PinFormatFault("it has several fields: --host is for one")) {
+        #expect(throws: PinFormatError("it has several fields: --host is for one")) {
             try PinFormat.hpkp.read(text + text, host: "api.example", notes: &notes)
         }
-        #expect(throws: PinFormatFault("hosts are named in it: --host is not for this format")) {
+        #expect(throws: PinFormatError("hosts are named in it: --host is not for this format")) {
             try PinFormat.json.read(Self.json("a.example"), host: "b.example", notes: &notes)
         }
     }
@@ -155,7 +155,7 @@ struct PinImportTests {
         let text = start + String(repeating: pending, count: TrustFiles.pinFileLimit / 4)
         let taken = cpuTime {
             for format in [PinFormat.okHTTP, .curl] {
-                #expect(throws: PinFormatFault.self) { try format.read(text, host: nil, notes: &notes) }
+                #expect(throws: PinFormatError.self) { try format.read(text, host: nil, notes: &notes) }
             }
         }
         // With the square of its length it would be minutes.

@@ -152,7 +152,7 @@ final class RunningRecordings: Sendable {
             throw Refusal(reason: "replay.layers: \(expired)")
         }
         let layers: ReplaySources
-        do throws(LayerFault) {
+        do throws(ReplaySourceError) {
             layers = try ReplaySources(terms)
         } catch {
             let reason = "\(error.reason)"

@@ -137,14 +137,14 @@ struct TrustLoading {
         _ settings: TrustSettings.Authority, _ origin: SettingsReader.Origin, passphrase passphraseOrigin: SettingsReader.Origin
     ) {
         if let given = files.authority { return authority = given }
-        do throws(AuthorityFolderFault) {
+        do throws(AuthorityFolderError) {
             var passphrase: [UInt8]?
             if let file = settings.passphraseFile {
                 passphrase = try PassphraseFile.read(passphraseOrigin.path(of: file))
             }
             let named = settings.folder.map { AuthorityFolder(path: origin.path(of: $0)) }
             guard let folder = named ?? AuthorityFolder(files.environment) else {
-                throw AuthorityFolderFault("nothing says where the authority stands that intercepts: HOME is not set")
+                throw AuthorityFolderError("nothing says where the authority stands that intercepts: HOME is not set")
             }
             authority = try folder.authority(try folder.roots(at: .now).signing.seat, passphrase: passphrase)
         } catch {

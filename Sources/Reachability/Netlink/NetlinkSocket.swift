@@ -5,7 +5,7 @@ import Glibc
 /// A socket to the kernel's tables of links, addresses and routes, which also brings what changes in them. Closed with the last reference.
 final class NetlinkSocket: Sendable {
     /// Why nothing was read.
-    enum ReadFault: Error {
+    enum ReadError: Error {
         /// There is nothing (any more).
         case nothing
         /// Some of what the kernel had to say found no room (ENOBUFS), or one piece none in our buffer.
@@ -50,7 +50,7 @@ final class NetlinkSocket: Sendable {
 
     /// Reads one datagram of the kernel's.
     /// - Returns: how many bytes of the buffer it takes; none for what another process has sent.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ReadFault) -> Int {
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
         while true {
             var sender = sockaddr_nl()
             var length = socklen_t(MemoryLayout<sockaddr_nl>.size)

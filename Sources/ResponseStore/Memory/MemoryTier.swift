@@ -124,11 +124,11 @@ final class MemoryTier: Sendable {
     /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
     func put(
         _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Bool
-    ) -> PutResult {
+    ) -> PutOutcome {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
-        let result = shards[shard(hash)].withLock { shard -> PutResult in
+        let result = shards[shard(hash)].withLock { shard -> PutOutcome in
             guard let response = left(of: response, hash, since: since, in: shard) else { return .invalidated }
             if isSuperseded(response, hash, in: &shard) { return .accepted(response) }
             let mayHaveOthers = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))

@@ -157,7 +157,7 @@ package final class ResponseStore: Sendable {
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
     /// - Parameter isPromised: `admitNew` was asked when its head came, and only a full disk refuses it now.
     /// - Parameter since: `moment` when its fetch began; `nil`: now.
-    package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch? = nil) -> PutResult {
+    package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch? = nil) -> PutOutcome {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
     }
 

@@ -70,7 +70,7 @@ final class StoreCore: Sendable {
     /// - Parameters:
     ///   - isPromised: The store has begun to fill it.
     ///   - since: When its fetch began.
-    func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch) -> PutResult {
+    func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch) -> PutOutcome {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
@@ -112,7 +112,7 @@ final class StoreCore: Sendable {
     }
 }
 
-package enum PutResult: Sendable {
+package enum PutOutcome: Sendable {
     /// The response as it is stored now, with its row; where a newer one has its place, it is not.
     case accepted(StoredResponse)
     /// The writer is behind, or the disk full: it is not stored.

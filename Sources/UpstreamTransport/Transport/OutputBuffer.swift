@@ -8,7 +8,7 @@ struct OutputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
-    func send(on connection: UpstreamConnection) -> UpstreamConnection.SendResult {
+    func send(on connection: UpstreamConnection) -> UpstreamConnection.SendOutcome {
         connection.send(bytes.span.extracting(start..<bytes.count))
     }
 

@@ -127,9 +127,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     // MARK: Sending
 
-    enum SendResult { case bytes(Int), wouldBlock, failed }
+    enum SendOutcome { case bytes(Int), wouldBlock, failed }
 
-    func send(_ bytes: Span<UInt8>) -> SendResult {
+    func send(_ bytes: Span<UInt8>) -> SendOutcome {
         if let channel { return channel.send(bytes) }
         let count = bytes.withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, larder_msg_nosignal | larder_msg_dontwait)

@@ -47,7 +47,7 @@ final class UpstreamTLSChannel {
     private(set) lazy var recordedChain = (attempt.judge?.evidence).flatMap { RecordedChain($0.record) }
 
     /// - Parameter bytes: not empty. What is sent after `wouldBlock` begins with the same.
-    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendResult {
+    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendOutcome {
         var count = 0
         let code = bytes.withUnsafeBytes { curl_easy_send(attempt.easy, $0.baseAddress, $0.count, &count) }
         switch code {

@@ -53,7 +53,7 @@ struct PassphraseOption: ParsableArguments {
     /// - Throws: exit code 1 after saying why there is none, without any of it.
     func value() throws(ExitCode) -> [UInt8]? {
         guard let passphraseFile else { return nil }
-        return try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try PassphraseFile.read(passphraseFile) }
+        return try AuthorityCommand.reading { () throws(AuthorityFolderError) in try PassphraseFile.read(passphraseFile) }
     }
 }
 
@@ -66,8 +66,8 @@ extension AuthorityCommand {
     }
 
     /// Says what is wrong with a folder, and ends the verb with exit code 1.
-    static func reading<Value>(_ read: () throws(AuthorityFolderFault) -> Value) throws(ExitCode) -> Value {
-        do throws(AuthorityFolderFault) {
+    static func reading<Value>(_ read: () throws(AuthorityFolderError) -> Value) throws(ExitCode) -> Value {
+        do throws(AuthorityFolderError) {
             return try read()
         } catch {
             throw refuse(error.reason)

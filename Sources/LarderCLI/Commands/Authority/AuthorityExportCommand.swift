@@ -23,7 +23,7 @@ extension AuthorityCommand {
 
         func run() throws {
             let folder = try place.value()
-            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.roots(at: AuthorityCommand.now)
             }
             let certificates = roots.all.map(\.certificate)

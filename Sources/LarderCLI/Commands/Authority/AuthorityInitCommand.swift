@@ -34,7 +34,7 @@ extension AuthorityCommand {
             let secret = try passphrase.value()
             let constraint = try AuthorityCommand.constraint(constrain)
             let authority = try AuthorityCommand.made(RootTerms.ofThisMachine(days: days, constraint: constraint))
-            try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.begin(authority, passphrase: secret)
             }
             Terminal.output(AuthorityReport(authority.root, isConstrained: constraint).text(at: AuthorityCommand.now))

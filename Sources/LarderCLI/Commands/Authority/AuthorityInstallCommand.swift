@@ -67,11 +67,11 @@ extension AuthorityCommand {
 
         func run() throws {
             let folder = try place.value()
-            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.roots(at: AuthorityCommand.now, asRoot: true)
             }
-            let profiles = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
-                try roots.all.map { root throws(AuthorityFolderFault) in try folder.profile(root) }
+            let profiles = try AuthorityCommand.reading { () throws(AuthorityFolderError) in
+                try roots.all.map { root throws(AuthorityFolderError) in try folder.profile(root) }
             }
             if profiles.contains(where: { $0.hasEnded(at: AuthorityCommand.now) }) {
                 throw AuthorityCommand.refuse(
@@ -96,7 +96,7 @@ extension AuthorityCommand {
 
         func run() throws {
             let folder = try place.value()
-            let (certificates, faults) = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            let (certificates, faults) = try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.removable(formerOnly: former)
             }
             for fault in faults { Terminal.talk("larder: \(printable(fault.reason, limit: 4096))\n") }

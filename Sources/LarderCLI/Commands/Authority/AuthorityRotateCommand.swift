@@ -59,7 +59,7 @@ extension AuthorityCommand {
             let folder = try place.value()
             if finish { return try end(in: folder) }
             let now = AuthorityCommand.now
-            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try folder.roots(at: now) }
+            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderError) in try folder.roots(at: now) }
             let secret = try passphrase.value()
             let current = roots.signing.certificate
             let day = from.flatMap { CalendarDay($0) } ?? CalendarDay(of: POSIXTime(seconds: now.seconds + Self.usualWait))
@@ -67,7 +67,7 @@ extension AuthorityCommand {
             guard let last = next.root.notAfter, day.firstSecond < last else {
                 throw AuthorityCommand.refuse("the next root would end before \(day)")
             }
-            try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.beginRotation(to: next, passphrase: secret, from: day)
             }
             Terminal.output(AuthorityReport(next.root, isConstrained: next.constraint).text(at: now))
@@ -88,7 +88,7 @@ extension AuthorityCommand {
         }
 
         private func end(in folder: AuthorityFolder) throws {
-            try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+            try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.finishRotation(at: AuthorityCommand.now)
             }
             Terminal.talk(

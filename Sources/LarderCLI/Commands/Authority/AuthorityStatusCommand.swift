@@ -22,11 +22,11 @@ extension AuthorityCommand {
             let folder = try place.value()
             let secret = try passphrase.value()
             let now = AuthorityCommand.now
-            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try folder.roots(at: now) }
+            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderError) in try folder.roots(at: now) }
             var lines = ""
             var members: [JSONText] = []
             for root in roots.all {
-                let isLocked = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+                let isLocked = try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                     try folder.isLocked(root.seat, passphrase: secret)
                 }
                 let report = try report(root.certificate, in: folder)

@@ -69,7 +69,7 @@ struct TrustStoreChange {
         var (due, hasFault) = due(in: store, isTold: true)
         due.removeAll { !names.contains($0.name) }
         if due.isEmpty { return !hasFault }
-        do throws(TrustStoreFault) {
+        do throws(TrustStoreError) {
             if isInstallation { try store.add(due) } else { try store.remove(due) }
         } catch {
             Terminal.talk("larder: \(place(store)): \(printable(error.reason, limit: 4096))\n")

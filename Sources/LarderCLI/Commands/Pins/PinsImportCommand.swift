@@ -29,7 +29,7 @@ extension PinsCommand {
                 let hosts = try hosts(notes: &notes)
                 for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
                 Terminal.output(PinnedHost.settings(hosts))
-            } catch let fault as PinFormatFault {
+            } catch let fault as PinFormatError {
                 throw failure(fault.reason, code: ExitCode(2))
             } catch let fault as LocalFile.Unreadable {
                 throw failure(fault.reason, code: .failure)
@@ -40,7 +40,7 @@ extension PinsCommand {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
             let octets = try LocalFile.bytes(
                 at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
-            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
+            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatError("is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)
         }
 

@@ -1,5 +1,5 @@
 /// What stops the reading of a head or trailer section; each reader gives it the name it has with him.
-enum SectionFault: Error, Equatable {
+enum SectionError: Error, Equatable {
     case tooLong, tooManyFields
-    case line(LineFault)
+    case line(LineError)
 }

@@ -2,7 +2,7 @@ import CertificateAuthority
 import Foundation
 
 /// Why a folder with an authority is not used, for "larder: …". None of it tells anything of what stands in a key.
-package struct AuthorityFolderFault: Error, Equatable {
+package struct AuthorityFolderError: Error, Equatable {
     package let reason: String
     /// The key is encrypted, and that is all that is known to be in the way.
     let isPassphraseMissing: Bool
@@ -12,12 +12,12 @@ package struct AuthorityFolderFault: Error, Equatable {
         isPassphraseMissing = false
     }
 
-    static func missing(_ path: String) -> AuthorityFolderFault {
-        AuthorityFolderFault("there is no authority in \(path); `larder ca init` makes one")
+    static func missing(_ path: String) -> AuthorityFolderError {
+        AuthorityFolderError("there is no authority in \(path); `larder ca init` makes one")
     }
 
-    static func system(_ path: String, _ code: Int32 = errno) -> AuthorityFolderFault {
-        AuthorityFolderFault("\(path): \(String(cString: strerror(code)))")
+    static func system(_ path: String, _ code: Int32 = errno) -> AuthorityFolderError {
+        AuthorityFolderError("\(path): \(String(cString: strerror(code)))")
     }
 
     /// - Parameters:

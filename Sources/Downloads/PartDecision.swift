@@ -4,7 +4,7 @@ import HTTPSession
 ///
 /// A part is only added to what has the same strong entity tag (RFC 9110 §13.1.5, §15.3.7.3). It is asked for with If-Range, and what
 /// comes is looked at all the same.
-enum PartJudgement: Equatable, Sendable {
+enum PartDecision: Equatable, Sendable {
     /// The whole, from its first byte; `nil` where the length is not said.
     case whole(FetchedEntity)
     /// These bytes of that.
