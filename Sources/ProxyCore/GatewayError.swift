@@ -48,32 +48,32 @@ package struct GatewayError: Equatable, Sendable {
                 detail: detail, closes: true)
         case .badTarget(let detail):
             self.init(
-                400, "bad_url", "http_request_error", .client, "The request target is not one that a proxy can use.",
+                400, "bad_url", "http_request_error", .client, "The request target is not valid for a proxy.",
                 detail: detail, closes: true)
         case .targetTooLong:
             self.init(
-                414, "target_too_long", "http_request_error", .client, "The request line is longer than the limit.",
+                414, "target_too_long", "http_request_error", .client, "The request line exceeds the size limit.",
                 closes: true)
         case .requestFieldsTooLarge(let detail):
             self.init(
                 431, "request_fields_too_large", "http_request_error", .client,
-                "The request's fields are larger than the limit.", detail: detail, closes: true)
+                "The request's fields exceed the size limit.", detail: detail, closes: true)
         case .requestBodyTooLarge:
             self.init(
                 413, "request_body_too_large", "http_request_error", .client,
-                "The request's body is larger than the limit.", closes: true)
+                "The request body exceeds the size limit.", closes: true)
         case .unknownTransferCoding:
             self.init(
                 501, "unknown_transfer_coding", "http_request_error", .client,
-                "The request uses a transfer coding that is not known here.", closes: true)
+                "The request uses an unsupported transfer coding.", closes: true)
         case .unsupportedVersion:
             self.init(
                 505, "version_not_supported", "http_request_error", .client,
-                "Only HTTP/1.0 and HTTP/1.1 are spoken here.", closes: true)
+                "Only HTTP/1.0 and HTTP/1.1 are supported.", closes: true)
         case .unknownExpectation:
             self.init(
                 417, "unknown_expectation", "http_request_error", .client,
-                "The expectation in the request cannot be met.", closes: true)
+                "The request's Expect field names an unsupported expectation.", closes: true)
         case .requestTimeout:
             self.init(
                 408, "request_timeout", "http_request_error", .client, "The request did not arrive in time.",
@@ -81,52 +81,52 @@ package struct GatewayError: Equatable, Sendable {
         case .notForAProxy:
             self.init(
                 400, "not_a_proxy_request", "http_request_error", .client,
-                "This is a proxy: set it as http_proxy, or ask for an absolute URL.")
+                "This is a proxy: set it as http_proxy, or request an absolute URL.")
         case .misdirectedRequest(let detail):
             self.init(
                 421, "misdirected_request", "http_request_error", .client,
-                "The request is for another origin than the tunnel in which it came.", detail: detail)
+                "The request names a different origin than the tunnel it was sent through.", detail: detail)
         case .foreignHost:
             self.init(
                 403, "foreign_host", "http_request_denied", .policy,
-                "The Host field names another server than this proxy: ask for it by the address at which it listens.")
+                "The Host field names a different server than this proxy: use the address that the proxy listens on.")
         case .crossSite:
             self.init(
-                403, "cross_site", "http_request_denied", .policy, "Pages of other sites get nothing of this proxy.")
+                403, "cross_site", "http_request_denied", .policy, "Pages of other sites may not read this proxy's own pages.")
         case .noAuthority:
             self.init(
                 404, "no_authority", "proxy_configuration_error", .client,
-                "No certificate authority is in use here: larder ca init makes one, and a host with the setting connect: intercept uses it."
+                "No CA is in use: create one with larder ca init, and set connect: intercept for a host."
             )
         case .onlyIfCachedMiss(let detail):
             self.init(
                 504, StaticToken(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
-                "Only a stored response was asked for, and none can be used.", detail: detail)
+                "The request allows only a stored response, and none can be used.", detail: detail)
         case .offlineMiss(let detail):
             self.init(
                 504, StaticToken(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
-                "This proxy is offline: nothing may leave it, and nothing stored can be used.", detail: detail)
+                "This proxy is offline: it sends no requests, and no stored response can be used.", detail: detail)
         case .recordingDamaged:
             self.init(
                 500, "recording_damaged", "proxy_internal_error", .larder,
-                "What was recorded cannot be read, or is not what was recorded.")
+                "The recording is unreadable or corrupt.")
         case .loop:
             self.init(
-                508, "loop_detected", "proxy_loop_detected", .client, "The request has come back to where it was before.")
+                508, "loop_detected", "proxy_loop_detected", .client, "The request is in a loop: it has passed through this proxy already, or its target is this proxy.")
         case .deniedByRule:
             self.init(403, "denied_by_rule", "http_request_denied", .policy, "A rule denies this request.")
         case .clientNotAllowed:
             self.init(
                 403, "client_not_allowed", "http_request_denied", .policy,
-                "This client is not on the list of those allowed.", closes: true)
+                "This client is not allowed to use this proxy.", closes: true)
         case .credentialsRequired(let reason):
             self.init(
                 407, "proxy_authentication_required", "http_request_denied", .policy,
-                "This proxy serves who sends a name and a password that it knows.", detail: reason)
+                "Proxy authentication is required.", detail: reason)
         case .tooManyAttempts:
             self.init(
                 429, "too_many_attempts", "http_request_denied", .policy,
-                "Too many passwords were tried from this address.", retry: true, closes: true)
+                "Too many passwords were tried from this address; try again later.", retry: true, closes: true)
         case .portNotAllowed:
             self.init(
                 403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
@@ -140,47 +140,47 @@ package struct GatewayError: Equatable, Sendable {
         case .recordedChainRefused(let reason):
             self.init(
                 504, "recorded_chain_not_trusted", "tls_certificate_error", .policy,
-                "The host cannot be asked, and the trust policy does not accept the certificates with which the stored answer came.",
+                "The host cannot be reached, and the trust policy rejects the certificates of the stored response.",
                 retry: true, detail: reason, isToldByType: true)
         case .clientRefusedCertificate(let alert):
             self.init(
                 403, "client_refused_certificate", "tls_alert_received", .client,
-                "The client does not believe the certificate that it was shown: it does not trust the authority of this proxy.",
+                "The client rejected the certificate: it does not trust this proxy's CA.",
                 detail: alert)
         case .clientHandshakeFailed(let reason):
             self.init(
-                400, "client_handshake_failed", "http_request_error", .client, "TLS with the client came to no end.",
+                400, "client_handshake_failed", "http_request_error", .client, "The TLS handshake with the client failed.",
                 detail: reason)
         case .noCertificate(let reason):
             self.init(
                 403, "no_certificate_for_host", "http_request_denied", .policy,
-                "The host is to be intercepted, and the authority of this proxy makes no certificate for it.", detail: reason)
+                "This host must be intercepted, but the local CA cannot issue a certificate for it.", detail: reason)
         case .tunnelRefused(let reason):
             self.init(
                 403, "tunnel_refused", "http_request_denied", .policy,
-                "What the client sends first in the tunnel does not agree with the host that it asked for.", detail: reason)
+                "The client's first bytes in the tunnel do not match the host that it requested.", detail: reason)
         case .hostMismatch:
             self.init(
                 403, "host_mismatch", "http_request_denied", .policy, "The Host field and the URL name different hosts.")
         case .destinationProhibited:
             self.init(
                 403, "destination_prohibited", "destination_ip_prohibited", .policy,
-                "The destination's address is one that may not be reached.")
+                "Connections to the destination's address are prohibited.")
         case .plaintextToPinnedHost:
             self.init(
                 403, "plaintext_to_pinned_host", "http_request_denied", .policy,
-                "The host's keys are pinned, and what comes in plain text shows none.")
+                "The host's keys are pinned, and http cannot verify them: use https.")
         case .purgeOff:
             self.init(
-                405, "purge_off", "http_request_denied", .policy, "PURGE is not served here: clients.purge names nobody.")
+                405, "purge_off", "http_request_denied", .policy, "PURGE is disabled: clients.purge lists no clients.")
         case .purgeNotAllowed:
             self.init(
-                403, "purge_not_allowed", "http_request_denied", .policy, "This client is not among those who may purge.")
+                403, "purge_not_allowed", "http_request_denied", .policy, "This client is not allowed to purge.")
         case .nameNotFound:
             self.init(502, "dns_error", "dns_error", .upstream, "The host's name was not found.", retry: true)
         case .nameLookUpTimeout:
             self.init(
-                504, "timeout", "dns_timeout", .upstream, "Looking up the host's name took too long.", retry: true,
+                504, "timeout", "dns_timeout", .upstream, "Looking up the host's name timed out.", retry: true,
                 detail: "name_look_up")
         case .connectionRefused:
             self.init(
@@ -193,27 +193,27 @@ package struct GatewayError: Equatable, Sendable {
         case .connectionTerminated:
             self.init(
                 502, "connection_terminated", "connection_terminated", .upstream,
-                "The host closed the connection before it answered.", retry: true)
+                "The host closed the connection before it sent a response.", retry: true)
         case .destinationUnroutable:
             self.init(
                 502, "destination_unroutable", "destination_ip_unroutable", .upstream,
-                "There is no way to the host's address.", retry: true)
+                "There is no route to the host's address.", retry: true)
         case .upstreamQueueFull:
             self.init(
-                503, "queue_full", "connection_limit_reached", .larder, "Too many requests wait for this host.",
+                503, "queue_full", "connection_limit_reached", .larder, "Too many requests are waiting for this host.",
                 retry: true)
         case .upstreamQueueTimeout:
             self.init(
-                503, "queue_full", "connection_limit_reached", .larder, "No connection to this host became free in time.",
+                503, "queue_full", "connection_limit_reached", .larder, "No connection to this host became available in time.",
                 retry: true, detail: "queue_wait")
         case .upstreamProxyRefused:
             self.init(
                 502, "upstream_proxy_refused", "destination_unavailable", .upstream,
-                "The proxy further up refused the connection.")
+                "The upstream proxy refused the connection.")
         case .untrustedServer(let reason):
             self.init(
                 502, "certificate_not_trusted", "tls_certificate_error", .upstream,
-                "The host's certificate is not one that the trust policy accepts. Nothing of the request was sent.",
+                "The trust policy rejects the host's certificate. Larder sent nothing of the request.",
                 detail: reason, isToldByType: true)
         case .handshakeAlert(let description):
             self.init(
@@ -222,34 +222,34 @@ package struct GatewayError: Equatable, Sendable {
         case .clientCertificateRequired:
             self.init(
                 502, "client_certificate_required", "tls_alert_received", .upstream,
-                "The host wants a client certificate, and the settings have none for it.")
+                "The host requires a client certificate, and the settings have none for it.")
         case .handshakeFailed:
             self.init(
                 502, "tls_handshake_failed", "tls_protocol_error", .upstream, "The TLS handshake with the host failed.")
         case .responseTimeout(let phase):
             self.init(
-                504, "timeout", "http_response_timeout", .upstream, "The host did not answer in time.", retry: true,
+                504, "timeout", "http_response_timeout", .upstream, "The host did not respond in time.", retry: true,
                 detail: phase)
         case .malformedResponse(let detail):
             self.init(
-                502, "response_malformed", "http_protocol_error", .upstream, "The host's answer is not well-formed HTTP.",
+                502, "response_malformed", "http_protocol_error", .upstream, "The host's response is not well-formed HTTP.",
                 detail: detail)
         case .responseFieldsTooLarge:
             self.init(
                 502, "response_fields_too_large", "http_response_header_section_size", .upstream,
-                "The answer's fields are larger than the limit.")
+                "The response's fields exceed the size limit.")
         case .responseIncomplete:
             self.init(
                 502, "response_incomplete", "http_response_incomplete", .upstream,
-                "The host closed the connection in the middle of its answer.", retry: true)
+                "The host closed the connection before the response was complete.", retry: true)
         case .unexpectedUpgrade:
             self.init(
                 502, "unexpected_upgrade", "http_upgrade_failed", .upstream,
-                "The host changed the protocol without having been asked.")
+                "The host switched protocols, although the request did not ask for it.")
         case .unexpectedNotModified:
             self.init(
                 502, "unexpected_not_modified", "http_protocol_error", .upstream,
-                "The host says that nothing has changed, without having been asked.")
+                "The host sent 304 (Not Modified) to a request without conditions.")
         case .unacceptableStatus:
             self.init(
                 502, "unacceptable_status", "http_protocol_error", .policy, "A rule does not accept this status.")
@@ -259,63 +259,63 @@ package struct GatewayError: Equatable, Sendable {
                 "A rule does not accept this content type.")
         case .malformedJSON:
             self.init(
-                502, "malformed_json", "http_protocol_error", .policy, "A rule asks for JSON, and this is not.")
+                502, "malformed_json", "http_protocol_error", .policy, "A rule requires JSON, but the body is not JSON.")
         case .noneAccepts:
             self.init(
                 502, "none_accepts", "http_protocol_error", .policy,
-                "A rule asks for one of several formats, and this is none of them.")
+                "A rule requires one of several formats, but the body is none of them.")
         case .malformedXML:
             self.init(
                 502, "malformed_xml", "http_protocol_error", .policy,
-                "A rule asks for XML, and this is not, or declares what it may not.")
+                "A rule requires XML, but the body is not XML, or contains a declaration that is not allowed.")
         case .malformedPropertyList:
             self.init(
-                502, "malformed_plist", "http_protocol_error", .policy, "A rule asks for a property list, and this is not.")
+                502, "malformed_plist", "http_protocol_error", .policy, "A rule requires a property list, but the body is not one.")
         case .malformedImage:
             self.init(
                 502, "malformed_image", "http_protocol_error", .policy,
-                "A rule asks for an image, and this is not, or is another than its type says.")
+                "A rule requires an image, but the body is not one or does not match its Content-Type.")
         case .imageTooLarge:
             self.init(
                 502, "image_too_large", "http_protocol_error", .policy,
-                "A rule asks for an image, and this one says that it is larger than the limit.")
+                "A rule requires an image, but the size that this one declares exceeds the limit.")
         case .malformedCoding:
             self.init(
                 502, "malformed_coding", "http_response_content_coding", .policy,
-                "A rule checks the body, and its content coding does not decode.")
+                "A rule checks the body, but its content coding cannot be decoded.")
         case .unsupportedCoding:
             self.init(
                 502, "unsupported_coding", "http_response_content_coding", .policy,
-                "A rule checks the body, and its content coding cannot be read.")
+                "A rule checks the body, but its content coding is not supported.")
         case .responseBodyTooLarge:
             self.init(
                 502, "body_too_large", "http_response_body_size", .policy,
-                "A rule checks the body, and it is larger than the limit.")
+                "A rule checks the body, but the body exceeds the size limit.")
         case .transformFailed(let fault):
             self.init(
                 502, "transform_failed", fault.proxyStatus, .policy,
-                "A rule wants something made of the content, and that cannot be done.", retry: fault == .timedOut,
+                "A rule transforms the content, but the transformation failed.", retry: fault == .timedOut,
                 detail: StaticToken(fault.word))
         case .noTrustAnchors:
             self.init(
                 500, "no_trust_anchors", "proxy_configuration_error", .larder,
-                "There are no certificates to judge the host's by, so https hosts are not asked.")
+                "No trusted CA certificates are configured, so https requests are refused.")
         case .overloaded:
             self.init(
-                503, "overloaded", "connection_limit_reached", .larder, "There are too many connections.", retry: true,
+                503, "overloaded", "connection_limit_reached", .larder, "Too many connections are open: try again later.", retry: true,
                 closes: true)
         case .checkQueueFull:
             self.init(
                 503, "check_queue_full", "proxy_internal_error", .larder,
-                "Too many bodies wait to be checked, or too large ones.", retry: true)
+                "Too many bodies, or bodies that are too large, are waiting to be checked; try again later.", retry: true)
         case .requestBodiesFull:
             self.init(
                 503, "request_bodies_full", "proxy_internal_error", .larder,
-                "The bodies of other requests take all the memory that there is for them until they have come whole.", retry: true
+                "Too many request bodies are being buffered; try again later.", retry: true
             )
         case .credentialsQueueFull:
             self.init(
-                503, "authentication_queue_full", "proxy_internal_error", .larder, "Too many passwords wait to be looked at.",
+                503, "authentication_queue_full", "proxy_internal_error", .larder, "Too many passwords are waiting to be verified; try again later.",
                 retry: true)
         case .shuttingDown:
             self.init(
@@ -323,7 +323,7 @@ package struct GatewayError: Equatable, Sendable {
                 closes: true)
         case .internalError:
             self.init(
-                500, "internal_error", "proxy_internal_error", .larder, "Something went wrong in the proxy.",
+                500, "internal_error", "proxy_internal_error", .larder, "The proxy failed internally.",
                 closes: true)
         }
     }

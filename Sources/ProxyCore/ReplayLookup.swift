@@ -19,7 +19,7 @@ package enum ReplayLookup: Sendable {
 
     /// Where nothing near was found, the command that searches further.
     var comparisonHint: String {
-        if case .missed(_, nil) = self { "larder explain --replay tells what comes near" } else { "" }
+        if case .missed(_, nil) = self { "larder explain --replay shows the nearest recordings" } else { "" }
     }
 }
 

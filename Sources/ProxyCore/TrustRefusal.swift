@@ -178,7 +178,7 @@ extension TrustRefusal {
         self.init(
             reason: "plaintext_to_pinned_host", host: host, source: source, expected: expected,
             advice:
-                "The settings\(place.isEmpty ? "" : " (\(place))") pin the keys of \(host), and a server that is asked in plain text "
-                + "shows none. Ask for the https URL, or have a rule do that: `request: {upgrade: https}`.")
+                "The settings\(place.isEmpty ? "" : " (\(place))") pin the keys of \(host), and a server shows no keys in plain text. "
+                + "Request the https URL, or upgrade the request by a rule: `request: {upgrade: https}`.")
     }
 }
