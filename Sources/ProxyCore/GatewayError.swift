@@ -112,7 +112,8 @@ package struct GatewayError: Equatable, Sendable {
                 "The recording is unreadable or corrupt.")
         case .loop:
             self.init(
-                508, "loop_detected", "proxy_loop_detected", .client, "The request is in a loop: it has passed through this proxy already, or its target is this proxy.")
+                508, "loop_detected", "proxy_loop_detected", .client,
+                "The request is in a loop: it has passed through this proxy already, or its target is this proxy.")
         case .deniedByRule:
             self.init(403, "denied_by_rule", "http_request_denied", .policy, "A rule denies this request.")
         case .clientNotAllowed:
@@ -270,7 +271,8 @@ package struct GatewayError: Equatable, Sendable {
                 "A rule requires XML, but the body is not XML, or contains a declaration that is not allowed.")
         case .malformedPropertyList:
             self.init(
-                502, "malformed_plist", "http_protocol_error", .policy, "A rule requires a property list, but the body is not one.")
+                502, "malformed_plist", "http_protocol_error", .policy,
+                "A rule requires a property list, but the body is not one.")
         case .malformedImage:
             self.init(
                 502, "malformed_image", "http_protocol_error", .policy,
@@ -302,7 +304,8 @@ package struct GatewayError: Equatable, Sendable {
                 "No trusted CA certificates are configured, so https requests are refused.")
         case .overloaded:
             self.init(
-                503, "overloaded", "connection_limit_reached", .larder, "Too many connections are open: try again later.", retry: true,
+                503, "overloaded", "connection_limit_reached", .larder, "Too many connections are open: try again later.",
+                retry: true,
                 closes: true)
         case .checkQueueFull:
             self.init(
@@ -315,7 +318,8 @@ package struct GatewayError: Equatable, Sendable {
             )
         case .credentialsQueueFull:
             self.init(
-                503, "authentication_queue_full", "proxy_internal_error", .larder, "Too many passwords are waiting to be verified; try again later.",
+                503, "authentication_queue_full", "proxy_internal_error", .larder,
+                "Too many passwords are waiting to be verified; try again later.",
                 retry: true)
         case .shuttingDown:
             self.init(
