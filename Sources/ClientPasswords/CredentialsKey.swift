@@ -15,7 +15,7 @@ struct CredentialsKey: Sendable {
 
     init() {
         octets = [UInt8](unsafeUninitializedCapacity: Self.count) { octets, count in
-            precondition(RAND_bytes(octets.baseAddress, Int32(Self.count)) == 1, "there are no random numbers to be had")
+            precondition(RAND_bytes(octets.baseAddress, Int32(Self.count)) == 1, "the system provides no random numbers")
             count = Self.count
         }
     }

@@ -29,7 +29,7 @@ package final class PasswordFile: Sendable {
     package init(parsing octets: [UInt8]) throws(Faults) {
         if octets.starts(with: Self.byteOrderMark) {
             throw Faults(all: [
-                Fault(line: 1, reason: "it begins with a byte order mark, which would be taken for part of a name")
+                Fault(line: 1, reason: "begins with a byte order mark, which would become part of a name")
             ])
         }
         contents = Self.contentsKey.digest(of: octets)
@@ -43,7 +43,7 @@ package final class PasswordFile: Sendable {
             do throws(Fault) {
                 let (name, hash) = try Self.entry(line, number: index + 1)
                 if let first = lines.updateValue(index + 1, forKey: name) {
-                    throw Fault(line: index + 1, reason: "this name stands in line \(first) already")
+                    throw Fault(line: index + 1, reason: "this name is already in line \(first)")
                 }
                 hashes[name] = hash
                 decoys.append(hash)
@@ -51,7 +51,7 @@ package final class PasswordFile: Sendable {
                 faults.append(error)
             }
         }
-        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "there is no name in it")) }
+        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "contains no name")) }
         guard faults.isEmpty else { throw Faults(all: faults) }
         self.hashes = hashes
         self.decoys = decoys
@@ -63,7 +63,7 @@ package final class PasswordFile: Sendable {
         }
         let name = line[..<colon]
         guard !name.isEmpty, name.count <= nameLimit, name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw Fault(line: number, reason: "a name has 1 to \(nameLimit) octets and no control character")
+            throw Fault(line: number, reason: "a name must have 1 to \(nameLimit) bytes and no control characters")
         }
         do throws(PasswordHash.Fault) {
             return (Array(name), try PasswordHash(line[(colon + 1)...]))
@@ -71,10 +71,10 @@ package final class PasswordFile: Sendable {
             switch error {
             case .notBcrypt:
                 throw Fault(
-                    line: number, reason: "expected a hash of bcrypt (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it")
+                    line: number, reason: "expected a bcrypt hash (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it")
             case .costOutOfRange:
                 let (least, most) = (PasswordHash.costs.lowerBound, PasswordHash.costs.upperBound)
-                throw Fault(line: number, reason: "the cost of a hash is \(least) to \(most) here")
+                throw Fault(line: number, reason: "the cost of a hash must be \(least) to \(most)")
             }
         }
     }

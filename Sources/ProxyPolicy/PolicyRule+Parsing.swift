@@ -21,7 +21,7 @@ extension PolicyRule {
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
         let changeKeys = ["request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
         if reason != nil, let useless = changeKeys.first {
-            mapping[useless]?.report("a rule that denies does nothing else", to: &problems)
+            mapping[useless]?.report("a rule with deny cannot do anything else", to: &problems)
         }
         if reason == nil, changeKeys.isEmpty {
             cursor.report(
@@ -65,10 +65,10 @@ extension PolicyRule {
     ) -> Bool {
         let isAsked = cursor.word(among: ["https": true], problems: &problems) ?? false
         if !condition.schemes.isEmpty, !condition.schemes.contains(.http) {
-            cursor.report("nothing to upgrade: match.scheme leaves out http", to: &problems)
+            cursor.report("nothing to upgrade: match.scheme excludes http", to: &problems)
         }
         if !condition.methods.isEmpty, condition.methods.allSatisfy({ $0.method == .connect }) {
-            cursor.report("nothing to upgrade: what stands in a tunnel (CONNECT) is the client's own", to: &problems)
+            cursor.report("nothing to upgrade: Larder cannot change requests inside a CONNECT tunnel", to: &problems)
         }
         return isAsked
     }
@@ -80,7 +80,7 @@ extension PolicyRule {
         let isTrimmed = text.first != " " && text.last != " "
         guard (1...PolicyLimits.nameLength).contains(text.utf8.count), isVisible, isTrimmed else {
             cursor.report(
-                "a rule's name is 1 to \(PolicyLimits.nameLength) visible ASCII characters without \" and \\", to: &problems)
+                "a rule's name must be 1 to \(PolicyLimits.nameLength) visible ASCII characters without \" and \\", to: &problems)
             return nil
         }
         return text
@@ -93,7 +93,7 @@ extension PolicyRule {
         guard let value = mapping["reason"], let text = value.text(problems: &problems) else { return nil }
         let hasControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         guard (1...PolicyLimits.reasonLength).contains(text.utf8.count), !hasControl else {
-            value.report("a reason is one line of 1 to \(PolicyLimits.reasonLength) bytes", to: &problems)
+            value.report("a reason must be one line of 1 to \(PolicyLimits.reasonLength) bytes", to: &problems)
             return nil
         }
         return text

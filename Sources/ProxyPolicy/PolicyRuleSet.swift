@@ -45,7 +45,7 @@ package final class PolicyRuleSet: Sendable {
         for item in items {
             guard let rule = PolicyRule(parsing: item, problems: &problems) else { continue }
             if let first = firstPlaces.updateValue(item.node.place, forKey: rule.name) {
-                item.report("a rule named `\(rule.name)` stands at line \(first.line) already", to: &problems)
+                item.report("a rule named `\(rule.name)` is already at line \(first.line)", to: &problems)
             }
             rules.append(rule)
         }

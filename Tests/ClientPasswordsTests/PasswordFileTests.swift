@@ -44,19 +44,19 @@ struct PasswordFileTests {
     @Test(
         "What is no name with a hash of bcrypt is refused with its line, and not repeated",
         arguments: [
-            ("alice", "expected `name:hash`"), ("alice:secret", "expected a hash of bcrypt"),
-            ("alice:$apr1$abcdefgh$abcdefghijklmnopqrstu/", "expected a hash of bcrypt"),
-            ("alice:{SHA}qvTGHdzF6KLavt4PO0gs2a6pQ00=", "expected a hash of bcrypt"),
-            ("alice:" + Fixtures.openSesame.replacing("$2y$", with: "$2x$"), "expected a hash of bcrypt"),
-            ("alice:" + Fixtures.openSesame + "x", "expected a hash of bcrypt"),
-            ("alice:" + Fixtures.openSesame.dropLast() + "!", "expected a hash of bcrypt"),
-            ("alice: " + Fixtures.openSesame, "expected a hash of bcrypt"),
-            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$15$"), "the cost of a hash is 4 to 14 here"),
-            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$03$"), "the cost of a hash is 4 to 14 here"),
-            (":" + Fixtures.openSesame, "a name has 1 to 255 octets"),
-            ("a\tb:" + Fixtures.openSesame, "a name has 1 to 255 octets"),
-            (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a name has 1 to 255 octets"),
-            ("carol:" + Fixtures.colons, "this name stands in line 1 already"),
+            ("alice", "expected `name:hash`"), ("alice:secret", "expected a bcrypt hash"),
+            ("alice:$apr1$abcdefgh$abcdefghijklmnopqrstu/", "expected a bcrypt hash"),
+            ("alice:{SHA}qvTGHdzF6KLavt4PO0gs2a6pQ00=", "expected a bcrypt hash"),
+            ("alice:" + Fixtures.openSesame.replacing("$2y$", with: "$2x$"), "expected a bcrypt hash"),
+            ("alice:" + Fixtures.openSesame + "x", "expected a bcrypt hash"),
+            ("alice:" + Fixtures.openSesame.dropLast() + "!", "expected a bcrypt hash"),
+            ("alice: " + Fixtures.openSesame, "expected a bcrypt hash"),
+            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$15$"), "the cost of a hash must be 4 to 14"),
+            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$03$"), "the cost of a hash must be 4 to 14"),
+            (":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
+            ("a\tb:" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
+            (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
+            ("carol:" + Fixtures.colons, "this name is already in line 1"),
         ])
     func refuses(line: String, reason: String) {
         do throws(PasswordFile.Faults) {

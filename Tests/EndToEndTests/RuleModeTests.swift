@@ -87,14 +87,14 @@ struct RuleModeTests {
     @Test("A mode that cannot be served is a mistake of the settings, wherever it stands")
     func refusesWhatCannotBe() throws {
         for (yaml, reason) in [
-            ("rules: [{name: a, mode: replay}]", "there is nothing to replay: replay.layers names no snapshot"),
-            ("rules: [{name: a, mode: record}]", "there is nowhere to record: record.file names no file"),
+            ("rules: [{name: a, mode: replay}]", "nothing to replay: replay.layers lists no snapshot"),
+            ("rules: [{name: a, mode: record}]", "nowhere to record: record.file names no file"),
             ("rules: [{name: a, mode: auto}]", "expected one of live, offline, replay, record, record_missing"),
-            ("mode: diff", "there is nothing to compare with: replay.layers names no snapshot"),
-            ("mode: refresh", "there is nowhere to record: record.file names no file"),
+            ("mode: diff", "nothing to compare with: replay.layers lists no snapshot"),
+            ("mode: refresh", "nowhere to record: record.file names no file"),
             (
                 "mode: diff\nreplay: {layers: [x]}\nrecord: {file: y}\nrules: [{name: a, mode: record}]",
-                "a rule records by itself: in mode diff nothing else is recorded"
+                "a rule sets a recording mode; in mode diff rules cannot record"
             ),
         ] {
             let error = #expect(throws: SettingsRefused.self) { _ = try TestProxy.settings(yaml) }

@@ -26,8 +26,8 @@ struct EmptySettingsTests {
         "A reload rejects a file that is empty or has no rule left; --allow-empty accepts it",
         arguments: [
             ("", "is empty"), ("# nothing\n", "is empty"), ("---\n~\n", "is empty"), ("{}", "is empty"),
-            ("rules:\n", "no rule is left of 1"), ("rules: []\nlimits: {fields: 50}\n", "no rule is left of 1"),
-            ("limits: {fields: 50}\n", "no rule is left of 1"),
+            ("rules:\n", "no rule is left (before: 1)"), ("rules: []\nlimits: {fields: 50}\n", "no rule is left (before: 1)"),
+            ("limits: {fields: 50}\n", "no rule is left (before: 1)"),
         ])
     func keepsTheRules(text: String, reason: String) throws {
         let served = try Served(Self.rules)
@@ -36,9 +36,9 @@ struct EmptySettingsTests {
         _ = try served.folder.write(text, to: "larder.yaml")
         let refused = try larder(["reload"], served)
         #expect(refused.code == 2 && refused.talk.contains(reason), "\(refused)")
-        #expect(refused.talk.contains("`larder reload --allow-empty` accepts that\n"), "\(refused)")
+        #expect(refused.talk.contains("to accept this, run `larder reload --allow-empty`\n"), "\(refused)")
         served.signal(SIGHUP)
-        #expect(served.says("the settings were not read again"))
+        #expect(served.says("the settings were not reloaded"))
         #expect(try status(port, "/no") == 403)
         let accepted = try larder(["reload", "--allow-empty"], served)
         #expect(accepted.code == 0, "\(accepted)")
@@ -59,7 +59,7 @@ struct EmptySettingsTests {
             $larder reload --set admin.socket=$folder/admin.sock; echo $?
             $larder stop --set admin.socket=$folder/admin.sock
             """, ["folder": folder.path, "file": file])
-        #expect(outcome.output == "the settings were read again\n0\nstopping\n", "\(outcome)")
+        #expect(outcome.output == "the settings were reloaded\n0\nstopping\n", "\(outcome)")
     }
 
     @Test("A reload keeps the passwords and the pins that the settings no longer name")
@@ -73,7 +73,7 @@ struct EmptySettingsTests {
         let served = try Served(pins + named, in: folder)
         let port = try #require(try served.ports().first)
         #expect(try status(port, "/") == 407)
-        for (text, reason) in [(pins, "no password is left of 1"), (named, "no host with pins is left of 1")] {
+        for (text, reason) in [(pins, "no password is left (before: 1)"), (named, "no host with pins is left (before: 1)")] {
             _ = try folder.write(text, to: "larder.yaml")
             let refused = try larder(["reload"], served)
             #expect(refused.code == 2 && refused.talk.contains(reason), "\(refused)")
@@ -96,7 +96,9 @@ struct EmptySettingsTests {
             $larder stop --set admin.socket=$folder/admin.sock
             """, ["folder": folder.path, "XDG_CONFIG_HOME": folder.path, "HOME": folder.path])
         #expect(outcome.output == "2\nstopping\n", "\(outcome)")
-        #expect(outcome.talk.contains("larder/config.yaml is gone; `larder reload --allow-empty` accepts that"), "\(outcome)")
+        #expect(
+            outcome.talk.contains("larder/config.yaml no longer exists; to accept this, run `larder reload --allow-empty`"),
+            "\(outcome)")
     }
 
     @Test("While a file is truncated and rewritten in place, no reload lets a denied request pass")

@@ -32,14 +32,14 @@ struct PasswordSettingsTests {
     @Test("T01 an address beyond this machine needs a list of clients or passwords, and asking needs passwords")
     func opensNothing() throws {
         try write("alice:\(Self.hash)\n")
-        #expect(try problems("listen: [0.0.0.0:3180]").first?.contains("can be reached from other machines") == true)
+        #expect(try problems("listen: [0.0.0.0:3180]").first?.contains("other machines can reach") == true)
         #expect(try problems("{listen: [0.0.0.0:3180], clients: {passwords: passwords}}") == [])
         #expect(try problems("{listen: [0.0.0.0:3180], clients: {allow: [10.0.0.0/8]}}") == [])
         #expect(try problems("{listen: [0.0.0.0:3180], clients: {passwords: off}}").count == 1)
         for word in ["remote", "all"] {
             #expect(
                 try problems("clients: {authenticate: \(word)}") == [
-                    "larder.yaml:1:25: clients.authenticate: there is nothing to know clients by: clients.passwords names no file, and no listener asks for certificates"
+                    "larder.yaml:1:25: clients.authenticate: clients cannot authenticate: clients.passwords names no file, and no listener asks for certificates"
                 ])
             #expect(try problems("clients: {authenticate: \(word), passwords: passwords}") == [])
         }
@@ -56,10 +56,11 @@ struct PasswordSettingsTests {
         try write("alice:\(Self.hash)\nbob:geheim\n")
         #expect(
             try problems("clients: {passwords: passwords}") == [
-                "\(folder.path)/passwords:2:1: expected a hash of bcrypt (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it"
+                "\(folder.path)/passwords:2:1: expected a bcrypt hash (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it"
             ])
         try write("alice:\(Self.hash)\n", mode: 0o640)
-        #expect(try problems("clients: {passwords: passwords}").first?.contains("others may read it; `chmod 600` it") == true)
+        #expect(
+            try problems("clients: {passwords: passwords}").first?.contains("other users can access it; `chmod 600` it") == true)
     }
 
     @Test("A running Larder asks by the file, and by what it has become at a reload; a bad one changes nothing")
@@ -76,11 +77,11 @@ struct PasswordSettingsTests {
         #expect(try ["", "alice:open sesame", "alice:open"].map(status) == [407, 200, 407])
         try write("bob:\(Self.hash)\n")
         larder.signal(SIGHUP)
-        #expect(larder.says("the settings were read again"))
+        #expect(larder.says("the settings were reloaded"))
         #expect(try ["", "alice:open sesame", "bob:open sesame"].map(status) == [407, 407, 200])
         try write("bob\n")
         larder.signal(SIGHUP)
-        #expect(larder.says("the active ones stay"))
+        #expect(larder.says("the active ones are unchanged"))
         #expect(larder.said.contains("passwords:1:1: expected `name:hash`"))
         #expect(try ["", "bob:open sesame"].map(status) == [407, 200])
     }

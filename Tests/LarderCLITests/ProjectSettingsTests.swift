@@ -92,7 +92,8 @@ struct ProjectSettingsTests {
         }
         let found = problems.map(\.description).first { $0.hasPrefix("policy.yaml:\(problem): a project may not set this: ") }
         #expect(
-            found?.hasSuffix("; read the file, then `larder project allow` (or --project-settings=allow)") == true, "\(problems)")
+            found?.hasSuffix("; read the file, then run `larder project allow` (or use --project-settings=allow)") == true,
+            "\(problems)")
     }
 
     @Test("No setting beyond those that are listed is taken: what is added later is the user's, until it is listed")

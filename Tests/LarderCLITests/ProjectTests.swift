@@ -41,9 +41,9 @@ struct ProjectTests {
         #expect(outcome.output == "403\nexit 0\n200\nexit 0\n", "\(outcome)")
         let policy = "\(outcome.talk.split(separator: "\n").first ?? "")"
         #expect(
-            policy.hasPrefix("larder: this project's settings are active: /")
+            policy.hasPrefix("larder: settings of this project are active: /")
                 && policy.hasSuffix("/shop/.larder/policy.yaml (rules)"), "\(outcome)")
-        #expect(outcome.talk.contains("/shop/.larder/policy.yaml is not used (--project-settings=deny)\n"), "\(outcome)")
+        #expect(outcome.talk.contains("/shop/.larder/policy.yaml is ignored (--project-settings=deny)\n"), "\(outcome)")
     }
 
     @Test("A clone that wants more is refused with file, line, column, key and what to do, and no request leaves")
@@ -60,10 +60,10 @@ struct ProjectTests {
         #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 1)
         for problem in [
-            "policy.yaml:1:16: egress.deny: a project may not set this: only you set this; read the file, then `larder project allow`",
-            "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` sends every request out;",
-            "policy.yaml:1:25: rules: a project may not set this: the rule `a` lets requests out, and the command replays;",
-            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can lead the client to another server;",
+            "policy.yaml:1:16: egress.deny: a project may not set this: only your own settings can set this; read the file, then run `larder project allow` (or",
+            "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` forwards every request;",
+            "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, and the command only replays;",
+            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can send the client to another server;",
         ] { #expect(outcome.talk.contains("/shop/.larder/\(problem)"), "\(outcome.talk)") }
     }
 
@@ -80,8 +80,8 @@ struct ProjectTests {
         #expect(outcome.output == "exit 125\nexit 0\nexit 0\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 3)
         let refusal =
-            ".larder/policy.yaml:1:17: record.match: a project may not set this: match.json has secrets.public, by which "
-            + "secrets are recorded as they are; read the file, then `larder project allow` (or --project-settings=allow)\n"
+            ".larder/policy.yaml:1:17: record.match: a project may not set this: match.json contains secrets.public, which "
+            + "stores secrets unchanged; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
         #expect(outcome.talk.contains(refusal), "\(outcome.talk)")
     }
 
@@ -126,11 +126,11 @@ struct ProjectTests {
                 exit 0
 
                 """, "\(outcome)")
-        #expect(outcome.talk.contains("policy.yaml, all of them (larder project allow)\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("policy.yaml (larder project allow)\n"), "\(outcome.talk)")
         #expect(
-            outcome.talk.contains("policy.yaml: the project's files have changed since the last decision about them\n"),
+            outcome.talk.contains("policy.yaml: the project's files have changed since you allowed or denied them\n"),
             "\(outcome.talk)")
-        #expect(outcome.talk.contains("policy.yaml is not used (larder project deny)\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("policy.yaml is ignored (larder project deny)\n"), "\(outcome.talk)")
     }
 
     @Test("A decision is for one folder; a copy of it, and a link to it, have none")
@@ -144,7 +144,7 @@ struct ProjectTests {
             cd ../shop; mkdir deep; cd deep; replay
             """)
         #expect(outcome.output == "exit 125\nexit 125\n200\nexit 0\n", "\(outcome)")
-        #expect(outcome.talk.contains("/link/.larder is passed over: it is a symbolic link\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("/link/.larder is ignored: it is a symbolic link\n"), "\(outcome.talk)")
     }
 
     @Test("CI passes --project-settings: allow uses all, deny none, whatever was decided")
@@ -177,12 +177,13 @@ struct ProjectTests {
             cd ..; $larder project status; echo $?
             """)
         #expect(outcome.output == "1\n1\n1\n1\n1\n1\n200\nexit 0\nexit 125\n1\n1\n1\n1\n", "\(outcome)")
-        #expect(outcome.talk.contains("larder: shpo: there is no such folder\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: shpo: the folder does not exist\n"), "\(outcome.talk)")
         for reason in [
-            "has no settings: there is no policy.yaml in it", "/link is a symbolic link: the file that it leads to may change",
-            "/pipe is no file",
+            "has no settings: it contains no policy.yaml",
+            "/link is a symbolic link, and the file that it points to may change",
+            "/pipe is not a regular file",
             "it has more than 1000 files", "/long: longer than", "is nested more than 8 deep",
-            "policy.yaml is passed over: it is a symbolic link", "longer than 1MiB", "there is no folder .larder in",
+            "policy.yaml is ignored: it is a symbolic link", "longer than 1MiB", "no .larder folder in",
         ] { #expect(outcome.talk.contains(reason), "\(reason): \(outcome.talk)") }
     }
 
@@ -197,8 +198,8 @@ struct ProjectTests {
             """)
         #expect(outcome.output == "exit 125\n1\n200\nexit 0\nexit 125\nexit 125\n", "\(outcome)")
         #expect(
-            outcome.talk.contains("/projects is not for its owner alone")
-                && outcome.talk.contains("/projects:2: this is no decision"), "\(outcome.talk)")
+            outcome.talk.contains("/projects; check its contents, then `chmod 600` it")
+                && outcome.talk.contains("/projects:2: not a valid decision"), "\(outcome.talk)")
     }
 
     @Test("status shows the decision and what needs one")
@@ -214,7 +215,7 @@ struct ProjectTests {
         let settings = "folder    /shop/.larder\nsettings  /shop/.larder/policy.yaml\ndecision  "
         let setting = "/shop/.larder/policy.yaml:1:16: egress.deny"
         let needed =
-            "\(setting): a project may not set this: only you set this; read the file, then `larder project allow` (or --project-settings=allow)\n"
+            "\(setting): a project may not set this: only your own settings can set this; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
         #expect(
             outcome.output
                 == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"

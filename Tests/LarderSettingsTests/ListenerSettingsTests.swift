@@ -31,12 +31,15 @@ struct ListenerSettingsTests {
             ("[{address: '127.0.0.1', tls: authority}]", "expected an address and a port"),
             ("[{address: '127.0.0.1:1', tls: {}}]", "expected `certificate`: a file, or `authority`"),
             ("[{address: '127.0.0.1:1', tls: {certificate: c.pem}}]", "expected `key` beside `certificate`"),
-            ("[{address: '127.0.0.1:1', tls: {certificate: authority, key: k.pem}}]", "the authority has a key of its own"),
+            (
+                "[{address: '127.0.0.1:1', tls: {certificate: authority, key: k.pem}}]",
+                "`authority` has its own key; remove `key`"
+            ),
             (
                 "[{address: '127.0.0.1:1', tls: {certificate: c.pem, key: k, names: [a]}}]",
-                "the names of a certificate stand in it"
+                "the names are in the certificate itself; remove `names`"
             ),
-            ("[{address: '0.0.0.0:1', tls: authority}]", "can be reached from other machines"),
+            ("[{address: '0.0.0.0:1', tls: authority}]", "other machines can reach 0.0.0.0:1"),
         ])
     func saysWhatIsWrong(written: String, expected: String) {
         let found = problems("listen: \(written)")
@@ -69,11 +72,11 @@ struct ListenerSettingsTests {
             return problems.map(\.description).joined()
         }
         #expect(try told("{certificate: a.pem, key: a.key, clients: b.pem}") == "")
-        #expect(try told("{certificate: a.pem, key: b.key}").contains("listen: 127.0.0.1:1: b.key is not the key of a.pem"))
-        #expect(try told("{certificate: a.key, key: a.key}").contains("a.key has no certificate"))
+        #expect(try told("{certificate: a.pem, key: b.key}").contains("listen: 127.0.0.1:1: b.key does not belong to a.pem"))
+        #expect(try told("{certificate: a.key, key: a.key}").contains("a.key contains no certificate"))
         #expect(try told("{certificate: c.pem, key: a.key}").contains("No such file"))
-        #expect(try told("{certificate: a.pem, key: a.key, clients: a.key}").contains("a.key has no certificates in PEM"))
+        #expect(try told("{certificate: a.pem, key: a.key, clients: a.key}").contains("a.key contains no certificates in PEM"))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: "\(folder.path)/a.key")
-        #expect(try told("{certificate: a.pem, key: a.key}").contains("others may read it"))
+        #expect(try told("{certificate: a.pem, key: a.key}").contains("other users can access it"))
     }
 }

@@ -42,7 +42,7 @@ struct SettingsSourcesTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tls:\n  connect:\n    verdicts_kept: 5s\n", to: "l.yaml")
         let sentence =
-            "tls.connect.verdicts_kept is called tls.connect.verdict_ttl since 0.2; the next version no longer reads the old name"
+            "tls.connect.verdicts_kept is called tls.connect.verdict_ttl since 0.2; the next version will not read the old name"
         for (sources, place, seconds) in [
             (SettingsSources(file: file, environment: [:]), "\(file):3:5", 5),
             (
@@ -65,7 +65,7 @@ struct SettingsSourcesTests {
         let file = try folder.write("tls: {connect: {verdict_ttl: 5s, verdicts_kept: 5s}}\n", to: "l.yaml")
         #expect(
             problems(SettingsSources(file: file, environment: [:])) == [
-                "\(file):1:34: tls.connect.verdicts_kept: is the old name of tls.connect.verdict_ttl, which is set too: leave one out"
+                "\(file):1:34: tls.connect.verdicts_kept: is the old name of tls.connect.verdict_ttl, which is set too; remove one of them"
             ])
     }
 
@@ -106,13 +106,13 @@ struct SettingsSourcesTests {
         "A wrong flag or variable is named",
         arguments: [
             (["loops"], [:], "--set loops: expected name=value"),
-            (["loops="], [:], "--set loops: loops: no value is given"),
-            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: no value is given"),
+            (["loops="], [:], "--set loops: loops: has no value"),
+            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: has no value"),
             (["lops=1"], [:], "--set lops: unknown key `lops`; did you mean `loops`?"),
             (["loops=many"], [:], "--set loops: loops: expected a whole number from 1 to 256, found `many`"),
             (["loops=[1"], [:], "--set loops: not YAML"),
-            (["=1"], [:], "--set : expected the name of a setting"),
-            (["store..path=1"], [:], "--set store..path: expected the name of a setting"),
+            (["=1"], [:], "--set : expected a setting's name"),
+            (["store..path=1"], [:], "--set store..path: expected a setting's name"),
             ([], ["LARDER_LOOPS": "0"], "LARDER_LOOPS: loops: expected a whole number from 1 to 256, found `0`"),
         ] as [([String], [String: String], String)])
     func namesTheSource(assignments: [String], environment: [String: String], expected: String) {
@@ -125,7 +125,7 @@ struct SettingsSourcesTests {
     func remarksOnUnknownVariables() {
         let environment = ["LARDER_STORE_PAHT": "x", "LARDER_PORT_3180_TCP_ADDR": "10.0.0.1"]
         let loaded = SettingsSources(environment: environment).load()
-        #expect(loaded.warnings == ["LARDER_STORE_PAHT is no setting; did you mean LARDER_STORE_PATH?"])
+        #expect(loaded.warnings == ["LARDER_STORE_PAHT is not a setting; did you mean LARDER_STORE_PATH?"])
     }
 
     @Test("Without -c the user's own file is read, if it is there")

@@ -119,8 +119,8 @@ struct TrustLoadingTests {
             ])
         #expect(
             trust.warnings(at: first) == [
-                "tls.hosts.good.example.com (\(file):3:5): what weakened this policy has ended with 2027-01-31; take it out",
-                "tls.hosts.old.example (\(file):4:5): the pins' time ended with 2027-01-31, and nobody is let through",
+                "tls.hosts.good.example.com (\(file):3:5): the weakening of this policy ended on 2027-01-31; remove it",
+                "tls.hosts.old.example (\(file):4:5): the pins expired on 2027-01-31, so Larder rejects the host's connections",
             ])
     }
 
@@ -143,7 +143,7 @@ struct TrustLoadingTests {
         #expect(Self.reason(trust, "good.example.com") == nil)
         #expect(Self.reason(trust, "elsewhere.test") == .hostNotAllowed)
         #expect(trust.connect.way(host: "elsewhere.test", port: 443) == .tunnel)
-        #expect(trust.warnings(at: Self.now).map { $0.contains("has no anchors") } == [true])
+        #expect(trust.warnings(at: Self.now).map { $0.contains("has no CA certificates") } == [true])
     }
 
     @Test("Anchors of the system's that cannot be read are a mistake, not none")
@@ -151,7 +151,7 @@ struct TrustLoadingTests {
         let root = try String(contentsOfFile: "\(folder.path)/root.pem", encoding: .utf8)
         try write([String(root.prefix(root.count / 2))], to: "half.pem")
         let found = try problems("tls: {hosts: {good.example.com: {anchors: {bundle: root.pem}}}}", systemBundle: "half.pem")
-        #expect(found.count == 1 && found.first?.contains("cannot read the system's anchors") == true, "\(found)")
+        #expect(found.count == 1 && found.first?.contains("cannot read the system's CA certificates") == true, "\(found)")
     }
 
     // MARK: What is wrong
@@ -165,39 +165,45 @@ struct TrustLoadingTests {
             ),
             (
                 "anchors: {bundle: empty.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: has no certificates in PEM, or one that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: contains no certificates in PEM, or one that cannot be read"
             ),
             (
                 "anchors: {bundle: broken.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: has no certificates in PEM, or one that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: contains no certificates in PEM, or one that cannot be read"
             ),
             ("pins: {of: [none.pem]}", "3:29: tls.hosts.a.example.pins.of[0]: cannot read FOLDER/none.pem: No such file"),
-            ("pins: {of: empty.pem}", "3:28: tls.hosts.a.example.pins.of: a certificate or public key in it cannot be read"),
-            ("pins: {of: broken.pem}", "3:28: tls.hosts.a.example.pins.of: a certificate or public key in it cannot be read"),
-            ("pins: {of: key.pem}", "3:28: tls.hosts.a.example.pins.of: has neither a certificate nor a public key"),
+            (
+                "pins: {of: empty.pem}",
+                "3:28: tls.hosts.a.example.pins.of: contains a certificate or public key that cannot be read"
+            ),
+            (
+                "pins: {of: broken.pem}",
+                "3:28: tls.hosts.a.example.pins.of: contains a certificate or public key that cannot be read"
+            ),
+            ("pins: {of: key.pem}", "3:28: tls.hosts.a.example.pins.of: contains neither a certificate nor a public key"),
             ("pins: {of: huge.pem}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/huge.pem: longer than 1MiB"),
             ("pins: {of: .}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/.: Is a directory"),
             (
                 "pins: {of: leaf.pem, backup: [middle.pem, leaf.pem]}",
-                "3:59: tls.hosts.a.example.pins.backup[1]: this backup is one of the pins under `of` already"
+                "3:59: tls.hosts.a.example.pins.backup[1]: this backup is already one of the pins under `of`"
             ),
             (
                 "pins: {of: leaf.pem, backup: sha256/PUBLIC}",
-                "3:46: tls.hosts.a.example.pins.backup: this backup is one of the pins under `of` already"
+                "3:46: tls.hosts.a.example.pins.backup: this backup is already one of the pins under `of`"
             ),
-            ("crl: soft, crl_files: leaf.pem", "3:39: tls.hosts.a.example.crl_files: has no revocation list in DER or PEM"),
-            ("anchors: pins", "3:26: tls.hosts.a.example.anchors: there are no `pins` that could be the anchors"),
+            ("crl: soft, crl_files: leaf.pem", "3:39: tls.hosts.a.example.crl_files: contains no revocation list in DER or PEM"),
+            ("anchors: pins", "3:26: tls.hosts.a.example.anchors: no `pins` are set that could be the trust anchors"),
             (
                 "anchors: pins, pins: {of: sha256/\(digest)}",
-                "3:38: tls.hosts.a.example.pins: these pins have to be certificates' files: a key's digest is no anchor"
+                "3:38: tls.hosts.a.example.pins: these pins must be certificate files: the digest of a key cannot be a trust anchor"
             ),
             (
                 "anchors: pins, pins: {of: leaf.pem}, mode: report_only",
-                "3:26: tls.hosts.a.example.anchors: pins that are the anchors are always enforced"
+                "3:26: tls.hosts.a.example.anchors: pins that are the trust anchors must always be enforced"
             ),
             (
                 "allow_untrusted_root: true, until: 2027-01-31",
-                "3:39: tls.hosts.a.example.allow_untrusted_root: without `pins` that are always enforced anybody could be the host"
+                "3:39: tls.hosts.a.example.allow_untrusted_root: without `pins` that are always enforced, any server could claim to be the host"
             ),
             (
                 "allow_untrusted_root: true, until: 2027-01-31, pins: {of: leaf.pem, expires: 2027-01-31, on_expiry: report_only}",
@@ -234,8 +240,8 @@ struct TrustLoadingTests {
             """)
         #expect(
             found == [
-                "\(file):6:5: tls.hosts.::ffff:192.0.2.1: these hosts have a policy already, at \(file):5:5",
-                "\(folder.path)/pins.d/x.yaml:1:1: X.Example: these hosts have a policy already, at \(file):4:5",
+                "\(file):6:5: tls.hosts.::ffff:192.0.2.1: these hosts already have a policy, at \(file):5:5",
+                "\(folder.path)/pins.d/x.yaml:1:1: X.Example: these hosts already have a policy, at \(file):4:5",
             ])
     }
 
@@ -269,21 +275,21 @@ struct TrustLoadingTests {
     func refusesEmptyFiles(text: String) throws {
         try write(["a.example: {}"], to: "pins.d/a.yaml")
         try write([text], to: "pins.d/b.yml")
-        #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: there is no host in it"])
+        #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: contains no host"])
     }
 
     @Test("Anchors of the system that were asked for have to be there")
     func wantsSystemAnchors() throws {
         let found = try problems("tls: {default: {anchors: system}}", systemBundle: "none.pem")
         #expect(found.count == 1)
-        #expect(found.first?.contains(":1:26: tls.default.anchors: this system has no anchors") == true, "\(found)")
+        #expect(found.first?.contains(":1:26: tls.default.anchors: this system has no CA certificates") == true, "\(found)")
     }
 
     @Test("A pipe in place of a file is refused, and nobody waits for what may come through it", .timeLimit(.minutes(1)))
     func pipe() throws {
         #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
         let problems = try problems("tls: {default: {anchors: {bundle: pipe}}}")
-        #expect(problems.count == 1 && problems[0].hasSuffix("cannot read \(folder.path)/pipe: is no file"), "\(problems)")
+        #expect(problems.count == 1 && problems[0].hasSuffix("cannot read \(folder.path)/pipe: is not a file"), "\(problems)")
     }
 
     // MARK: The world around it

@@ -17,15 +17,15 @@ struct TrustSettingsTests {
         ("tls: {default: [a]}", "1:16: tls.default: expected a mapping, found a list"),
         (
             "tls:\n  default: {validate_host: false}",
-            "2:28: tls.default.validate_host: what holds for all hosts is never weakened: name the host in tls.hosts"
+            "2:28: tls.default.validate_host: a policy for all hosts cannot be weakened: name the host in tls.hosts"
         ),
         (
             "tls:\n  default: {allow_expired: true, until: 2027-01-31}",
-            "2:28: tls.default.allow_expired: what holds for all hosts is never weakened"
+            "2:28: tls.default.allow_expired: a policy for all hosts cannot be weakened"
         ),
-        ("tls: {default: {labels: one}}", "1:25: tls.default.labels: `labels` belongs to a pattern in tls.hosts"),
+        ("tls: {default: {labels: one}}", "1:25: tls.default.labels: `labels` is only for a pattern in tls.hosts"),
         ("tls: {hosts: [a.example]}", "1:14: tls.hosts: expected a mapping, found a list"),
-        ("tls:\n  hosts:\n    '*': {}", "3:5: tls.hosts.*: `*` is no host: what holds for all others is tls.default"),
+        ("tls:\n  hosts:\n    '*': {}", "3:5: tls.hosts.*: `*` is not a host: use tls.default for all other hosts"),
         ("tls: {hosts: {'*a.example': {}}}", "1:15: tls.hosts.*a.example: expected a host in ASCII"),
         ("tls: {hosts: {'https://a.example': {}}}", "1:15: tls.hosts.https://a.example: expected a host in ASCII"),
         ("tls: {hosts: {b\u{FC}cher.example: {}}}", "1:15: tls.hosts.b\u{FC}cher.example: expected a host in ASCII"),
@@ -35,7 +35,7 @@ struct TrustSettingsTests {
         ("tls: {hosts: {a.example: }}", "1:26: tls.hosts.a.example: expected a mapping, found nothing"),
         (
             "tls: {hosts: {a.example: {labels: all}}}",
-            "1:35: tls.hosts.a.example.labels: `labels` belongs to a pattern such as `*.a.example`"
+            "1:35: tls.hosts.a.example.labels: `labels` is only for a pattern such as `*.a.example`"
         ),
         (host("allow_expierd: true"), "3:17: tls.hosts.a.example: unknown key `allow_expierd`; did you mean `allow_expired`?"),
         (
@@ -52,18 +52,21 @@ struct TrustSettingsTests {
         ),
         (
             host("validate_host: false"),
-            "3:32: tls.hosts.a.example.validate_host: this weakens the policy: it needs a day, `until: DATE`, beside it"
+            "3:32: tls.hosts.a.example.validate_host: this weakens the policy: add `until: DATE`"
         ),
         (host("allow_untrusted_root: true"), "3:39: tls.hosts.a.example.allow_untrusted_root: this weakens the policy"),
         (host("allow_expired: true"), "3:32: tls.hosts.a.example.allow_expired: this weakens the policy"),
         (host("minimum_key_sizes: {rsa: 1024}"), "3:36: tls.hosts.a.example.minimum_key_sizes: this weakens the policy"),
         (host("refuse_digests: [md5]"), "3:33: tls.hosts.a.example.refuse_digests: this weakens the policy"),
-        (host("until: 2027-01-31"), "3:24: tls.hosts.a.example.until: nothing weakens the policy that could end"),
+        (
+            host("until: 2027-01-31"),
+            "3:24: tls.hosts.a.example.until: no part of this policy is weakened, so `until` has no effect"
+        ),
         (
             host("allow_expired: true, until: 2027-02-29"),
-            "3:45: tls.hosts.a.example.until: expected a day of the calendar such as 2027-01-31, found `2027-02-29`"
+            "3:45: tls.hosts.a.example.until: expected a date such as 2027-01-31, found `2027-02-29`"
         ),
-        (host("allow_expired: true, until: 31.1.2027"), "3:45: tls.hosts.a.example.until: expected a day of the calendar"),
+        (host("allow_expired: true, until: 31.1.2027"), "3:45: tls.hosts.a.example.until: expected a date"),
         (host("minimum_tls: '1.1'"), "3:30: tls.hosts.a.example.minimum_tls: expected one of 1.2, 1.3, found the text \"1.1\""),
         (host("minimum_key_sizes: {rsa: 512}"), "3:42: tls.hosts.a.example.minimum_key_sizes.rsa: expected a whole number"),
         (host("minimum_key_sizes: {ec: 256}"), "3:37: tls.hosts.a.example.minimum_key_sizes: unknown key `ec`"),
@@ -72,8 +75,8 @@ struct TrustSettingsTests {
             "3:45: tls.hosts.a.example.refuse_digests[2]: expected one of md5, sha1, sha224, sha256, sha384, sha512, found "
                 + "`sha265`; did you mean `sha256`?"
         ),
-        (host("crl: soft"), "3:22: tls.hosts.a.example.crl: there are no `crl_files` for it"),
-        (host("crl_files: a.crl"), "3:28: tls.hosts.a.example.crl_files: nothing asks them: `crl` is off"),
+        (host("crl: soft"), "3:22: tls.hosts.a.example.crl: no `crl_files` are set"),
+        (host("crl_files: a.crl"), "3:28: tls.hosts.a.example.crl_files: `crl` is off, so these files are not used"),
         (
             host("ocsp: sfot"),
             "3:23: tls.hosts.a.example.ocsp: expected one of off, soft, hard, found `sfot`; did you mean `soft`?"
@@ -83,44 +86,47 @@ struct TrustSettingsTests {
             host("connect: prope"),
             "3:26: tls.hosts.a.example.connect: expected one of tunnel, probe, intercept, deny, found `prope`; did"
         ),
-        (host("mode: report_only"), "3:23: tls.hosts.a.example.mode: there are no `pins` for it"),
-        (host("enforce_from: 2027-01-31"), "3:31: tls.hosts.a.example.enforce_from: there are no `pins` for it"),
+        (host("mode: report_only"), "3:23: tls.hosts.a.example.mode: no `pins` are set"),
+        (host("enforce_from: 2027-01-31"), "3:31: tls.hosts.a.example.enforce_from: no `pins` are set"),
         (host("pins: [a]"), "3:23: tls.hosts.a.example.pins: expected a mapping, found a list"),
         (host("pins: {}"), "3:23: tls.hosts.a.example.pins: the key `of` is missing"),
-        (pins("of: []"), "3:28: tls.hosts.a.example.pins.of: there is no pin in it"),
+        (pins("of: []"), "3:28: tls.hosts.a.example.pins.of: contains no pin"),
         (pins("of: [~]"), "3:29: tls.hosts.a.example.pins.of[0]: expected a value, found nothing"),
-        (pins("of: sha256/AAAA"), "3:28: tls.hosts.a.example.pins.of: not the base64 of a SHA-256 digest: 43 letters"),
+        (
+            pins("of: sha256/AAAA"),
+            "3:28: tls.hosts.a.example.pins.of: not the base64 of a SHA-256 digest: expected 43 characters"
+        ),
         (
             pins("of: [sha265/\(digest)]"),
-            "3:29: tls.hosts.a.example.pins.of[0]: expected a key's digest `sha256/…` or a file in PEM or DER, found "
+            "3:29: tls.hosts.a.example.pins.of[0]: expected a key digest `sha256/…` or a file in PEM or DER, found "
                 + "`sha265/\(digest)`; did you mean `sha256/…`?"
         ),
-        (pins("of: '\(digest)'"), "3:28: tls.hosts.a.example.pins.of: expected a key's digest `sha256/…` or a file"),
+        (pins("of: '\(digest)'"), "3:28: tls.hosts.a.example.pins.of: expected a key digest `sha256/…` or a file"),
         (
             pins("mode: certificate, of: sha256/\(digest)"),
-            "3:47: tls.hosts.a.example.pins.of: certificates are pinned: this has to be a certificate's file, not a key's digest"
+            "3:47: tls.hosts.a.example.pins.of: `mode: certificate` needs a certificate file, not the digest of a key"
         ),
         (
             pins("mode: publik_key, of: sha256/\(digest)"),
             "3:30: tls.hosts.a.example.pins.mode: expected one of public_key, certificate, found `publik_key`; did you mean "
                 + "`public_key`?"
         ),
-        (pins("of: sha256/\(digest), expires: soon"), "tls.hosts.a.example.pins.expires: expected a day of the calendar"),
+        (pins("of: sha256/\(digest), expires: soon"), "tls.hosts.a.example.pins.expires: expected a date"),
         (
             pins("of: sha256/\(digest), on_expiry: fail"),
-            "tls.hosts.a.example.pins.on_expiry: nothing says when: `expires` is missing"
+            "tls.hosts.a.example.pins.on_expiry: `expires` is missing: there is no date for it"
         ),
         (
             host("connect: tunnel, pins: {of: sha256/\(digest)}"),
-            "3:26: tls.hosts.a.example.connect: nobody would look at the pins of a tunnel, and they are enforced"
+            "3:26: tls.hosts.a.example.connect: the pins are enforced, but Larder cannot check them in a tunnel"
         ),
         (
             host("connect: tunnel, mode: report_only, enforce_from: 2027-01-31, pins: {of: sha256/\(digest)}"),
-            "3:26: tls.hosts.a.example.connect: nobody would look at the pins of a tunnel"
+            "3:26: tls.hosts.a.example.connect: the pins are enforced, but Larder cannot check them in a tunnel"
         ),
         (
             host("mode: enforce, enforce_from: 2027-01-31, pins: {of: sha256/\(digest)}"),
-            "3:23: tls.hosts.a.example.mode: until the day of `enforce_from` it is; did you mean `report_only`?"
+            "3:23: tls.hosts.a.example.mode: it is not `enforce` before the day of `enforce_from`; did you mean `report_only`?"
         ),
         ("tls: {pins_from: [a]}", "1:18: tls.pins_from: expected a value, found a list"),
     ]

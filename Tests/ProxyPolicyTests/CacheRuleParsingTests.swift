@@ -13,26 +13,26 @@ struct CacheRuleParsingTests {
     @Test(
         "What is wrong is said with its place",
         arguments: [
-            ("ttl: {}", "1:25: rules[0].cache.ttl: no status is given"),
+            ("ttl: {}", "1:25: rules[0].cache.ttl: no status is listed"),
             (
                 "ttl: {40x: 1m}",
                 "1:26: rules[0].cache.ttl.40x: expected a status such as 404, a class such as 5xx, a range such as 500-599, or default, found `40x`"
             ),
             (
                 "ttl: {1xx: 1m}",
-                "1:26: rules[0].cache.ttl.1xx: responses with the status `1xx` are not stored as such: no lifetime holds for them"
+                "1:26: rules[0].cache.ttl.1xx: responses with the status `1xx` are not stored by themselves, so a lifetime has no effect"
             ),
             (
                 "ttl: {304: 1m}",
-                "1:26: rules[0].cache.ttl.304: responses with the status `304` are not stored as such: no lifetime holds for them"
+                "1:26: rules[0].cache.ttl.304: responses with the status `304` are not stored by themselves, so a lifetime has no effect"
             ),
             (
                 "ttl: {206: 1m}",
-                "1:26: rules[0].cache.ttl.206: responses with the status `206` are not stored as such: no lifetime holds for them"
+                "1:26: rules[0].cache.ttl.206: responses with the status `206` are not stored by themselves, so a lifetime has no effect"
             ),
             (
                 "ttl: {404: soon}",
-                "1:31: rules[0].cache.ttl.404: expected a length of time such as 60, 60s, 5m or 1h, found `soon`"
+                "1:31: rules[0].cache.ttl.404: expected a time such as 60, 60s, 5m or 1h, found `soon`"
             ),
             ("grace: 1500ms", "1:27: rules[0].cache.grace: a lifetime is a whole number of seconds"),
             (
@@ -45,7 +45,7 @@ struct CacheRuleParsingTests {
             ("variants: 1025", "1:30: rules[0].cache.variants: expected a whole number from 1 to 1024, found `1025`"),
             (
                 "tags: [a b]",
-                "1:27: rules[0].cache.tags[0]: a tag is 1 to 64 visible ASCII characters without comma, \" and \\"
+                "1:27: rules[0].cache.tags[0]: a tag must be 1 to 64 visible ASCII characters without comma, \" and \\"
             ),
             (
                 "key: {}",
@@ -53,12 +53,12 @@ struct CacheRuleParsingTests {
             ),
             (
                 "key: {drop_query: [\"a*b\"]}",
-                "1:39: rules[0].cache.key.drop_query[0]: `a*b` is no name of a parameter: as it stands in the URL, a star only at its end"
+                "1:39: rules[0].cache.key.drop_query[0]: `a*b` is not a parameter name as it appears in the URL; a star may only be at its end"
             ),
-            ("key: {canonical_host: a:80}", "1:42: rules[0].cache.key.canonical_host: `a:80` is no host's name"),
-            ("key: {canonical_host: \"*.a\"}", "1:42: rules[0].cache.key.canonical_host: `*.a` is no host's name"),
-            ("key: {fields: [a b]}", "1:35: rules[0].cache.key.fields[0]: `a b` is no field name"),
-            ("key: {fields: [A, a]}", "1:38: rules[0].cache.key.fields[1]: this field stands twice"),
+            ("key: {canonical_host: a:80}", "1:42: rules[0].cache.key.canonical_host: `a:80` is not a host name"),
+            ("key: {canonical_host: \"*.a\"}", "1:42: rules[0].cache.key.canonical_host: `*.a` is not a host name"),
+            ("key: {fields: [a b]}", "1:35: rules[0].cache.key.fields[0]: `a b` is not a field name"),
+            ("key: {fields: [A, a]}", "1:38: rules[0].cache.key.fields[1]: this field is listed twice"),
             ("key: {body: GET}", "1:32: rules[0].cache.key.body: expected one of QUERY, POST, found `GET`"),
         ])
     func problems(cache: String, message: String) throws {
@@ -68,14 +68,17 @@ struct CacheRuleParsingTests {
     @Test(
         "What overrides the RFC is refused without unsafe, and read with it",
         arguments: [
-            ("ignore: private", "1:28: rules[0].cache.ignore: what the origin server forbids is stored"),
-            ("ignore: [no-store]", "1:28: rules[0].cache.ignore: what the origin server forbids is stored"),
-            ("set_cookie: always", "1:32: rules[0].cache.set_cookie: cookies are shared on a lifetime that is guessed"),
-            ("key: {body: [QUERY, POST]}", "1:25: rules[0].cache.key: POST is answered from the store (RFC 9111 §4)"),
+            ("ignore: private", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
+            ("ignore: [no-store]", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
+            ("set_cookie: always", "1:32: rules[0].cache.set_cookie: this shares cookies for a heuristic lifetime"),
+            (
+                "key: {body: [QUERY, POST]}",
+                "1:25: rules[0].cache.key: this serves responses to POST from the store (RFC 9111 §4)"
+            ),
         ])
     func demandsUnsafe(cache: String, message: String) throws {
         let found = try ProxyPolicyTests.problems("[{name: n, cache: {\(cache)}}]")
-        #expect(found == ["f:" + message + ": this needs `unsafe: true` beside it"])
+        #expect(found == ["f:" + message + ": add `unsafe: true`"])
         #expect(try ProxyPolicyTests.problems("[{name: n, cache: {\(cache), unsafe: true}}]") == [])
     }
 

@@ -69,7 +69,7 @@ struct FieldEditsTests {
         for message in ["request", "response"] {
             for edit in ["set: {\(name): a}", "default: {\(name): a}", "append: {\(name): a}", "remove: [\(name)]"] {
                 let found = try problems("[{name: n, \(message): {\(edit)}}]")
-                #expect(found.count == 1 && found[0].contains("no rule may change it"), "\(message) \(edit)")
+                #expect(found.count == 1 && found[0].contains("rules cannot change it"), "\(message) \(edit)")
             }
         }
     }
@@ -90,6 +90,8 @@ struct FieldEditsTests {
     func splitting(control: String) throws {
         let found = try problems("[{name: n,\n  request: {set: {X: \"a\(control)Y: b\"}}}]")
         #expect(found.count == 1)
-        #expect(found[0].hasPrefix("f:2:22: rules[0].request.set.X: a field value holds no line break, NUL or other control"))
+        #expect(
+            found[0].hasPrefix(
+                "f:2:22: rules[0].request.set.X: a field value must not contain a line break, NUL or other control character"))
     }
 }

@@ -25,30 +25,32 @@ struct PolicyRuleParsingTests {
             Row("[{name: n, deni: {}, deny: {}}]", "f:1:12: rules[0]: unknown key `deni`; did you mean `deny`?"),
             Row(
                 "[{name: \"\", deny: {}}]",
-                "f:1:9: rules[0].name: a rule's name is 1 to 64 visible ASCII characters without \" and \\"),
+                "f:1:9: rules[0].name: a rule's name must be 1 to 64 visible ASCII characters without \" and \\"),
             Row("[{name: n, deny: true}]", "f:1:18: rules[0].deny: expected a mapping, found a single value"),
             Row("[{name: n, deny: {reson: x}}]", "f:1:19: rules[0].deny: unknown key `reson`; did you mean `reason`?"),
-            Row("[{name: n, deny: {reason: \"a\\nb\"}}]", "f:1:27: rules[0].deny.reason: a reason is one line of 1 to 512 bytes"),
-            Row("[{name: n, deny: {}, cache: {ttl: 1}}]", "f:1:29: rules[0].cache: a rule that denies does nothing else"),
             Row(
-                "[{name: n, deny: {}},\n {name: n, deny: {}}]", "f:2:2: rules[1]: a rule named `n` stands at line 1 already"),
+                "[{name: n, deny: {reason: \"a\\nb\"}}]",
+                "f:1:27: rules[0].deny.reason: a reason must be one line of 1 to 512 bytes"),
+            Row("[{name: n, deny: {}, cache: {ttl: 1}}]", "f:1:29: rules[0].cache: a rule with deny cannot do anything else"),
+            Row(
+                "[{name: n, deny: {}},\n {name: n, deny: {}}]", "f:2:2: rules[1]: a rule named `n` is already at line 1"),
             // match
             Row(
                 "[{name: n, deny: {}, match: {}}]",
-                "f:1:29: rules[0].match: an empty match; leave it out for a rule that holds for every request"),
+                "f:1:29: rules[0].match: the match is empty; remove it if the rule is for every request"),
             Row("[{name: n, deny: {}, match: {hots: a}}]", "f:1:30: rules[0].match: unknown key `hots`; did you mean `host`?"),
             Row(
                 "[{name: n, deny: {}, match: {host: a:80}}]",
-                "f:1:36: rules[0].match.host: `a:80` is no host: the port has a key of its own, `port`"),
+                "f:1:36: rules[0].match.host: `a:80` is not a host: give the port under its own key, `port`"),
             Row(
                 "[{name: n, deny: {}, match: {host: [a, b/c]}}]",
-                "f:1:40: rules[0].match.host[1]: `b/c` is no host: give the host alone, without scheme, path or user"),
+                "f:1:40: rules[0].match.host[1]: `b/c` is not a host: give only the host, without scheme, path or user"),
             Row(
                 "[{name: n, deny: {}, match: {host: ä.example}}]",
-                "f:1:36: rules[0].match.host: `ä.example` is no host: write names beyond ASCII in their xn-- form"),
+                "f:1:36: rules[0].match.host: `ä.example` is not a host: write non-ASCII names in their xn-- form"),
             Row(
                 "[{name: n, deny: {}, match: {host: []}}]",
-                "f:1:36: rules[0].match.host: an empty list; leave the key out instead"),
+                "f:1:36: rules[0].match.host: the list is empty; remove the key instead"),
             Row(
                 "[{name: n, deny: {}, match: {host: {a: b}}}]",
                 "f:1:36: rules[0].match.host: expected a value or a list, found a mapping"),
@@ -66,14 +68,14 @@ struct PolicyRuleParsingTests {
                 "f:1:38: rules[0].match.scheme: expected one of http, https, found `htp`; did you mean `http`?"),
             Row(
                 "[{name: n, deny: {}, match: {path: a}}]",
-                "f:1:36: rules[0].match.path: `a` is no path: it begins with a slash, or with a star"),
+                "f:1:36: rules[0].match.path: `a` is not a path: it must begin with a slash or a star"),
             Row(
                 "[{name: n, deny: {}, match: {path: /a?b}}]",
-                "f:1:36: rules[0].match.path: `/a?b` is no path: the query is no part of the path"),
+                "f:1:36: rules[0].match.path: `/a?b` is not a path: the query is not part of the path"),
             Row(
                 "[{name: n, deny: {}, match: {method: get}}]",
-                "f:1:38: rules[0].match.method: `get` is no method; did you mean `GET`?"),
-            Row("[{name: n, deny: {}, match: {method: \"A B\"}}]", "f:1:38: rules[0].match.method: `A B` is no method"),
+                "f:1:38: rules[0].match.method: `get` is not a method; did you mean `GET`?"),
+            Row("[{name: n, deny: {}, match: {method: \"A B\"}}]", "f:1:38: rules[0].match.method: `A B` is not a method"),
             // request and response
             Row(
                 "[{name: n, request: {}}]",
@@ -83,24 +85,24 @@ struct PolicyRuleParsingTests {
                 "f:1:31: rules[0].request.upgrade: expected https, found `tls`"),
             Row(
                 "[{name: n, match: {scheme: https}, request: {upgrade: https}}]",
-                "f:1:55: rules[0].request.upgrade: nothing to upgrade: match.scheme leaves out http"),
+                "f:1:55: rules[0].request.upgrade: nothing to upgrade: match.scheme excludes http"),
             Row(
                 "[{name: n, match: {method: CONNECT}, request: {upgrade: https}}]",
-                "f:1:57: rules[0].request.upgrade: nothing to upgrade: what stands in a tunnel (CONNECT) is the client's own"),
+                "f:1:57: rules[0].request.upgrade: nothing to upgrade: Larder cannot change requests inside a CONNECT tunnel"),
             Row("[{name: n, request: {sett: {}}}]", "f:1:22: rules[0].request: unknown key `sett`; did you mean `set`?"),
-            Row("[{name: n, request: {set: {}}}]", "f:1:27: rules[0].request.set: no field is given"),
-            Row("[{name: n, request: {set: {\"A B\": c}}}]", "f:1:28: rules[0].request.set.A B: `A B` is no field name"),
+            Row("[{name: n, request: {set: {}}}]", "f:1:27: rules[0].request.set: no field is listed"),
+            Row("[{name: n, request: {set: {\"A B\": c}}}]", "f:1:28: rules[0].request.set.A B: `A B` is not a field name"),
             Row("[{name: n, request: {set: {A: }}}]", "f:1:31: rules[0].request.set.A: expected a value, found nothing"),
-            Row("[{name: n, request: {set: {A: b, a: c}}}]", "f:1:34: rules[0].request.set.a: this field stands twice"),
+            Row("[{name: n, request: {set: {A: b, a: c}}}]", "f:1:34: rules[0].request.set.a: this field is listed twice"),
             Row(
                 "[{name: n, request: {set: {A: \" b\"}}}]",
-                "f:1:31: rules[0].request.set.A: a field value neither begins nor ends with a blank"),
-            Row("[{name: n, response: {remove: [A, \"\"]}}]", "f:1:35: rules[0].response.remove[1]: `` is no field name"),
+                "f:1:31: rules[0].request.set.A: a field value must not begin or end with a blank"),
+            Row("[{name: n, response: {remove: [A, \"\"]}}]", "f:1:35: rules[0].response.remove[1]: `` is not a field name"),
             Row(
                 "[{name: n, response: {set: {Via: x}}}]",
-                "f:1:29: rules[0].response.set.Via: Via guards against loops; no rule may change it"),
+                "f:1:29: rules[0].response.set.Via: Via prevents loops; rules cannot change it"),
             // cache
-            Row("[{name: n, cache: {}}]", "f:1:19: rules[0].cache: nothing to do: give policy, store, ttl or another word"),
+            Row("[{name: n, cache: {}}]", "f:1:19: rules[0].cache: nothing to do: give policy, store, ttl or another key"),
             Row(
                 "[{name: n, cache: {policy: use-protocol}}]",
                 "f:1:28: rules[0].cache.policy: expected one of use_protocol, reload, reload_all, stored_else_load, stored_only, revalidate, found `use-protocol`; did you mean `use_protocol`?"
@@ -108,7 +110,7 @@ struct PolicyRuleParsingTests {
             Row("[{name: n, cache: {store: always}}]", "f:1:27: rules[0].cache.store: expected never, found `always`"),
             Row(
                 "[{name: n, cache: {ttl: soon}}]",
-                "f:1:25: rules[0].cache.ttl: expected a length of time such as 60, 60s, 5m or 1h, found `soon`"),
+                "f:1:25: rules[0].cache.ttl: expected a time such as 60, 60s, 5m or 1h, found `soon`"),
             Row("[{name: n, cache: {ttl: 1500ms}}]", "f:1:25: rules[0].cache.ttl: a lifetime is a whole number of seconds"),
             Row(
                 "[{name: n, cache: {max_size: 16MB, maxsize: 1}}]",
@@ -118,7 +120,7 @@ struct PolicyRuleParsingTests {
                 "f:1:30: rules[0].cache.max_size: expected a number of bytes such as 4096, 16MiB or 1.5GiB, found `big`"),
             Row(
                 "[{name: n, cache: {store: never, unsafe: true}}]",
-                "f:1:42: rules[0].cache.unsafe: unsafe holds for policy, ttl, ignore, set_cookie: always and key.body: POST of its own rule, and none is given"
+                "f:1:42: rules[0].cache.unsafe: unsafe is for policy, ttl, ignore, set_cookie: always and key.body: POST in the same rule, and none is set"
             ),
             Row(
                 "[{name: n, cache: {ttl: 1, unsafe: yes}}]",
@@ -148,17 +150,17 @@ struct PolicyRuleParsingTests {
             ),
             Row(
                 "[{name: n, validate: {wellformed: [json, image]}}]",
-                "f:1:35: rules[0].validate.wellformed: expected one kind, or any_of with several: {any_of: [json, image]}"),
+                "f:1:35: rules[0].validate.wellformed: expected one kind, or several in any_of: {any_of: [json, image]}"),
             Row(
                 "[{name: n, validate: {wellformed: {any_of: [json, imago]}}}]",
                 "f:1:51: rules[0].validate.wellformed.any_of[1]: expected one of json, xml, plist, image, found `imago`; did you mean `image`?"
             ),
             Row(
                 "[{name: n, validate: {wellformed: {any_of: [json, json]}}}]",
-                "f:1:51: rules[0].validate.wellformed.any_of[1]: this kind stands twice"),
+                "f:1:51: rules[0].validate.wellformed.any_of[1]: this kind is listed twice"),
             Row(
                 "[{name: n, validate: {wellformed: {any_of: [json]}}}]",
-                "f:1:35: rules[0].validate.wellformed: of which? any_of takes two kinds or more"),
+                "f:1:35: rules[0].validate.wellformed: any_of needs two or more kinds"),
             Row(
                 "[{name: n, validate: {wellformed: {}}}]",
                 "f:1:35: rules[0].validate.wellformed: the key `any_of` is missing"),

@@ -21,7 +21,7 @@ struct SettingsCursorTests {
     @Test("A key that stands twice is reported at its second place")
     func twice() throws {
         let found = try problems("{one: 1, one: 2}") { _ = $0.mapping(of: ["one"], problems: &$1) }
-        #expect(found == ["f:1:10: x.one: this key stands twice"])
+        #expect(found == ["f:1:10: x.one: this key is set twice"])
     }
 
     @Test(

@@ -109,11 +109,11 @@ struct TransformPlanTests {
     private static let mistakes: [(String, String)] = [
         (
             "{}",
-            "23: rules[0].transform: nothing to make: give one of plist_to_json, xml_to_json, strip_nulls, json_pointer, charset"
+            "23: rules[0].transform: nothing to transform: give one of plist_to_json, xml_to_json, strip_nulls, json_pointer, charset"
         ),
         (
             "{max_body: 1MiB}",
-            "23: rules[0].transform: nothing to make: give one of plist_to_json, xml_to_json, strip_nulls, json_pointer, charset"
+            "23: rules[0].transform: nothing to transform: give one of plist_to_json, xml_to_json, strip_nulls, json_pointer, charset"
         ),
         ("{strip_nuls: true}", "24: rules[0].transform: unknown key `strip_nuls`; did you mean `strip_nulls`?"),
         (
@@ -133,7 +133,7 @@ struct TransformPlanTests {
             "{json_pointer: {remove: \"\"}}",
             "47: rules[0].transform.json_pointer.remove: the whole value cannot be removed"
         ),
-        ("{json_pointer: {set: {}}}", "44: rules[0].transform.json_pointer.set: no place is given"),
+        ("{json_pointer: {set: {}}}", "44: rules[0].transform.json_pointer.set: no pointer is listed"),
         (
             "{charset: utf8x}",
             "33: rules[0].transform.charset: expected a charset such as utf-8, windows-1252 or shift_jis, found `utf8x`; did you mean `utf8`?"

@@ -29,7 +29,7 @@ package struct ProjectDecisions {
     /// - Throws: where the file may have been written by another user, or is damaged: nothing is allowed by guesses.
     package init(_ environment: [String: String]) throws(Failure) {
         guard let folder = UserFolders(environment).state else {
-            throw Failure(reason: "neither XDG_STATE_HOME nor HOME says where decisions about projects are stored")
+            throw Failure(reason: "neither XDG_STATE_HOME nor HOME is set, so decisions about projects cannot be stored")
         }
         path = "\(folder)/projects"
         all = try Self.read(path)
@@ -79,11 +79,11 @@ package struct ProjectDecisions {
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(reason: "\(path) is no file")
+            throw Failure(reason: "\(path) is not a regular file")
         }
         guard facts.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to another user") }
         guard facts.st_mode & 0o077 == 0 else {
-            throw Failure(reason: "\(path) is not for its owner alone; look at what stands in it, then `chmod 600` it")
+            throw Failure(reason: "other users can access \(path); check its contents, then `chmod 600` it")
         }
         let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {
@@ -94,7 +94,7 @@ package struct ProjectDecisions {
             let object = JSONAnswer(String(decoding: line, as: UTF8.self))
             guard let folder = object["folder"] as? String, let digest = object["digest"] as? String,
                 let word = (object["decision"] as? String).flatMap(Word.init)
-            else { throw Failure(reason: "\(path):\(index + 1): this is no decision; delete the line") }
+            else { throw Failure(reason: "\(path):\(index + 1): not a valid decision; delete the line") }
             decisions.append(Decision(folder: folder, digest: digest, word: word))
         }
         return decisions
@@ -105,13 +105,13 @@ package struct ProjectDecisions {
         var facts = stat()
         if stat(folder, &facts) == 0 {
             guard facts.st_mode & 0o022 == 0, [geteuid(), 0].contains(facts.st_uid) else {
-                throw Failure(reason: "others may write to \(folder)")
+                throw Failure(reason: "other users can write to \(folder)")
             }
             return
         }
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch { throw Failure(reason: "cannot make \(folder)") }
+        } catch { throw Failure(reason: "cannot create \(folder)") }
     }
 }

@@ -38,7 +38,7 @@ package enum ProjectDigest {
         init() {}
 
         mutating func add(_ folder: String, name prefix: String, depth: Int, policy: [UInt8]) throws(Failure) {
-            guard depth < depthLimit else { throw Failure(reason: "\(folder) is nested more than \(depthLimit) deep") }
+            guard depth < depthLimit else { throw Failure(reason: "\(folder) is nested more than \(depthLimit) levels deep") }
             let names: [String]
             do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
                 throw Failure(reason: "\(folder) cannot be read")
@@ -51,8 +51,8 @@ package enum ProjectDigest {
                 case S_IFDIR: try add(path, name: full + "/", depth: depth + 1, policy: policy)
                 case S_IFREG:
                     try add(full, depth == 0 && name == ProjectFolder.policyName ? policy : read(path))
-                case S_IFLNK: throw Failure(reason: "\(path) is a symbolic link: the file that it leads to may change")
-                default: throw Failure(reason: "\(path) is no file")
+                case S_IFLNK: throw Failure(reason: "\(path) is a symbolic link, and the file that it points to may change")
+                default: throw Failure(reason: "\(path) is not a regular file")
                 }
             }
         }
@@ -60,7 +60,7 @@ package enum ProjectDigest {
         private mutating func add(_ name: String, _ bytes: [UInt8]) throws(Failure) {
             length += bytes.count
             guard length <= lengthLimit else {
-                throw Failure(reason: "its files are longer than \(lengthLimit >> 20) MiB together")
+                throw Failure(reason: "its files are larger than \(lengthLimit >> 20) MiB together")
             }
             guard found.count < fileLimit else { throw Failure(reason: "it has more than \(fileLimit) files") }
             let hasher = DigestHasher(.sha256)

@@ -64,7 +64,7 @@ package struct ProjectFolder: Equatable, Sendable {
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is no file") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is not a regular file") }
         guard Self.mayBeUsed(policy, facts) else { return nil }
         return try LocalFile.bytes(from: handle, atMost: YAMLReader.lengthLimit)
     }
@@ -91,16 +91,16 @@ package struct ProjectFolder: Equatable, Sendable {
     }
 
     private static func passOver(_ path: String, _ fault: String) {
-        Terminal.talk("larder: \(printable(path, limit: 4096)) is passed over: \(fault)\n")
+        Terminal.talk("larder: \(printable(path, limit: 4096)) is ignored: \(fault)\n")
     }
 
     private static let linkFault = "it is a symbolic link"
 
     private static func fault(of facts: stat) -> String? {
         if facts.st_mode & S_IFMT == S_IFLNK { return linkFault }
-        if ![geteuid(), 0].contains(facts.st_uid) { return "it belongs to somebody else" }
-        if facts.st_mode & S_IWOTH != 0 { return "everybody may write to it" }
-        if facts.st_mode & S_IWGRP != 0 { return "its group may write to it" }
+        if ![geteuid(), 0].contains(facts.st_uid) { return "it belongs to another user" }
+        if facts.st_mode & S_IWOTH != 0 { return "every user can write to it" }
+        if facts.st_mode & S_IWGRP != 0 { return "its group can write to it" }
         return nil
     }
 }

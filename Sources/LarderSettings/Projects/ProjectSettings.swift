@@ -69,9 +69,9 @@ package struct ProjectSettings: Sendable {
         guard let bytes = try bytes() else { return Read(layer: nil, notice: nil, digest: nil) }
         let standing: Status
         switch choice {
-        case .deny: return Read(layer: nil, notice: "\(folder.policy) is not used (--project-settings=deny)", digest: nil)
+        case .deny: return Read(layer: nil, notice: "\(folder.policy) is ignored (--project-settings=deny)", digest: nil)
         case .allow:
-            let notice = "this project's settings are active: \(folder.policy), all of them (--project-settings=allow)"
+            let notice = "all settings of this project are active: \(folder.policy) (--project-settings=allow)"
             return Read(layer: try layer(bytes, .whole), notice: notice, digest: nil)
         case .auto:
             do throws(ProjectDecisions.Failure) {
@@ -81,15 +81,15 @@ package struct ProjectSettings: Sendable {
             } catch { throw Self.problem(error.reason) }
         }
         switch standing {
-        case .denied: return Read(layer: nil, notice: "\(folder.policy) is not used (larder project deny)", digest: nil)
+        case .denied: return Read(layer: nil, notice: "\(folder.policy) is ignored (larder project deny)", digest: nil)
         case .allowed(let digest):
-            let notice = "this project's settings are active: \(folder.policy), all of them (larder project allow)"
+            let notice = "all settings of this project are active: \(folder.policy) (larder project allow)"
             return Read(layer: try layer(bytes, .whole), notice: notice, digest: digest)
         case .undecided(let wasDecided):
             let layer = try layer(bytes, .restricted(ProjectTerms(project: folder.project, isReplayed: isReplayed)))
             let names = SettingsReader.names(in: layer.root)
-            let notice = "this project's settings are active: \(folder.policy) (\(names.joined(separator: ", ")))"
-            let change = "\(folder.policy): the project's files have changed since the last decision about them"
+            let notice = "settings of this project are active: \(folder.policy) (\(names.joined(separator: ", ")))"
+            let change = "\(folder.policy): the project's files have changed since you allowed or denied them"
             return Read(layer: layer, notice: names.isEmpty ? nil : notice, warning: wasDecided ? change : nil, digest: nil)
         }
     }

@@ -35,11 +35,11 @@ package struct ProjectTerms: Sendable {
                 if isReplayed, let rule = settings.rules.compiled.rules.first(where: { $0.mode.map(Self.letsOut) ?? false }) {
                     let words = settings.rules.node.flatMap { Self.place(of: "mode", inRule: rule.name, of: $0) } ?? origin.place
                     Self.refuse(
-                        name, at: words, "the rule `\(rule.name)` lets requests out, and the command replays", to: &problems)
+                        name, at: words, "the rule `\(rule.name)` forwards requests, and the command only replays", to: &problems)
                 }
                 refuseChangedResponses(settings.rules, at: origin.place, problems: &problems)
             case "replay.on_expired":
-                if settings.recordings.onExpired == .refresh { refuse("`refresh` sends every request out") }
+                if settings.recordings.onExpired == .refresh { refuse("`refresh` forwards every request") }
             case "replay.signed_by":
                 keepInside(settings.recordings.signedBy)
                 if !former.recordings.signedBy.isEmpty { refuse("your own settings say which keys sign recordings") }
@@ -48,13 +48,13 @@ package struct ProjectTerms: Sendable {
                 guard let path = settings.recordings.match else { break }
                 keepInside([path])
                 if Self.declaresHarmless(origin.path(of: path)) {
-                    refuse("\(path) has secrets.public, by which secrets are recorded as they are")
+                    refuse("\(path) contains secrets.public, which stores secrets unchanged")
                 }
             case "tls.hosts", "tls.default": break
             case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
             case _ where name.hasPrefix("tls.connect."):
                 if let reason = StricterTrust.weakening(name, settings.tls.connect, over: former.tls.connect) { refuse(reason) }
-            default: refuse("only you set this")
+            default: refuse("only your own settings can set this")
             }
         }
         settleTrust(
@@ -63,7 +63,7 @@ package struct ProjectTerms: Sendable {
     }
 
     /// What a user does next.
-    static let remedy = "read the file, then `larder project allow` (or --project-settings=allow)"
+    static let remedy = "read the file, then run `larder project allow` (or use --project-settings=allow)"
 
     static func refuse(_ name: String, at place: SettingsPlace, _ reason: String, to problems: inout SettingsProblems) {
         problems.add("\(refusal)\(reason); \(remedy)", path: name, at: place)
@@ -96,7 +96,7 @@ package struct ProjectTerms: Sendable {
             for (key, isRefused) in changes where isRefused {
                 let words = rules.node.flatMap { Self.place(of: key, inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can lead the client to another server",
+                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can send the client to another server",
                     to: &problems)
             }
         }

@@ -20,7 +20,7 @@ enum StricterTrust {
             proposed.report("a project may not set this: \(reason); \(ProjectTerms.remedy)", at: key, to: &problems)
         }
         guard let base else {
-            if proposed.connect != .deny { refuse("connect", "your settings deny every host that they do not name") }
+            if proposed.connect != .deny { refuse("connect", "your settings deny every host that they do not list") }
             return problems.count == before ? proposed : nil
         }
         var terms = proposed
@@ -34,22 +34,22 @@ enum StricterTrust {
                 refuse(key, reason)
             }
         }
-        settle("anchors", \.anchors, "only you name the certificates that are trusted") { _, _ in false }
-        settle("validate_host", \.validatesHost, "it accepts another host's certificate") { $0 || !$1 }
+        settle("anchors", \.anchors, "only your own settings name the trusted certificates") { _, _ in false }
+        settle("validate_host", \.validatesHost, "it accepts a certificate of another host") { $0 || !$1 }
         settle("allow_untrusted_root", \.allowsUntrustedRoot, "it trusts any root") { !$0 || $1 }
         settle("allow_expired", \.allowsExpired, "it accepts expired certificates") { !$0 || $1 }
         settle("until", \.until, "it weakens the policy") { _, _ in false }
         settle("pins", \.pins, "your settings pin this host") { _, base in base == nil }
-        settle("minimum_tls", \.minimumTLSVersion, "your settings ask for a newer TLS") { $0 == .tls13 || $1 == .tls12 }
+        settle("minimum_tls", \.minimumTLSVersion, "your settings require a newer TLS version") { $0 == .tls13 || $1 == .tls12 }
         settle("minimum_key_sizes", \.minimumKeySizes, "it accepts shorter keys") {
             $0.rsa >= $1.rsa && $0.ellipticCurve >= $1.ellipticCurve
         }
         settle("refuse_digests", \.refusedDigests, "it accepts more digests") { $0.isSuperset(of: $1) }
-        settle("crl_files", \.listFiles, "your settings have files of their own") { _, base in base.isEmpty }
+        settle("crl_files", \.listFiles, "your settings have their own files") { _, base in base.isEmpty }
         settle("crl", \.listCheck, "it checks less") { $0.rawValue >= $1.rawValue }
         settle("ocsp", \.stapleCheck, "it checks less") { $0.rawValue >= $1.rawValue }
         settle("sct", \.auditsSignedTimestamps, "it checks less") { $0 || !$1 }
-        settle("connect", \.connect, "CONNECT would get `\(way)` otherwise, and less is seen of what passes") { proposed, _ in
+        settle("connect", \.connect, "your settings give CONNECT `\(way)`, which verifies more") { proposed, _ in
             rank(proposed ?? way) >= rank(way)
         }
         // A tunnel hides the keys that a project pins.

@@ -35,11 +35,11 @@ package struct ListenerTerms: Equatable, Sendable {
             return nil
         }
         if certificate == "authority" {
-            if let key = mapping["key"] { key.report("the authority has a key of its own", to: &problems) }
+            if let key = mapping["key"] { key.report("`authority` has its own key; remove `key`", to: &problems) }
             let names = mapping["names"].map { $0.oneOrMore(problems: &problems).compactMap { $0.text(problems: &problems) } }
             return ListenerTerms(certificate: .authority(names: names ?? []), clients: clients)
         }
-        if let names = mapping["names"] { names.report("the names of a certificate stand in it", to: &problems) }
+        if let names = mapping["names"] { names.report("the names are in the certificate itself; remove `names`", to: &problems) }
         guard let key = path("key") else {
             if mapping["key"] == nil { cursor.report("expected `key` beside `certificate`", to: &problems) }
             return nil

@@ -17,7 +17,7 @@ enum PasswordLoading {
         guard let name = clients.passwords else {
             if clients.authenticate == .unlisted || listen.contains(where: { $0.tls?.clients != nil }) { return [] }
             let message =
-                "there is nothing to know clients by: clients.passwords names no file, and no listener asks for certificates"
+                "clients cannot authenticate: clients.passwords names no file, and no listener asks for certificates"
             let asking = origin("clients.authenticate")
             let problem = SettingsProblem(message, path: "clients.authenticate", at: asking.place)
             return [LocatedProblem(source: asking.layer, problem: problem)]

@@ -25,13 +25,14 @@ struct RenamedSetting: Sendable {
             if layer.root.entry(at: newParts[...]) != nil {
                 var problems = SettingsProblems()
                 problems.add(
-                    "is the old name of \(setting.new), which is set too: leave one out", path: setting.old, at: old.keyPlace)
+                    "is the old name of \(setting.new), which is set too; remove one of them", path: setting.old, at: old.keyPlace
+                )
                 layer.root = layer.root.renaming(oldParts[...], to: nil)
                 throw problems
             }
             layer.root = layer.root.renaming(oldParts[...], to: String(newParts[newParts.count - 1]))
             warnings.append(
-                "\(layer.position(of: old)): \(setting.old) is called \(setting.new) since \(setting.since); the next version no longer reads the old name"
+                "\(layer.position(of: old)): \(setting.old) is called \(setting.new) since \(setting.since); the next version will not read the old name"
             )
         }
     }

@@ -13,11 +13,11 @@ package enum SettingsConsistency {
         for (name, marks) in [("store.memory", settings.store.memory.marks), ("store.disk", settings.store.disk)]
         where marks.low > marks.high {
             let wrong = origins["\(name).low"] == nil ? "high" : "low"
-            report("\(name).\(wrong)", "the low mark stands above the high mark")
+            report("\(name).\(wrong)", "the low mark is above the high mark")
         }
         if settings.listen.isEmpty { report("listen", "at least one address is needed") }
         if settings.recordings.layers.dropLast().contains(LarderSettings.Recordings.storeLayer) {
-            report("replay.layers", "`cache` can only be the last one: it has an answer to whatever is stored")
+            report("replay.layers", "`cache` must be the last entry: it matches every stored response")
         }
         if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
             report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
@@ -29,8 +29,8 @@ package enum SettingsConsistency {
         {
             report(
                 "listen",
-                "\(open) can be reached from other machines: name the clients that may use it in clients.allow, "
-                    + "or the file of their passwords in clients.passwords, or have it ask for certificates (tls.clients), "
+                "other machines can reach \(open): list the clients that may use it in clients.allow, "
+                    + "or set a password file in clients.passwords, or require client certificates (tls.clients), "
                     + "or listen on 127.0.0.1 or [::1]")
         }
         return problems
@@ -41,16 +41,16 @@ package enum SettingsConsistency {
         let recordings = settings.recordings
         let modes = settings.rules.compiled.modes
         if settings.mode == .replay || modes.contains(.replay), recordings.layers.isEmpty {
-            return "there is nothing to replay: replay.layers names no snapshot"
+            return "nothing to replay: replay.layers lists no snapshot"
         }
         if settings.mode == .diff, recordings.files.isEmpty {
-            return "there is nothing to compare with: replay.layers names no snapshot"
+            return "nothing to compare with: replay.layers lists no snapshot"
         }
         if let purpose = settings.recordingPurpose, purpose != .compare, recordings.file == nil {
-            return "there is nowhere to record: record.file names no file"
+            return "nowhere to record: record.file names no file"
         }
         if settings.mode == .refresh || settings.mode == .diff, modes.contains(where: \.records) {
-            return "a rule records by itself: in mode \(settings.mode.rawValue) nothing else is recorded"
+            return "a rule sets a recording mode; in mode \(settings.mode.rawValue) rules cannot record"
         }
         return nil
     }

@@ -38,15 +38,16 @@ package enum SettingsDocumentation {
 
         <!-- Generated from the table in Sources/LarderSettings/Settings/SettingsSchema.swift by `make docs`; a test compares them. -->
 
-        Each setting has one dotted name. It is set, the strongest first, by
+        This page lists every setting, its default and where to set it. Each setting has one dotted name. Larder takes its value from the
+        first of these places that has one:
 
-        1. a flag: `--set store.disk.high=10GiB` (any setting, the value as YAML, repeatable), or one of its own (`--listen`, `--store`);
+        1. a flag: `--set store.disk.high=10GiB` (any setting, the value as YAML, repeatable), or a flag of its own (`--listen`, `--store`);
         2. an environment variable: `LARDER_STORE_DISK_HIGH=10GiB`;
         3. the settings file: `-c FILE`, else `$XDG_CONFIG_HOME/larder/config.yaml` (`~/.config/larder/config.yaml`), else
-           `/etc/larder/config.yaml`, if there;
-        4. its default.
+           `/etc/larder/config.yaml`, if it exists;
+        4. the default.
 
-        The file is YAML; the dots are its levels:
+        The file is YAML; the dots in a name are its levels:
 
         ```yaml
         store:
@@ -55,19 +56,25 @@ package enum SettingsDocumentation {
           allow: [192.168.1.0/24]
         ```
 
-        An unknown key, a wrong type or a bad value stops Larder with the file, line and column, what was probably meant, and exit
-        code 2. `larder config check` looks without starting, `larder config show` prints what is active (secrets left out), and
-        `larder config schema` prints a JSON Schema for editors. A list replaces the one of a weaker place; it is not added to it.
-        An environment variable that begins with `LARDER_` and is no setting does not stop Larder, since others put theirs there: it is
-        warned of where its name is near a setting's.
+        If a key is unknown, or a value has the wrong type or is out of range, Larder does not start. It prints the file, line and
+        column and the probable correction, and exits with 2.
 
-        Sizes are `512B`, `16KiB`, `1.5GiB`, `2MB`, or bare bytes; times are `250ms`, `30s`, `5m`, `1h`, `1d`, or bare seconds. SIGHUP
-        reads the file again: settings marked ↻ take effect at once, the others at the next start, and a file with a mistake is
-        refused as a whole. A `*` at the beginning of a value stands in quotes; at most \(YAMLReader.aliasLimit) aliases are read.
+        - `larder config check` checks the settings without starting.
+        - `larder config show` prints the active settings, without secrets.
+        - `larder config schema` prints a JSON Schema for editors.
+
+        A list replaces the list from a lower place; it does not add to it. An environment variable that begins with `LARDER_` and is not a
+        setting does not stop Larder, because other programs may use the prefix. Larder warns about it if its name is similar to a setting's.
+
+        Sizes are `512B`, `16KiB`, `1.5GiB`, `2MB`, or a number of bytes; times are `250ms`, `30s`, `5m`, `1h`, `1d`, or a number of seconds.
+
+        SIGHUP reloads the file. Settings marked ↻ take effect at once, the others at the next start. If the file has a mistake, Larder
+        rejects it as a whole and keeps the active settings. YAML requires quotes around a value that starts with `*`; Larder reads at most
+        \(YAMLReader.aliasLimit) aliases.
 
         ## All settings
 
-        | Setting | Default | What it is |
+        | Setting | Default | Description |
         | --- | --- | --- |
         \(SettingsSchema.settings.map(row).joined(separator: "\n"))
 

@@ -45,13 +45,13 @@ package enum SettingsLoss {
         _ next: SettingsSources.Loaded
     ) -> [String] {
         var losses = next.emptyFiles.filter { !formerEmpty.contains($0) }.map { "\($0) is empty" }
-        if let formerFile, next.file == nil { losses.append("\(formerFile) is gone") }
+        if let formerFile, next.file == nil { losses.append("\(formerFile) no longer exists") }
         func add(_ noun: String, _ before: Int, _ after: Int) {
-            if before > 0, after == 0 { losses.append("no \(noun) is left of \(before)") }
+            if before > 0, after == 0 { losses.append("no \(noun) is left (before: \(before))") }
         }
         add("rule", former.rules.compiled.rules.count, settings.rules.compiled.rules.count)
         add("password", former.clients.loadedPasswords?.count ?? 0, settings.clients.loadedPasswords?.count ?? 0)
         add("host with pins", former.tls.loaded?.pinned.count ?? 0, settings.tls.loaded?.pinned.count ?? 0)
-        return losses.map { "\(printable($0, limit: 4096)); `larder reload --allow-empty` accepts that" }
+        return losses.map { "\(printable($0, limit: 4096)); to accept this, run `larder reload --allow-empty`" }
     }
 }

@@ -107,7 +107,7 @@ package enum SettingsReader {
         guard let origin = origins["rules"], origin.layer == layer.name else { return }
         let rules = settings.rules.compiled.rules + former.rules.compiled.rules
         guard rules.count <= PolicyLimits.rules else {
-            problems.add("with your own, more than \(PolicyLimits.rules) rules", path: "rules", at: origin.place)
+            problems.add("more than \(PolicyLimits.rules) rules, together with your own", path: "rules", at: origin.place)
             return
         }
         func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }

@@ -6,254 +6,293 @@ package enum SettingsSchema {
     package static let settings: [Setting] = [
         Setting(
             "listen", \.listen, .list(of: .listenAddress),
-            "Where clients reach Larder. Port 0 lets the system choose (`--port-file` says which it was). An address beyond "
-                + "this machine needs `clients.allow` or `clients.passwords`, or asks for certificates (`tls.clients`)."),
+            "Addresses that clients connect to. Port 0 lets the system choose; `--port-file` writes the port to a file. An "
+                + "address that other machines can reach needs `clients.allow`, `clients.passwords` or client certificates "
+                + "(`tls.clients`)."),
 
         Setting(
             "mode", \.mode, .word(), reloadable: true,
-            "Whether Larder asks origins. `offline`: nothing leaves, what is stored is served whatever its age, and what is not there is "
-                + "answered with 504. `auto`: the one or the other, as this machine has a network. `replay`: nothing leaves, and what was "
-                + "recorded is the answer. `record`: every request goes out, and is recorded. `record_missing`: what was recorded is the "
-                + "answer, the rest goes out and is recorded. `refresh`: every request goes out, and is recorded where it is not as it was recorded. "
-                + "`diff`: every request goes out, and is compared with what was recorded. A rule can name another one for what it matches. See [replay-modes.md](replay-modes.md)."
+            "Which requests Larder forwards. `live`: those that no stored response can answer. `offline`: none; stored "
+                + "responses are served at any age, and other requests get 504. `auto`: `offline` while this machine has no "
+                + "network, else `live`. `replay`: none; recorded responses are served. `record`: forward and record every request. "
+                + "`record_missing`: serve recorded responses; forward and record other requests. `refresh`: forward every request, "
+                + "and re-record responses that changed. `diff`: forward every request, and compare the response with the recorded "
+                + "one. A rule can set another mode for the requests that it matches. See [replay-modes.md](replay-modes.md)."
         ),
 
         Setting(
-            "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
-            "The file that keeps what was fetched, or `:memory:` for none."),
+            "store.path", \.store.path,
+            .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
+            "The file that stores responses. `:memory:` stores them in memory only."),
         Setting(
             "store.memory.high", \.store.memory.marks.high, .size(),
-            "How much of the store stands in memory; above it the least recently used goes, until the low mark is reached."),
-        Setting("store.memory.low", \.store.memory.marks.low, .size(), "The low mark in memory."),
+            "Memory for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+                + "`store.memory.low`."),
+        Setting("store.memory.low", \.store.memory.marks.low, .size(), "The mark at which eviction from memory stops."),
         Setting(
             "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
-            "The longest body that is kept in memory; never more than `store.memory.high` and 64MiB."),
-        Setting("store.disk.high", \.store.disk.high, .size(), "How much is kept on the disk, as in memory."),
-        Setting("store.disk.low", \.store.disk.low, .size(), "The low mark on the disk."),
+            "Longest body that is kept in memory. Larder never keeps a body longer than `store.memory.high` or 64 MiB in "
+                + "memory."),
+        Setting(
+            "store.disk.high", \.store.disk.high, .size(),
+            "Disk space for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+                + "`store.disk.low`."),
+        Setting("store.disk.low", \.store.disk.low, .size(), "The mark at which eviction from the disk stops."),
 
         Setting(
-            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, four at most"),
-            "How many threads serve clients."),
+            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, at most four"),
+            "Number of threads that serve clients."),
 
-        Setting("log.level", \.log.level, .word(), reloadable: true, "How much Larder says about itself, on standard error."),
+        Setting("log.level", \.log.level, .word(), reloadable: true, "How much Larder logs on standard error."),
         Setting(
             "log.access.path", \.log.access.path, .path,
-            "Where the line for each request goes; `-` is standard output. SIGUSR1 opens the file again."),
-        Setting("log.access.format", \.log.access.format, .word(), "How such a line is written."),
+            "The access log: one line for each request. `-` is standard output. SIGUSR1 reopens the file."),
+        Setting("log.access.format", \.log.access.format, .word(), "Format of the lines in the access log."),
         Setting(
             "log.access.query", \.log.access.includesQuery, .boolean,
-            "Whether the query of a URL is logged; it often holds secrets."),
+            "Whether the access log contains the query of each URL. Queries often contain secrets."),
 
         Setting(
             "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,
-            "The longest request line; a longer one is answered with 414."),
+            "Longest request line. A longer one gets 414."),
         Setting(
             "limits.head", \.limits.headLength, .size(256...(16 << 20)), reloadable: true,
-            "The longest head of a message; 431 for a request."),
+            "Longest head of a message. A request with a longer one gets 431."),
         Setting(
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
-            "The most fields in a head; 431 for a request."),
+            "Most fields in a head. A request with more gets 431."),
         Setting(
-            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit of our own"),
+            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit in Larder"),
             reloadable: true,
-            "The longest body of a request; 413 above."),
+            "Longest request body. A longer one gets 413."),
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
-            "How much memory the bodies that rules want checked take together; one that finds no room is answered with 503."),
+            "Memory for all response bodies that rules are checking. A response whose body does not fit is replaced by 503."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
-            "To look up the origin's name and to connect to it."),
+            "Time to look up the origin's name and connect to it."),
         Setting(
             "timeouts.first_byte", \.timeouts.firstByte, .time(), reloadable: true,
-            "From the whole request sent to the head of the response."),
-        Setting("timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Between two pieces of a response's body."),
+            "Time from the end of the request to the head of the response."),
         Setting(
-            "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "as long as bytes keep coming"),
+            "timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Longest pause between two pieces of a response body."),
+        Setting(
+            "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "no limit while bytes arrive"),
             reloadable: true,
-            "For one exchange with an origin, from start to end."),
+            "Time for one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "For a client in a tunnel that is intercepted, from its first byte, or of a listener that speaks TLS: to the end of its handshake."
+            "Time for the TLS handshake with a client: in an intercepted tunnel, from the client's first byte, or on a "
+                + "listener with TLS."
         ),
-        Setting("timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "For a client to send a whole head."),
+        Setting(
+            "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "Time for a client to send a complete head."
+        ),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
-            "Between two pieces of a request's body, or of a response that the client takes."),
+            "Longest pause between two pieces of a request body, or of a response that the client reads."),
         Setting(
-            "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true, "For a connection between two requests."),
+            "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true,
+            "How long a client connection may be idle between two requests."),
         Setting(
             "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
-            "How long SIGTERM waits for the exchanges under way before it closes them."),
+            "How long SIGTERM waits for exchanges in flight before Larder closes them."),
 
         Setting(
-            "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "straight to the origins"),
+            "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "directly to the origins"),
             reloadable: true,
-            "An HTTP proxy through which Larder fetches."),
+            "The upstream proxy: an HTTP proxy that Larder sends its requests through."),
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
-            "The most connections to one origin, of all loops together."),
+            "Most connections to one origin, for all threads together."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
-            "The most connections to all origins; tunnels are not among them."),
+            "Most connections to all origins together. Tunnels do not count."),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
-            "How long a request may wait there; 503 after it."),
+            "How long a request waits for a connection before it gets 503."),
 
         Setting(
             "resolve", \.resolve, .namesToAddresses, reloadable: true,
-            "Names that are not looked up: each stands for the address or addresses given here."),
+            "Host names with fixed addresses. Larder does not look these names up."),
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
             "egress.deny", \.egress.deny, .list(of: .addressRange), reloadable: true,
-            "Addresses that Larder never connects to, whatever name leads there. By default link-local addresses and the metadata services of clouds."
+            "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the "
+                + "metadata services of clouds."
         ),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
-            "Who may use Larder when it listens beyond this machine. Clients on this machine always may."),
+            "Remote clients that may use Larder, if it listens on an address that other machines can reach. Clients on this "
+                + "machine may always use it."),
         Setting(
-            "clients.passwords", \.clients.passwords, .optional(.path, or: "off", meaning: "nobody is asked for one"),
+            "clients.passwords", \.clients.passwords,
+            .optional(
+                .path, or: "off",
+                meaning: "no client needs a password"),
             reloadable: true,
-            "A file with the names and passwords of those who may, in the form of `htpasswd -B`: see "
-                + "[clients-access.md](clients-access.md). It is read again with the settings."),
+            "A file of user names and password hashes, as `htpasswd -B` writes it: see "
+                + "[clients-access.md](clients-access.md). A reload reads it again."),
         Setting(
             "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
-            "Who has to send a name and a password: who is neither on this machine nor in `clients.allow`, whoever is not on this "
-                + "machine, or everybody. With the last two, `clients.allow` says from where one may come at all, where it is not empty."
+            "Which clients must authenticate: remote clients that `clients.allow` does not list, all remote clients, or all "
+                + "clients. With the last two, a `clients.allow` that is not empty lists the only addresses that remote clients may "
+                + "connect from."
         ),
         Setting(
             "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
-            "Who may remove what is stored under a URL with the method PURGE. With nobody, the method is answered 405."),
+            "Clients that may remove the stored responses of a URL with the method PURGE. If the list is empty, PURGE gets "
+                + "405."),
         Setting(
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
-            "Whether a response that sets a cookie may be stored: with an explicit lifetime, or never."),
+            "Whether a response that sets a cookie may be stored: if it has an explicit lifetime, or never."),
         Setting(
             "cache.targeted_cache_control", \.cache.targetedCacheControl, .list(of: .fieldName), reloadable: true,
-            "Response fields that are obeyed in place of `Cache-Control` and `Expires`, the first one that is there (RFC 9213)."),
+            "Response fields that replace `Cache-Control` and `Expires`. The first one that is present counts (RFC 9213)."),
         Setting(
             "cache.status_key", \.cache.statusKey, .boolean, reloadable: true,
-            "Whether `Cache-Status` tells the key under which a response is looked for."),
+            "Whether `Cache-Status` contains the cache key."),
         Setting(
-            "cache.max_stale_offline", \.cache.maxStaleOffline, .optional(.time(), or: "off", meaning: "however long"),
+            "cache.max_stale_offline", \.cache.maxStaleOffline,
+            .optional(
+                .time(), or: "off",
+                meaning: "no limit"),
             reloadable: true,
-            "How long past its lifetime a response is served where `mode: auto` finds no network. `mode: offline` knows no such bound."
+            "How long after it became stale a response is served while `mode: auto` finds no network. `mode: offline` has no "
+                + "such limit."
         ),
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
-            "Whom to believe that it is a host which neither `tls.hosts` nor a file of `tls.pins_from` names."),
+            "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`."),
         Setting(
             "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
-            "Whom to believe that it is one of these hosts: anchors, pins, and what else a certificate has to be."),
+            "Trust policies for hosts: CA certificates, pins and other requirements on a server's certificate."),
         Setting(
-            "tls.pins_from", \.tls.pinsFrom, .optional(.path, or: "off", meaning: "there are none"), reloadable: true,
-            "A folder of further files with hosts and their policies: each file in it that ends with `.yaml` or `.yml` is one mapping "
-                + "as under `tls.hosts`."),
+            "tls.pins_from", \.tls.pinsFrom, .optional(.path, or: "off", meaning: "no folder"), reloadable: true,
+            "A folder of files with trust policies. Each file that ends with `.yaml` or `.yml` is one mapping, as under "
+                + "`tls.hosts`."),
         Setting(
             "tls.client_certificates", \.tls.clientCertificates, .clientCertificates, reloadable: true,
-            "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),
+            "Client certificates, each sent only to its own host."),
         Setting(
             "tls.connect.verdict_ttl", \.tls.connect.verdictTTL, .time(0...3_600_000), reloadable: true,
-            "How long the good verdict of a probe serves further CONNECT requests to a host without enforced pins; `0s`: not at all. A host with enforced pins is probed for every CONNECT."
+            "How long a successful probe of a host without enforced pins counts for further CONNECT requests. `0s`: Larder "
+                + "probes for each one. A host with enforced pins is probed for every CONNECT."
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
-            "Whether a client may name no host in the ClientHello that it sends into a tunnel. `deny` has every tunnel looked into, "
-                + "be a host pinned or not."),
+            "Whether the ClientHello that a client sends in a tunnel may lack a host name (SNI). With `deny`, Larder inspects "
+                + "the ClientHello in every tunnel, whether or not the host has pins."),
         Setting(
             "tls.connect.encrypted_hello", \.tls.connect.encryptedHello, .word(), reloadable: true,
-            "Whether that may have another ClientHello encrypted in it (ECH). Browsers send what looks so to every host."),
+            "Whether Encrypted Client Hello (ECH) is allowed. Browsers send an extension that looks like ECH to every host."),
         Setting(
             "tls.connect.never_intercept", \.tls.connect.neverIntercept, .list(of: .hostPattern), reloadable: true,
-            "Hosts that get a tunnel although `tls.default` intercepts: programs that believe nobody but their makers could not reach "
-                + "them otherwise. An entry in `tls.hosts` goes before it."),
+            "Hosts that get a tunnel even if `tls.default` intercepts, for programs that trust only their maker's "
+                + "certificates. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
-            "What a client gets that offers no HTTP/1.1 inside TLS to a host that is intercepted, as gRPC does: a tunnel once the "
-                + "server has been judged, or nothing."),
+            "What a client gets that offers no HTTP/1.1 in TLS to an intercepted host, as gRPC does: a tunnel once Larder has "
+                + "verified the server, or no connection."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
-            "For how long a host that only `tls.default` intercepts gets tunnels once a client has refused our certificate for it; "
-                + "`0s`: it does not."),
+            "How long a host that only `tls.default` intercepts gets tunnels after a client rejected Larder's certificate for "
+                + "it. `0s`: not at all."),
         Setting(
             "tls.authority.folder", \.tls.authority.folder,
-            .optional(.path, or: "auto", meaning: "where `larder ca init` makes it"),
-            reloadable: true, "The certificate authority by which hosts are intercepted."),
+            .optional(.path, or: "auto", meaning: "where `larder ca init` creates it"),
+            reloadable: true, "The CA that issues certificates for intercepted hosts."),
         Setting(
             "tls.authority.passphrase_file", \.tls.authority.passphraseFile,
-            .optional(.path, or: "off", meaning: "its key is not encrypted"), reloadable: true,
-            "A file whose first line is the passphrase of its key."),
+            .optional(.path, or: "off", meaning: "the CA's key is not encrypted"), reloadable: true,
+            "A file whose first line is the passphrase of the CA's key."),
         Setting(
-            "tls.key_log", \.tls.keyLog, .optional(.path, or: "off", meaning: "they are not"), reloadable: true,
-            "A file to which the secrets of TLS connections are written, for those who look for a fault. Whoever has it reads what passes."
+            "tls.key_log", \.tls.keyLog, .optional(.path, or: "off", meaning: "no file"), reloadable: true,
+            "A file to which Larder writes the secrets of TLS connections, for debugging. Anyone who can read it can decrypt "
+                + "the traffic."
         ),
         Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
-            "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
+            "What happens if the `Host` field differs from the target's host: Larder ignores and rewrites the field, or "
+                + "denies the request."
         ),
         Setting(
             "replay.layers", \.recordings.layers, .list(of: .path), reloadable: true,
-            "The snapshots that `mode: replay` answers from, asked in this order; the first that has an answer gives it. `cache` as the "
-                + "last one is what is stored, whatever its age."),
+            "The snapshots that `mode: replay` serves from. Larder searches them in this order; the first match counts. "
+                + "`cache` as the last entry serves stored responses at any age."),
         Setting(
             "replay.as_of", \.recordings.asOf, .generation, reloadable: true,
-            "Up to which generation snapshots are asked, by its number or by a time; `newest`: all."),
+            "The newest generation of the snapshots that is replayed, by its number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
-            "What a request gets for which several answers were recorded, when it has got them all: the first again, the last again, or 504."
+            "What a request with several recorded responses gets after the last one: the first again, the last again, or 504."
         ),
         Setting(
             "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
-            "Who goes through such answers together: all clients of this server, those who give one name, or those of one address."
+            "Which clients advance together through several recorded responses: all clients of this server, clients with the "
+                + "same user name, or clients at the same address."
         ),
         Setting(
             "replay.failures", \.recordings.failures, .word(), reloadable: true,
             "What a request gets that failed when it was recorded: the same failure, or 504 as if it had not been recorded."),
         Setting(
             "replay.dates", \.recordings.dates, .word(), reloadable: true,
-            "How answers are dated: as they were recorded, or with `Date`, `Expires` and what cookies say of their ends moved, as if they had been "
-                + "recorded when they are given."),
+            "How replayed responses are dated: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
+                + "they were recorded now."),
         Setting(
-            "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "however old"),
+            "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "any age"),
             reloadable: true,
-            "How long after it was recorded a snapshot may be replayed; its newest generation counts."),
+            "How old a snapshot may be when it is replayed. The age of its newest generation counts."),
         Setting(
             "replay.on_expired", \.recordings.onExpired, .word(), reloadable: true,
-            "What comes of a snapshot that is older: a warning; or it is not replayed at all (`fail`); or, in `mode: replay`, it is recorded anew, as "
-                + "`mode: refresh` does: every request goes out, although `replay` lets nothing out. In other modes, and where a rule replays, `refresh` is "
-                + "a warning."),
+            "What happens to a snapshot older than `replay.expires_after`: Larder warns (`warn`), does not replay it "
+                + "(`fail`), or re-records it in `mode: replay` (`refresh`). `refresh` forwards every request, as `mode: refresh` "
+                + "does, although `mode: replay` forwards none. In other modes, and if a rule replays, `refresh` only warns."),
         Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
-            "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),
+            "Files with public keys in PEM. Larder replays only snapshots that one of them has signed. If the list is empty, "
+                + "it replays any snapshot."),
         Setting(
             "record.file", \.recordings.file, .optional(.path, or: "off", meaning: "nothing is recorded"), reloadable: true,
-            "The snapshot that `mode: record` makes. It is written as `FILE.partial` until Larder ends, or goes over to another mode."
+            "The snapshot that `mode: record` writes. It is called `FILE.partial` until Larder stops or changes its mode."
         ),
         Setting(
             "record.existing", \.recordings.existing, .word(), reloadable: true,
-            "What becomes of a file that is there: it is left alone and nothing starts, it gets a further generation, or it is replaced once "
-                + "the new one is finished; `resume` goes on with `FILE.partial`."),
+            "What happens if the file exists: Larder does not start and leaves the file alone, appends a generation, or "
+                + "replaces the file once the new one is complete. `resume` continues `FILE.partial`."),
         Setting(
-            "record.match", \.recordings.match, .optional(.path, or: "off", meaning: "requests are compared as they are"),
+            "record.match", \.recordings.match,
+            .optional(
+                .path, or: "off",
+                meaning: "requests are compared unchanged"),
             reloadable: true,
-            "A JSON file of match rules, kept with the snapshot: see [match-rules.md](match-rules.md)."),
+            "A JSON file with the match rules: which parts of requests distinguish recordings. It is stored in the snapshot. "
+                + "See [match-rules.md](match-rules.md)."),
         Setting(
             "record.no_store", \.recordings.noStore, .word(), reloadable: true,
-            "Whether responses are recorded that no shared cache may keep (`no-store`, `private`)."),
+            "Whether to record responses that a shared cache may not store (`no-store`, `private`)."),
         Setting(
             "record.unscanned", \.recordings.unscanned, .word(), reloadable: true,
-            "What becomes of bodies that cannot be searched for secrets: `auto` refuses JSON and forms and keeps others."),
+            "What happens to bodies that cannot be searched for secrets. `auto` refuses JSON and forms, and keeps others."),
         Setting(
-            "recordings.key", \.recordings.key, .optional(.path, or: "off", meaning: "any value stands for a secret"),
+            "recordings.key", \.recordings.key,
+            .optional(
+                .path, or: "off",
+                meaning: "any value matches a secret"),
             reloadable: true,
-            "The project's key, by which a secret is known again without being in a recording. Whoever may not know the secrets is not to "
-                + "have it."),
+            "The project's key, with which Larder recognizes a secret that is not in the recording itself. Keep it from "
+                + "anyone who may not know the secrets."),
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
-            "The Unix socket on which `larder status` and its kin reach a running Larder; for its owner alone."),
+            "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "
+                + "use it."),
         Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
-            "For how many of the latest requests each loop remembers its decisions, for `larder explain --id`."),
-        Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
+            "Number of recent requests for which each thread keeps its decisions, for `larder explain --id`."),
+        Setting(
+            "rules", \.rules, .rules, reloadable: true,
+            "Which requests are allowed, and how requests and responses are changed, stored and checked."),
     ]
 
     /// The settings that differ between what runs and what was read, and that take effect only at the next start.

@@ -93,7 +93,7 @@ package struct SettingsSources: Sendable {
                 // Without the prefix, which would make everything look near.
                 let nearest = NearestName.of(
                     String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
-                if let nearest { warnings.append("\(printable(name)) is no setting; did you mean LARDER_\(nearest)?") }
+                if let nearest { warnings.append("\(printable(name)) is not a setting; did you mean LARDER_\(nearest)?") }
                 continue
             }
             add(Self.layer(named: name, setting: known, text: text), from: name)
@@ -125,7 +125,7 @@ package struct SettingsSources: Sendable {
         var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
         // What was decided about is what was read, files that the settings name included.
         if let project, let digest, !project.isUnchanged(since: digest) {
-            let problems = ProjectSettings.problem("this project's files changed while they were read; nothing of them is used")
+            let problems = ProjectSettings.problem("this project's files changed while Larder read them; it uses none of them")
             unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
         }
         if !unreadable.isEmpty {
@@ -153,13 +153,13 @@ package struct SettingsSources: Sendable {
         Result { () throws(SettingsProblems) in
             var problems = SettingsProblems()
             guard !text.allSatisfy(\.isWhitespace) else {
-                problems.add("no value is given", path: setting, at: .none)
+                problems.add("has no value", path: setting, at: .none)
                 throw problems
             }
             do throws(SettingsProblems) {
                 let value = try YAMLReader.read(text).withoutPlaces
                 if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }
-                problems.add("expected the name of a setting", path: "", at: .none)
+                problems.add("expected a setting's name", path: "", at: .none)
             } catch {
                 for problem in error.all { problems.add(problem.message, path: problem.path, at: .none) }
             }

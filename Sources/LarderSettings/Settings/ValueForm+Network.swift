@@ -51,14 +51,15 @@ extension ValueForm where Value == String {
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, show: { .text($0) })
 
     static let upstreamProxy = text(
-        "an HTTP proxy's address, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"), isSecret: true,
+        "the address of an HTTP proxy, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
+        isSecret: true,
         parse: { UpstreamProxyAddress($0) == nil ? nil : $0 }, show: { .text(UpstreamProxyAddress($0)?.redacted ?? "(redacted)") }
     )
 }
 
 extension ValueForm where Value == String {
     static let fieldName = text(
-        "a field's name, such as CDN-Cache-Control", schema: .pattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
+        "a field name, such as CDN-Cache-Control", schema: .pattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
         parse: { FieldName($0) == nil ? nil : $0 }, show: { .text($0) })
 }
 
@@ -81,7 +82,7 @@ extension ValueForm where Value == IPAddress {
 extension ValueForm where Value == [String: [IPAddress]] {
     /// `{NAME: ADDRESS}`, or a list of addresses; names are compared in lower case.
     static let namesToAddresses = ValueForm(
-        about: "a mapping from host names to an address each, or a list of them",
+        about: "a mapping from host names to an address, or to a list of addresses",
         schema: .object([
             ("type", .string("object")),
             (

@@ -11,7 +11,7 @@ extension ValueForm where Value == TrustSettings.Fallback {
                 return TrustSettings.Fallback(meaning: .deny, shown: .plain("deny"))
             }
             guard let terms = TrustTerms(cursor, mayWeaken: false, problems: &problems) else { return nil }
-            if terms.labels != nil { terms.report("`labels` belongs to a pattern in tls.hosts", at: "labels", to: &problems) }
+            if terms.labels != nil { terms.report("`labels` is only for a pattern in tls.hosts", at: "labels", to: &problems) }
             return TrustSettings.Fallback(meaning: .policy(terms), shown: ShownValue(cursor.node))
         },
         show: \.shown)

@@ -45,7 +45,7 @@ extension ValueForm {
 
     static func list<Element>(of form: ValueForm<Element>) -> ValueForm where Value == [Element] {
         ValueForm(
-            about: "a list; each is \(form.about)", schema: .object([("type", .string("array")), ("items", form.schema)]),
+            about: "a list; each entry is \(form.about)", schema: .object([("type", .string("array")), ("items", form.schema)]),
             read: { cursor, problems in
                 guard let elements = cursor.list(problems: &problems) else { return nil }
                 let values = elements.compactMap { form.read($0, &problems) }

@@ -18,7 +18,7 @@ package enum YAMLReader {
             throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
         }
         if let excess = firstAlias(in: text, after: aliasLimit) {
-            throw single("more than \(aliasLimit) aliases (`*name`); quote what is not one", excess)
+            throw single("more than \(aliasLimit) aliases (`*name`); put quotes around a value that is not an alias", excess)
         }
         let root: Node?
         do {
@@ -53,7 +53,7 @@ package enum YAMLReader {
             }
             return SettingsNode(.mapping(entries), at: place)
         case .alias:
-            throw single("this alias stands for nothing", place)
+            throw single("this alias refers to nothing", place)
         }
     }
 
@@ -91,11 +91,11 @@ package enum YAMLReader {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
             // What people run into: `host: *.example` without quotes.
             let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
-            let hint = isAboutAlias ? " (a text that begins with `*` or `&` stands in quotes)" : ""
+            let hint = isAboutAlias ? " (put quotes around a value that starts with `*` or `&`)" : ""
             // What the end of the text is missing stands a line behind it for the parser, when no line end does.
             return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
         case .duplicatedKeysInMapping(let keys, let context):
-            return single("`\(printable(keys.first ?? ""))` stands twice", place(of: context.mark))
+            return single("`\(printable(keys.first ?? ""))` is set twice", place(of: context.mark))
         case .reader(let problem, _, let value, _):
             // Its offset counts what people see as one character. Reading stops at the first one that is not allowed, wherever
             // it stands.

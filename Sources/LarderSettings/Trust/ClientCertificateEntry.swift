@@ -27,11 +27,13 @@ struct ClientCertificateEntry: Sendable {
             guard let (host, port) = TrustEntry.parts(of: entry.key), !host.hasPrefix("*"),
                 let scope = HostScope(host: host, port: port)
             else {
-                report("expected one host in ASCII or an address, with or without `:port`: nobody else is shown the certificate")
+                report(
+                    "expected one host in ASCII or an address, with or without `:port`: a client certificate is sent to one host only"
+                )
                 continue
             }
             guard seen.insert(scope).inserted else {
-                report("this host stands here already, in another spelling")
+                report("this host is already listed, in another spelling")
                 continue
             }
             if let read = ClientCertificateEntry(scope, entry.value, problems: &problems) { found.append(read) }
@@ -109,12 +111,12 @@ struct ClientCertificateEntry: Sendable {
             case .pkcs12(let archive): (archive.cursor, archive.cursor)
             }
         return switch fault {
-        case .unreadableCertificate: (first, "has no certificate, or one that cannot be read")
-        case .unreadableKey: (keyed, "has no private key, or one that cannot be read")
-        case .unreadableArchive: (first, "is no PKCS #12, or is encrypted in a way that is no longer known")
+        case .unreadableCertificate: (first, "contains no certificate, or one that cannot be read")
+        case .unreadableKey: (keyed, "contains no private key, or one that cannot be read")
+        case .unreadableArchive: (first, "is not PKCS #12, or has an unsupported encryption")
         case .passphraseMissing: (keyed, "is encrypted: `passphrase` is missing")
-        case .passphraseWrong: (passphrase?.cursor ?? keyed, "this is not the passphrase")
-        case .keyOfAnother: (keyed, "this is not the key of the certificate")
+        case .passphraseWrong: (passphrase?.cursor ?? keyed, "this passphrase is wrong")
+        case .keyOfAnother: (keyed, "this key does not belong to the certificate")
         }
     }
 }

@@ -51,7 +51,7 @@ struct ListenerLoading {
         if let file = terms.clients {
             guard let bytes = bytes(file, of: address, isSecret: false) else { return nil }
             guard let read = Certificate.reading(pem: bytes) else {
-                report("\(printable(file)) has no certificates in PEM, or one that cannot be read", of: address)
+                report("\(printable(file)) contains no certificates in PEM, or one that cannot be read", of: address)
                 return nil
             }
             clientRoots = read
@@ -59,7 +59,7 @@ struct ListenerLoading {
         switch terms.certificate {
         case .authority(let names):
             let read = names.compactMap { try? LeafName($0) }  // those that are none are told below
-            if read.count < names.count { report("`names` holds what is no host's name", of: address) }
+            if read.count < names.count { report("`names` contains a name that is not a host name", of: address) }
             return LoadedListener(identity: nil, names: read + ownNames(address), clientRoots: clientRoots)
         case .files(let certificate, let key):
             guard let text = bytes(certificate, of: address, isSecret: false),
@@ -73,7 +73,7 @@ struct ListenerLoading {
                 return nil
             }
             guard let context = ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
-                report("TLS cannot be spoken by \(printable(certificate)): its key may be too weak", of: address)
+                report("TLS cannot use \(printable(certificate)): its key may be too weak", of: address)
                 return nil
             }
             return LoadedListener(identity: identity, names: [], clientRoots: clientRoots)
@@ -101,10 +101,10 @@ struct ListenerLoading {
     private static func sentence(_ fault: ClientIdentity.Fault, certificate: String, key: String) -> String {
         switch fault {
         case .unreadableCertificate, .unreadableArchive:
-            "\(printable(certificate)) has no certificate, or one that cannot be read"
-        case .unreadableKey: "\(printable(key)) has no private key, or one that cannot be read"
-        case .passphraseMissing, .passphraseWrong: "\(printable(key)) is encrypted, and a listener's key may not be"
-        case .keyOfAnother: "\(printable(key)) is not the key of \(printable(certificate))"
+            "\(printable(certificate)) contains no certificate, or one that cannot be read"
+        case .unreadableKey: "\(printable(key)) contains no private key, or one that cannot be read"
+        case .passphraseMissing, .passphraseWrong: "\(printable(key)) is encrypted; a listener's key must not be"
+        case .keyOfAnother: "\(printable(key)) does not belong to \(printable(certificate))"
         }
     }
 }

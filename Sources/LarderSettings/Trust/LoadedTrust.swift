@@ -73,18 +73,20 @@ struct TrustWarning: Sendable {
         switch matter {
         case .weakened(let meanings, let until):
             now > until.lastSecond
-                ? "\(subject): what weakened this policy has ended with \(until); take it out"
+                ? "\(subject): the weakening of this policy ended on \(until); remove it"
                 : "\(subject): this policy is weakened until \(until): \(meanings.joined(separator: ", "))"
         case .pinsExpire(let day, let onExpiry):
             if now <= day.lastSecond {
                 nil
             } else if onExpiry == .fails {
-                "\(subject): the pins' time ended with \(day), and nobody is let through"
+                "\(subject): the pins expired on \(day), so Larder rejects the host's connections"
             } else {
-                "\(subject): the pins' time ended with \(day), and a wrong key is only reported"
+                "\(subject): the pins expired on \(day), so a wrong key is only reported"
             }
-        case .keyLog: "\(subject): the secrets of TLS connections are written down: whoever has the file reads what passes"
-        case .noSystemAnchors: "\(subject): this system has no anchors: no server is believed whose host is not in tls.hosts"
+        case .keyLog:
+            "\(subject): Larder writes the secrets of TLS connections to this file; anyone who can read it can decrypt the traffic"
+        case .noSystemAnchors:
+            "\(subject): this system has no CA certificates, so Larder trusts no server that is not in tls.hosts"
         }
     }
 }

@@ -15,7 +15,7 @@ extension PinTerms {
         expires = mapping["expires"].flatMap { CalendarDay.read($0, problems: &problems) }
         if let value = mapping["on_expiry"] {
             onExpiry = value.word(among: ["report_only": .reports, "fail": .fails], problems: &problems) ?? onExpiry
-            if mapping["expires"] == nil { value.report("nothing says when: `expires` is missing", to: &problems) }
+            if mapping["expires"] == nil { value.report("`expires` is missing: there is no date for it", to: &problems) }
         }
         // For people only, but no less a text.
         _ = mapping["comment"]?.text(problems: &problems)
@@ -23,7 +23,7 @@ extension PinTerms {
 
     private func sources(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Source] {
         if case .sequence(let nodes) = cursor.node.value, nodes.isEmpty {
-            cursor.report("there is no pin in it", to: &problems)
+            cursor.report("contains no pin", to: &problems)
             return []
         }
         return cursor.oneOrMore(problems: &problems).compactMap { source($0, problems: &problems) }
@@ -34,7 +34,7 @@ extension PinTerms {
         do throws(Pin.Fault) {
             let pin = try Pin(text)
             if mode == .publicKey { return .digest(pin, cursor) }
-            cursor.report("certificates are pinned: this has to be a certificate's file, not a key's digest", to: &problems)
+            cursor.report("`mode: certificate` needs a certificate file, not the digest of a key", to: &problems)
         } catch {
             if error == .unknownForm, !Self.isMisspelledDigest(text) {
                 return TrustTerms.NamedFile(cursor, problems: &problems).map { .file($0) }
@@ -42,8 +42,8 @@ extension PinTerms {
             let isDigest = error == .malformedDigest
             cursor.report(
                 isDigest
-                    ? "not the base64 of a SHA-256 digest: 43 letters and `=` behind `sha256/`"
-                    : "expected a key's digest `sha256/…` or a file in PEM or DER, found `\(printable(text))`",
+                    ? "not the base64 of a SHA-256 digest: expected 43 characters and `=` after `sha256/`"
+                    : "expected a key digest `sha256/…` or a file in PEM or DER, found `\(printable(text))`",
                 suggestion: isDigest ? nil : "sha256/…", to: &problems)
         }
         return nil

@@ -22,7 +22,7 @@ enum SecretReference: Equatable, Sendable {
     /// - Returns: `nil` after a problem, which never repeats what was written: it may be the secret.
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> SecretReference? {
         guard case .scalar(let scalar) = cursor.node.value, let reference = SecretReference(scalar.text) else {
-            cursor.report("expected `${env:NAME}` or `${file:PATH}`: a secret itself does not belong here", to: &problems)
+            cursor.report("expected `${env:NAME}` or `${file:PATH}`: do not put the secret itself here", to: &problems)
             return nil
         }
         return reference

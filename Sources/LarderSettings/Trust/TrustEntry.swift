@@ -26,14 +26,14 @@ package struct TrustEntry: Sendable {
             guard let (host, port) = parts(of: entry.key), HostScope(host: host) != nil else {
                 report(
                     entry.key == "*"
-                        ? "`*` is no host: what holds for all others is tls.default"
+                        ? "`*` is not a host: use tls.default for all other hosts"
                         : "expected a host in ASCII, an address or `*.` and a host, with or without `:port`")
                 return nil
             }
             guard let terms else { return nil }
             let isPattern = host.hasPrefix("*.")
             if !isPattern, terms.labels != nil {
-                terms.report("`labels` belongs to a pattern such as `*.\(entry.key)`", at: "labels", to: &problems)
+                terms.report("`labels` is only for a pattern such as `*.\(entry.key)`", at: "labels", to: &problems)
             }
             // As in rules, a star stands for any depth.
             guard let scope = HostScope(host: host, labels: terms.labels ?? .all, port: port) else { return nil }

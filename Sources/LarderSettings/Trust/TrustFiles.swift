@@ -53,7 +53,7 @@ package struct TrustFiles: Sendable {
         do throws(TrustPolicyFault) {
             return try TrustAnchors(pem: bytes)
         } catch {
-            throw LocalFile.Unreadable(reason: "\(path) has a certificate that cannot be read")
+            throw LocalFile.Unreadable(reason: "\(path) contains a certificate that cannot be read")
         }
     }
 }

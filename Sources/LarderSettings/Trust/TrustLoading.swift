@@ -92,7 +92,7 @@ struct TrustLoading {
         for host in hosts {
             let position = LocatedProblem.position(of: host.place, in: origin.layer)
             if let first = positions.updateValue(position, forKey: host.scope) {
-                report("these hosts have a policy already, at \(first)", path: host.path, at: host.place, in: origin)
+                report("these hosts already have a policy, at \(first)", path: host.path, at: host.place, in: origin)
                 continue
             }
             let subject = "\(host.path) (\(position))"
@@ -144,11 +144,11 @@ struct TrustLoading {
             }
             let named = settings.folder.map { AuthorityFolder(path: origin.path(of: $0)) }
             guard let folder = named ?? AuthorityFolder(files.environment) else {
-                throw AuthorityFolderError("nothing says where the authority stands that intercepts: HOME is not set")
+                throw AuthorityFolderError("the CA's folder is unknown: HOME is not set")
             }
             authority = try folder.authority(try folder.roots(at: .now).signing.seat, passphrase: passphrase)
         } catch {
-            report("an authority is needed: \(error.reason)", path: "tls.authority.folder", at: origin.place, in: origin)
+            report("interception needs a CA: \(error.reason)", path: "tls.authority.folder", at: origin.place, in: origin)
         }
     }
 
@@ -159,7 +159,8 @@ struct TrustLoading {
             let position = LocatedProblem.position(of: origin.place, in: origin.layer)
             remarks.append(TrustWarning(subject: "tls.key_log (\(position))", matter: .keyLog))
         } catch {
-            let reason = error.code == EPERM ? "it has to be a file of its owner's alone" : String(cString: strerror(error.code))
+            let reason =
+                error.code == EPERM ? "only its owner may have access to the file" : String(cString: strerror(error.code))
             let message = "cannot write \(printable(path, limit: 4096)): \(reason)"
             report(message, path: "tls.key_log", at: origin.place, in: origin)
         }
@@ -190,7 +191,7 @@ struct TrustLoading {
         do throws(SettingsProblems) {
             let root = try SettingsFile.node(at: path)
             let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
-            if hosts.isEmpty, problems.isEmpty { problems.add("there is no host in it", path: "", at: root.place) }
+            if hosts.isEmpty, problems.isEmpty { problems.add("contains no host", path: "", at: root.place) }
             if problems.isEmpty {
                 add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place), isIncluded: true)
             }
@@ -212,7 +213,7 @@ struct TrustLoading {
                 return (.deny, files.connectWay(of: terms))
             }
         } catch {
-            let message = "cannot read the system's anchors: \(error.reason)"
+            let message = "cannot read the system's CA certificates: \(error.reason)"
             let problem = SettingsProblem(message, path: "tls.default", at: origin.place)
             located.append(LocatedProblem(source: origin.layer, problem: problem))
             return nil

@@ -51,24 +51,25 @@ struct TrustMaterial {
     /// At which key a policy's fault is, and in words.
     private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
         switch fault {
-        case .emptyPins: ("pins", "there is no pin in it")
-        case .pinWithoutCertificate: ("pins", "these pins have to be certificates' files: a key's digest is no anchor")
-        case .anchorsWithoutPins: ("anchors", "there are no `pins` that could be the anchors")
+        case .emptyPins: ("pins", "contains no pin")
+        case .pinWithoutCertificate:
+            ("pins", "these pins must be certificate files: the digest of a key cannot be a trust anchor")
+        case .anchorsWithoutPins: ("anchors", "no `pins` are set that could be the trust anchors")
         case .anchorsWithoutBindingPins:
             (
                 "anchors",
-                "pins that are the anchors are always enforced: not report_only, nor from a day on, nor after they expire"
+                "pins that are the trust anchors must always be enforced: no report_only, no enforce_from, no report_only after they expire"
             )
         case .untrustedRootWithoutBindingPins:
             (
                 "allow_untrusted_root",
-                "without `pins` that are always enforced anybody could be the host: not report_only, nor from a day on, nor "
-                    + "after they expire"
+                "without `pins` that are always enforced, any server could claim to be the host: no report_only, no enforce_from, "
+                    + "no report_only after they expire"
             )
-        case .emptyAnchors, .unreadableAnchors: ("anchors", "a certificate in it cannot be read")
-        case .unreadableRevocationList: ("crl_files", "a revocation list in it cannot be read")
-        case .revocationWithoutLists: ("crl", "there are no `crl_files` for it")
-        case .keySizeBelowFloor: ("minimum_key_sizes", "keys so short protect nothing")
+        case .emptyAnchors, .unreadableAnchors: ("anchors", "contains a certificate that cannot be read")
+        case .unreadableRevocationList: ("crl_files", "contains a revocation list that cannot be read")
+        case .revocationWithoutLists: ("crl", "no `crl_files` are set")
+        case .keySizeBelowFloor: ("minimum_key_sizes", "keys of this size are not secure")
         case .malformedHost, .repeatedHost: preconditionFailure("a policy knows no hosts")
         }
     }
@@ -85,9 +86,10 @@ struct TrustMaterial {
             do throws(LocalFile.Unreadable) {
                 if system == nil { system = try files.systemAnchors() }
                 if let system { return .given(system) }
-                terms.report("this system has no anchors in any of the usual places; name a bundle", at: "anchors", to: &problems)
+                terms.report(
+                    "this system has no CA certificates in the usual places; name a bundle", at: "anchors", to: &problems)
             } catch {
-                terms.report("cannot read the system's anchors: \(error.reason)", at: "anchors", to: &problems)
+                terms.report("cannot read the system's CA certificates: \(error.reason)", at: "anchors", to: &problems)
             }
             return nil
         }
@@ -104,7 +106,7 @@ struct TrustMaterial {
             bundles[path] = anchors
             return anchors
         } catch {
-            file.cursor.report("has no certificates in PEM, or one that cannot be read", to: &problems)
+            file.cursor.report("contains no certificates in PEM, or one that cannot be read", to: &problems)
             return nil
         }
     }
@@ -121,7 +123,7 @@ struct TrustMaterial {
                 _ = try RevocationLists([bytes])
                 contents.append(bytes)
             } catch {
-                file.cursor.report("has no revocation list in DER or PEM, or one that cannot be read", to: &problems)
+                file.cursor.report("contains no revocation list in DER or PEM, or one that cannot be read", to: &problems)
             }
         }
         // Each of them was read just now.
@@ -142,7 +144,7 @@ struct TrustMaterial {
             let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
             // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
             if backup.contains(where: { live.contains(Self.digest(of: $0, mode: terms.mode)) }) {
-                source.cursor.report("this backup is one of the pins under `of` already", to: &problems)
+                source.cursor.report("this backup is already one of the pins under `of`", to: &problems)
             }
             pins += backup
         }
@@ -172,11 +174,12 @@ struct TrustMaterial {
         do throws(Pin.Fault) {
             let pins = try Pin.reading(file: bytes)
             if mode == .publicKey || pins.allSatisfy({ $0.certificate != nil }) { return pins }
-            file.cursor.report("certificates are pinned, and a public key stands in this file", to: &problems)
+            file.cursor.report("`mode: certificate` needs a certificate, and this file contains a public key", to: &problems)
         } catch {
             file.cursor.report(
                 error == .nothingToPin
-                    ? "has neither a certificate nor a public key" : "a certificate or public key in it cannot be read",
+                    ? "contains neither a certificate nor a public key"
+                    : "contains a certificate or public key that cannot be read",
                 to: &problems)
         }
         return []

@@ -45,11 +45,12 @@ extension TrustTerms {
         let enforcedFrom = mapping["enforce_from"].flatMap { CalendarDay.read($0, problems: &problems) }
         if mapping["pins"] == nil {
             for key in ["mode", "enforce_from"] {
-                mapping[key]?.report("there are no `pins` for it", to: &problems)
+                mapping[key]?.report("no `pins` are set", to: &problems)
             }
         }
         if isReportOnly == false, enforcedFrom != nil {
-            mapping["mode"]?.report("until the day of `enforce_from` it is", suggestion: "report_only", to: &problems)
+            mapping["mode"]?.report(
+                "it is not `enforce` before the day of `enforce_from`", suggestion: "report_only", to: &problems)
         }
         pins?.isReportOnly = isReportOnly ?? false
         pins?.enforcedFrom = enforcedFrom
@@ -101,19 +102,21 @@ extension TrustTerms {
     private func checkTogether(mayWeaken: Bool, problems: inout SettingsProblems) {
         for (key, _) in weaknesses {
             if !mayWeaken {
-                report("what holds for all hosts is never weakened: name the host in tls.hosts", at: key, to: &problems)
+                report("a policy for all hosts cannot be weakened: name the host in tls.hosts", at: key, to: &problems)
             } else if until == nil {
-                report("this weakens the policy: it needs a day, `until: DATE`, beside it", at: key, to: &problems)
+                report("this weakens the policy: add `until: DATE`", at: key, to: &problems)
             }
         }
         if until != nil, weaknesses.isEmpty {
-            report("nothing weakens the policy that could end", at: "until", to: &problems)
+            report("no part of this policy is weakened, so `until` has no effect", at: "until", to: &problems)
         }
-        if listCheck != .off, listFiles.isEmpty { report("there are no `crl_files` for it", at: "crl", to: &problems) }
-        if listCheck == .off, !listFiles.isEmpty { report("nothing asks them: `crl` is off", at: "crl_files", to: &problems) }
+        if listCheck != .off, listFiles.isEmpty { report("no `crl_files` are set", at: "crl", to: &problems) }
+        if listCheck == .off, !listFiles.isEmpty {
+            report("`crl` is off, so these files are not used", at: "crl_files", to: &problems)
+        }
         if connect == .tunnel, let pins, pins.enforcement != .reported {
             report(
-                "nobody would look at the pins of a tunnel, and they are enforced; use probe or deny", at: "connect",
+                "the pins are enforced, but Larder cannot check them in a tunnel; use probe or deny", at: "connect",
                 to: &problems)
         }
     }
@@ -130,7 +133,7 @@ extension CalendarDay {
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> CalendarDay? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         if let day = CalendarDay(text) { return day }
-        cursor.report("expected a day of the calendar such as 2027-01-31, found `\(printable(text))`", to: &problems)
+        cursor.report("expected a date such as 2027-01-31, found `\(printable(text))`", to: &problems)
         return nil
     }
 }

@@ -86,8 +86,8 @@ package struct TrustTerms: Sendable {
     /// What of it lets pass what is usually refused: the key, and in words.
     var weaknesses: [(key: String, meaning: String)] {
         var found: [(key: String, meaning: String)] = []
-        if !validatesHost { found.append(("validate_host", "the certificate may be another host's")) }
-        if allowsUntrustedRoot { found.append(("allow_untrusted_root", "the chain may end at a root that nobody trusts")) }
+        if !validatesHost { found.append(("validate_host", "the certificate may belong to another host")) }
+        if allowsUntrustedRoot { found.append(("allow_untrusted_root", "the chain may end at an untrusted root")) }
         if allowsExpired { found.append(("allow_expired", "certificates may have expired")) }
         let usual = KeySizes.usual
         if minimumKeySizes.rsa < usual.rsa || minimumKeySizes.ellipticCurve < usual.ellipticCurve {

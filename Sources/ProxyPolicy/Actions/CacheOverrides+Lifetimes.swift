@@ -9,7 +9,7 @@ extension CacheOverrides {
             return
         }
         guard let entries = cursor.entries(problems: &problems) else { return }
-        if entries.isEmpty { cursor.report("no status is given", to: &problems) }
+        if entries.isEmpty { cursor.report("no status is listed", to: &problems) }
         for entry in entries {
             let lifetime = entry.value.deltaSeconds(problems: &problems)
             if entry.key == "default" {
@@ -21,7 +21,7 @@ extension CacheOverrides {
                 }
                 if (statuses.lower...statuses.upper).allSatisfy(Self.isNeverStored) {
                     problems.add(
-                        "responses with the status `\(SettingsText.quoted(entry.key))` are not stored as such: no lifetime holds for them",
+                        "responses with the status `\(SettingsText.quoted(entry.key))` are not stored by themselves, so a lifetime has no effect",
                         path: entry.value.path, at: entry.place)
                 }
                 if let lifetime { statusLifetimes.add(statuses.lower...statuses.upper, lifetime: lifetime) }

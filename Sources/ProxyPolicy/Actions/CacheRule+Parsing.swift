@@ -11,7 +11,7 @@ extension CacheRule {
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
-        if mapping.isEmpty { cursor.report("nothing to do: give policy, store, ttl or another word", to: &problems) }
+        if mapping.isEmpty { cursor.report("nothing to do: give policy, store, ttl or another key", to: &problems) }
         overrides.policy = mapping["policy"]?.word(
             among: [
                 "use_protocol": CachePolicy.useProtocol, "reload": .reload, "reload_all": .reloadAll,
@@ -38,17 +38,17 @@ extension CacheRule {
     private func checkUnsafe(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         let posts = key?.bodyMethods?.contains(.post) ?? false
         let overridingWords: [(isGiven: Bool, cursor: SettingsCursor?, what: String)] = [
-            (!overrides.ignored.isEmpty, mapping["ignore"], "what the origin server forbids is stored"),
-            (overrides.setCookie == .always, mapping["set_cookie"], "cookies are shared on a lifetime that is guessed"),
-            (posts, mapping["key"], "POST is answered from the store (RFC 9111 §4)"),
+            (!overrides.ignored.isEmpty, mapping["ignore"], "this stores responses that the origin server forbids to store"),
+            (overrides.setCookie == .always, mapping["set_cookie"], "this shares cookies for a heuristic lifetime"),
+            (posts, mapping["key"], "this serves responses to POST from the store (RFC 9111 §4)"),
         ]
         if !overrides.unsafe {
             for word in overridingWords where word.isGiven {
-                word.cursor?.report("\(word.what): this needs `unsafe: true` beside it", to: &problems)
+                word.cursor?.report("\(word.what): add `unsafe: true`", to: &problems)
             }
         } else if overrides.policy == nil, !overrides.givesLifetime, !overridingWords.contains(where: \.isGiven) {
             mapping["unsafe"]?.report(
-                "unsafe holds for policy, ttl, ignore, set_cookie: always and key.body: POST of its own rule, and none is given",
+                "unsafe is for policy, ttl, ignore, set_cookie: always and key.body: POST in the same rule, and none is set",
                 to: &problems)
         }
     }
@@ -88,7 +88,7 @@ extension CacheRule {
             let isReadable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",\"\\".utf8.contains($0) }
             if (1...PolicyLimits.tagLength).contains(text.utf8.count), isReadable { return text }
             item.report(
-                "a tag is 1 to \(PolicyLimits.tagLength) visible ASCII characters without comma, \" and \\", to: &problems)
+                "a tag must be 1 to \(PolicyLimits.tagLength) visible ASCII characters without comma, \" and \\", to: &problems)
             return nil
         }
     }

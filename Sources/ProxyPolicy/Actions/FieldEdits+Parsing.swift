@@ -30,7 +30,7 @@ extension FieldEdits {
         _ kind: Kind, parsing cursor: SettingsCursor, of message: Message, problems: inout SettingsProblems
     ) {
         guard let entries = cursor.entries(problems: &problems) else { return }
-        if entries.isEmpty { cursor.report("no field is given", to: &problems) }
+        if entries.isEmpty { cursor.report("no field is listed", to: &problems) }
         var seen: [FieldName] = []
         for entry in entries {
             let values = entry.value.oneOrMore(problems: &problems).compactMap { Self.value($0, problems: &problems) }
@@ -40,7 +40,7 @@ extension FieldEdits {
                 problems.add(reason, path: path, at: entry.place)
                 continue
             }
-            if seen.contains(name) { problems.add("this field stands twice", path: path, at: entry.place) }
+            if seen.contains(name) { problems.add("this field is listed twice", path: path, at: entry.place) }
             seen.append(name)
             add(kind, name, values)
         }
@@ -50,7 +50,7 @@ extension FieldEdits {
         _ text: String, at place: SettingsPlace, path: String, problems: inout SettingsProblems
     ) -> FieldName? {
         guard let name = FieldName(text) else {
-            problems.add("`\(SettingsText.quoted(text))` is no field name", path: path, at: place)
+            problems.add("`\(SettingsText.quoted(text))` is not a field name", path: path, at: place)
             return nil
         }
         if let reason = FieldProtection.reason(againstTouching: name) {
@@ -63,7 +63,7 @@ extension FieldEdits {
     private static func value(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> FieldValue? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         guard text.utf8.count <= PolicyLimits.fieldValueLength else {
-            cursor.report("a field value has at most \(PolicyLimits.fieldValueLength) bytes", to: &problems)
+            cursor.report("a field value must have at most \(PolicyLimits.fieldValueLength) bytes", to: &problems)
             return nil
         }
         do {
@@ -71,8 +71,9 @@ extension FieldEdits {
         } catch {
             switch error {
             // The value is not said: it may be a secret.
-            case .control: cursor.report("a field value holds no line break, NUL or other control", to: &problems)
-            case .outerBlank: cursor.report("a field value neither begins nor ends with a blank", to: &problems)
+            case .control:
+                cursor.report("a field value must not contain a line break, NUL or other control character", to: &problems)
+            case .outerBlank: cursor.report("a field value must not begin or end with a blank", to: &problems)
             }
         }
         return nil

@@ -6,14 +6,14 @@ enum FieldProtection {
     static func reason(againstTouching name: FieldName) -> String? {
         switch name.known {
         case .contentLength, .transferEncoding, .trailer, .te, .contentRange:
-            "\(name) frames the message; no rule may change it"
+            "\(name) frames the message; rules cannot change it"
         case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .proxyAuthenticationInfo,
             .upgrade, .http2Settings, .expect:
-            "\(name) belongs to one connection; no rule may change it"
-        case .host: "Host follows from the target of the request; no rule may change it"
-        case .via, .maxForwards: "\(name) guards against loops; no rule may change it"
-        case .age, .cacheStatus, .proxyStatus: "\(name) is what this proxy says itself; no rule may change it"
-        case .proxy: "Proxy is dropped from every request; no rule may change it"
+            "\(name) belongs to one connection; rules cannot change it"
+        case .host: "Larder sets Host from the target of the request; rules cannot change it"
+        case .via, .maxForwards: "\(name) prevents loops; rules cannot change it"
+        case .age, .cacheStatus, .proxyStatus: "only this proxy sets \(name); rules cannot change it"
+        case .proxy: "Larder removes Proxy from every request; rules cannot change it"
         default: nil
         }
     }
@@ -23,7 +23,8 @@ enum FieldProtection {
         guard message == .request else { return nil }
         switch field {
         case .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince:
-            return "the client would be sent a part or a comparison for which it did not ask; a rule may only remove this field"
+            return
+                "the client would get a partial or conditional response that it did not request; a rule may only remove this field"
         default: return nil
         }
     }

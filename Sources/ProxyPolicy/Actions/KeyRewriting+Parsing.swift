@@ -24,7 +24,7 @@ extension KeyRewriting {
             guard let text = item.text(problems: &problems) else { return nil }
             if let pattern = ParameterPattern(text) { return pattern }
             item.report(
-                "`\(SettingsText.quoted(text))` is no name of a parameter: as it stands in the URL, a star only at its end",
+                "`\(SettingsText.quoted(text))` is not a parameter name as it appears in the URL; a star may only be at its end",
                 to: &problems)
             return nil
         }
@@ -35,7 +35,7 @@ extension KeyRewriting {
         switch try? HostPattern(text) {  // what is wrong with it is said below
         case .name(let name): return name
         case .any, .below, .address, nil:
-            cursor.report("`\(SettingsText.quoted(text))` is no host's name", to: &problems)
+            cursor.report("`\(SettingsText.quoted(text))` is not a host name", to: &problems)
             return nil
         }
     }
@@ -47,10 +47,10 @@ extension KeyRewriting {
         for item in items {
             guard let text = item.text(problems: &problems) else { continue }
             guard let name = FieldName(text) else {
-                item.report("`\(SettingsText.quoted(text))` is no field name", to: &problems)
+                item.report("`\(SettingsText.quoted(text))` is not a field name", to: &problems)
                 continue
             }
-            if names.contains(name) { item.report("this field stands twice", to: &problems) }
+            if names.contains(name) { item.report("this field is listed twice", to: &problems) }
             names.append(name)
         }
         return names

@@ -10,7 +10,7 @@ extension TransformWords {
         let before = problems.count
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
         if problems.count == before, !Self.workKeys.contains(where: { mapping[$0] != nil }) {
-            cursor.report("nothing to make: give one of \(Self.workKeys.joined(separator: ", "))", to: &problems)
+            cursor.report("nothing to transform: give one of \(Self.workKeys.joined(separator: ", "))", to: &problems)
         }
         readsPropertyLists = mapping["plist_to_json"]?.boolean(problems: &problems)
         readsXML = mapping["xml_to_json"]?.boolean(problems: &problems)
@@ -51,9 +51,9 @@ extension TransformWords {
             }
         }
         let count = (removals?.count ?? 0) + (settings?.count ?? 0)
-        if count > PolicyLimits.pointers { cursor.report("at most \(PolicyLimits.pointers) places", to: &problems) }
+        if count > PolicyLimits.pointers { cursor.report("at most \(PolicyLimits.pointers) pointers", to: &problems) }
         if settings?.isEmpty == true, mapping["set"].map({ $0.node.value }) == .mapping([]) {
-            mapping["set"]?.report("no place is given", to: &problems)
+            mapping["set"]?.report("no pointer is listed", to: &problems)
         }
     }
 

@@ -38,12 +38,12 @@ extension ValidationRule {
             var found: BodyKinds = []
             for item in list {
                 guard let kind = item.word(among: kinds, problems: &problems) else { continue }
-                if !found.insert(kind).inserted { item.report("this kind stands twice", to: &problems) }
+                if !found.insert(kind).inserted { item.report("this kind is listed twice", to: &problems) }
             }
-            if list.count < 2 { cursor.report("of which? any_of takes two kinds or more", to: &problems) }
+            if list.count < 2 { cursor.report("any_of needs two or more kinds", to: &problems) }
             return found
         case .sequence:
-            cursor.report("expected one kind, or any_of with several: {any_of: [json, image]}", to: &problems)
+            cursor.report("expected one kind, or several in any_of: {any_of: [json, image]}", to: &problems)
             return nil
         case .scalar:
             return cursor.word(

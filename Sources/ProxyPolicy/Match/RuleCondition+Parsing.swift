@@ -7,7 +7,7 @@ extension RuleCondition {
         self.init()
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
         if mapping.isEmpty {
-            cursor.report("an empty match; leave it out for a rule that holds for every request", to: &problems)
+            cursor.report("the match is empty; remove it if the rule is for every request", to: &problems)
         }
         hosts = Self.values(mapping["host"], Self.host, problems: &problems)
         ports = Self.values(mapping["port"], Self.port, problems: &problems)
@@ -27,7 +27,7 @@ extension RuleCondition {
         do {
             return try HostPattern(text)
         } catch {
-            cursor.report("`\(SettingsText.quoted(text))` is no host: \(error.explanation)", to: &problems)
+            cursor.report("`\(SettingsText.quoted(text))` is not a host: \(error.explanation)", to: &problems)
             return nil
         }
     }
@@ -54,7 +54,7 @@ extension RuleCondition {
         do {
             return try PathPattern(text)
         } catch {
-            cursor.report("`\(SettingsText.quoted(text))` is no path: \(error.explanation)", to: &problems)
+            cursor.report("`\(SettingsText.quoted(text))` is not a path: \(error.explanation)", to: &problems)
             return nil
         }
     }
@@ -66,7 +66,7 @@ extension RuleCondition {
         let upper = text.uppercased()
         guard let name = MethodName(text), known.contains(text) || !known.contains(upper) else {
             let suggestion = known.contains(upper) ? upper : NearestName.of(text, among: known)
-            cursor.report("`\(SettingsText.quoted(text))` is no method", suggestion: suggestion, to: &problems)
+            cursor.report("`\(SettingsText.quoted(text))` is not a method", suggestion: suggestion, to: &problems)
             return nil
         }
         return name
@@ -78,13 +78,13 @@ extension HostPattern.Fault {
         switch self {
         case .empty: "a name is missing"
         case .tooLong: "at most \(Authority.hostLengthLimit) characters, and \(Authority.labelLengthLimit) between dots"
-        case .moreThanHost: "give the host alone, without scheme, path or user"
-        case .port: "the port has a key of its own, `port`"
-        case .malformedAddress: "write an address as four decimal numbers or as IPv6 in brackets"
-        case .starNotInFront: "a star stands for whole labels in front of a name, as in *.example.com"
+        case .moreThanHost: "give only the host, without scheme, path or user"
+        case .port: "give the port under its own key, `port`"
+        case .malformedAddress: "write an address as four decimal numbers, or as IPv6 in brackets"
+        case .starNotInFront: "a star is allowed only for whole labels at the start, as in *.example.com"
         case .emptyLabel: "a label between dots is empty"
-        case .notInHosts(let scalar) where scalar.isASCII: "`\(SettingsText.quoted(String(scalar)))` does not stand in host names"
-        case .notInHosts: "write names beyond ASCII in their xn-- form"
+        case .notInHosts(let scalar) where scalar.isASCII: "`\(SettingsText.quoted(String(scalar)))` is not allowed in host names"
+        case .notInHosts: "write non-ASCII names in their xn-- form"
         }
     }
 }
@@ -94,10 +94,10 @@ extension PathPattern.Fault {
         switch self {
         case .empty: "it is empty"
         case .tooLong: "at most \(PathPattern.longest) bytes"
-        case .noLeadingSlash: "it begins with a slash, or with a star"
-        case .notInPaths(UInt8(ascii: "?")): "the query is no part of the path"
-        case .notInPaths(UInt8(ascii: "#")): "a fragment is never sent"
-        case .notInPaths: "write blanks and controls as %20 and the like"
+        case .noLeadingSlash: "it must begin with a slash or a star"
+        case .notInPaths(UInt8(ascii: "?")): "the query is not part of the path"
+        case .notInPaths(UInt8(ascii: "#")): "clients never send a fragment"
+        case .notInPaths: "write blanks and control characters as %20 and the like"
         }
     }
 }

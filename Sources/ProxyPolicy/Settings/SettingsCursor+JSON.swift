@@ -7,7 +7,7 @@ extension SettingsCursor {
         var text: [UInt8] = []
         guard writeJSON(into: &text, depth: 0, problems: &problems) else { return nil }
         guard text.count <= PolicyLimits.jsonLength else {
-            report("a value has at most \(PolicyLimits.jsonLength) bytes as JSON", to: &problems)
+            report("a value must have at most \(PolicyLimits.jsonLength) bytes as JSON", to: &problems)
             return nil
         }
         return text
@@ -15,7 +15,7 @@ extension SettingsCursor {
 
     private func writeJSON(into text: inout [UInt8], depth: Int, problems: inout SettingsProblems) -> Bool {
         if depth > PolicyLimits.jsonDepth {
-            report("values stand in each other at most \(PolicyLimits.jsonDepth) deep", to: &problems)
+            report("values are nested more than \(PolicyLimits.jsonDepth) deep", to: &problems)
             return false
         }
         switch node.value {

@@ -55,7 +55,7 @@ package struct SettingsCursor: Sendable {
             if seen.insert(entry.key).inserted {
                 result.append((entry.key, entry.keyPlace, SettingsCursor(entry.value, path: entryPath)))
             } else {
-                problems.add("this key stands twice", path: entryPath, at: entry.keyPlace)
+                problems.add("this key is set twice", path: entryPath, at: entry.keyPlace)
             }
         }
         return result
@@ -79,7 +79,7 @@ package struct SettingsCursor: Sendable {
             report("expected a value or a list, found a mapping", to: &problems)
             return []
         case .sequence(let nodes):
-            if nodes.isEmpty { report("an empty list; leave the key out instead", to: &problems) }
+            if nodes.isEmpty { report("the list is empty; remove the key instead", to: &problems) }
             return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
         }
     }
@@ -129,7 +129,7 @@ package struct SettingsCursor: Sendable {
 
     /// A length of time: `60` and `60s` are seconds; `ms`, `m`, `h` and `d` too; decimals as in `1.5h`.
     package func milliseconds(in range: ClosedRange<Int64>, problems: inout SettingsProblems) -> Int64? {
-        let expected = "a length of time such as 60, 60s, 5m or 1h"
+        let expected = "a time such as 60, 60s, 5m or 1h"
         guard let scalar = scalar(expected, problems: &problems) else { return nil }
         guard let amount = SettingsQuantity.milliseconds(scalar.text) else {
             report("expected \(expected), found \(SettingsText.shown(scalar))", to: &problems)
