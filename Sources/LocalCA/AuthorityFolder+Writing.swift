@@ -9,7 +9,7 @@ extension AuthorityFolder {
         try makeFolder()
         try changing { () throws(AuthorityFolderError) in
             guard !exists("\(path)/current"), !exists("\(path)/next") else {
-                throw AuthorityFolderError("there is an authority in \(path) already; `larder ca rotate` makes the next root")
+                throw AuthorityFolderError("a CA already exists in \(path); `larder ca rotate` creates the next root")
             }
             try seat(authority, passphrase: passphrase, at: .current, from: nil)
         }
@@ -20,11 +20,12 @@ extension AuthorityFolder {
     {
         try changing { () throws(AuthorityFolderError) in
             guard !exists("\(path)/next") else {
-                throw AuthorityFolderError("a rotation is under way; `larder ca rotate --finish` ends it")
+                throw AuthorityFolderError("a rotation is in progress; `larder ca rotate --finish` completes it")
             }
             // The next key is not to lie there plain because a word was forgotten.
             if passphrase == nil, try isLocked(.current, passphrase: nil) {
-                throw AuthorityFolderError("\(keyPath(.current)): is encrypted; `--passphrase-file` says by what the next one is")
+                throw AuthorityFolderError(
+                    "\(keyPath(.current)): is encrypted; give the passphrase of the next key with `--passphrase-file`")
             }
             try seat(next, passphrase: passphrase, at: .next, from: day)
         }
@@ -34,7 +35,9 @@ extension AuthorityFolder {
     package func finishRotation(at now: POSIXTime) throws(AuthorityFolderError) {
         try changing { () throws(AuthorityFolderError) in
             let roots = try roots(at: now)
-            guard roots.all.contains(where: { $0.seat == .next }) else { throw AuthorityFolderError("no rotation is under way") }
+            guard roots.all.contains(where: { $0.seat == .next }) else {
+                throw AuthorityFolderError("no rotation is in progress")
+            }
             // With a key that is missing or damaged it would be the end of the authority.
             _ = try isLocked(.next, passphrase: nil)
             // There is none where an end was cut off behind its leaving.
@@ -105,7 +108,7 @@ extension AuthorityFolder {
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw AuthorityFolderError("\(parent): cannot be made")
+            throw AuthorityFolderError("\(parent): cannot be created")
         }
         try makeFolder(path)
     }
@@ -133,7 +136,7 @@ extension AuthorityFolder {
         do {
             try FileManager.default.removeItem(atPath: folder)
         } catch {
-            throw AuthorityFolderError("\(folder): cannot be deleted; a key that is used no more may stand in it")
+            throw AuthorityFolderError("\(folder): cannot be deleted; it may contain a key that is no longer used")
         }
     }
 }

@@ -140,7 +140,7 @@ package struct AuthorityFolder {
     private func turn(asRoot: Bool) throws(AuthorityFolderError) -> CalendarDay {
         let text = try String(decoding: octets(at: turnPath, atMost: 64, asRoot: asRoot), as: UTF8.self)
         guard let day = CalendarDay(text.trimmingCharacters(in: .newlines)) else {
-            throw AuthorityFolderError("\(turnPath): is no day like 2027-01-31")
+            throw AuthorityFolderError("\(turnPath): is not a date like 2027-01-31")
         }
         return day
     }
@@ -185,14 +185,14 @@ package struct AuthorityFolder {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }
         guard facts.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-            throw AuthorityFolderError("\(place): is no \(isFolder ? "folder" : "file")")
+            throw AuthorityFolderError("\(place): is not a \(isFolder ? "folder" : "file")")
         }
         guard facts.st_uid == geteuid() || (asRoot && geteuid() == 0) else {
             throw AuthorityFolderError("\(place): belongs to another user")
         }
         guard facts.st_mode & 0o077 == 0 else {
             throw AuthorityFolderError(
-                "\(place): others may get at it; `chmod \(isFolder ? "700" : "600")` it, and make another root if they may have read the key"
+                "\(place): other users have access to it; `chmod \(isFolder ? "700" : "600")` it, and create another root if they may have read the key"
             )
         }
     }

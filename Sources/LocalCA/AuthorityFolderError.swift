@@ -13,7 +13,7 @@ package struct AuthorityFolderError: Error, Equatable {
     }
 
     static func missing(_ path: String) -> AuthorityFolderError {
-        AuthorityFolderError("there is no authority in \(path); `larder ca init` makes one")
+        AuthorityFolderError("there is no CA in \(path); `larder ca init` creates one")
     }
 
     static func system(_ path: String, _ code: Int32 = errno) -> AuthorityFolderError {
@@ -29,12 +29,12 @@ package struct AuthorityFolderError: Error, Equatable {
             case .unreadableCertificate: "\(root): is not one certificate in PEM"
             case .unreadableKey: "\(key): is not a private key in PEM"
             case .passphraseMissing: "\(key): is encrypted; give --passphrase-file"
-            case .passphraseWrong: "\(key): the passphrase is not the right one, or the file is damaged"
-            case .keyOfAnother: "\(key): is not the key of \(root)"
-            case .notP256: "\(key): is no P-256 key"
-            case .notAnAuthority: "\(root): may not certify anybody, or has no dates"
+            case .passphraseWrong: "\(key): the passphrase is wrong, or the file is damaged"
+            case .keyOfAnother: "\(key): does not belong to \(root)"
+            case .notP256: "\(key): is not a P-256 key"
+            case .notAnAuthority: "\(root): is not a CA certificate, or has no dates"
             case .noKeyIdentifier: "\(root): has no subject key identifier"
-            case .unknownConstraint: "\(root): has name constraints that Larder would not have written"
+            case .unknownConstraint: "\(root): has name constraints that Larder does not write"
             case .cryptographyFailed: "OpenSSL failed"
             }
     }

@@ -35,7 +35,8 @@ package struct JavaTrustStore: TrustStore {
             let holders = Self.holders(of: entry, in: aliases)
             if holders.contains(where: { Self.isOurs($0, entry) }) { return .ours }
             if !holders.isEmpty { return .others }
-            return aliases.contains { Self.isOurs($0.alias, entry) } ? .unclear("\(entry.name) is something else") : .absent
+            return aliases.contains { Self.isOurs($0.alias, entry) }
+                ? .unclear("\(entry.name) is a different certificate") : .absent
         } catch {
             return .unclear(error.reason)
         }
@@ -78,7 +79,7 @@ package struct JavaTrustStore: TrustStore {
 
     @discardableResult
     private func run(_ words: [String]) throws(TrustStoreError) -> [UInt8] {
-        guard let tool else { throw TrustStoreError("keytool is not there") }
+        guard let tool else { throw TrustStoreError("keytool was not found") }
         let outcome = tool.run(Self.words(words, file))
         if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
         return outcome.output

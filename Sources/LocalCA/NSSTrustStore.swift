@@ -33,15 +33,15 @@ package struct NSSTrustStore: TrustStore {
     }
 
     package func presence(of entry: RootEntry) -> TrustStorePresence {
-        guard let tool else { return .unclear("certutil is not there") }
+        guard let tool else { return .unclear("certutil was not found") }
         let list = tool.run(["-L", "-d", "sql:\(folder)"])
         if list.code != 0 { return .unclear(list.lastWord) }
         let listed = Self.listed(in: String(decoding: list.output, as: UTF8.self))
         for item in listed where has(entry, under: item.nickname, tool) {
             if item.nickname == entry.name { return item.isBelieved ? .ours : .halfway }
-            return item.isBelieved ? .others : .othersUnbelieved("it stands there as \(item.nickname), not believed for servers")
+            return item.isBelieved ? .others : .othersUnbelieved("it is there as \(item.nickname), but not trusted for servers")
         }
-        return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is something else") : .absent
+        return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is a different certificate") : .absent
     }
 
     package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
@@ -63,7 +63,7 @@ package struct NSSTrustStore: TrustStore {
     }
 
     private func run(_ arguments: [String]) throws(TrustStoreError) {
-        guard let tool else { throw TrustStoreError("certutil is not there") }
+        guard let tool else { throw TrustStoreError("certutil was not found") }
         let outcome = tool.run(arguments)
         if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
     }

@@ -27,7 +27,7 @@ package struct RootEntry: Sendable {
 
     /// RFC 5280 §6.1.1 leaves what an anchor says of itself to whoever reads it.
     package static let javaLimit =
-        "Java does not hold to what a root is constrained to: with the key, any host can be certified for who believes the root there"
+        "Java ignores a root's name constraints: with the key, anyone can issue a certificate that programs trusting this root accept for any host"
 
     /// The only certificate of a text.
     static func isOnly(_ certificate: Certificate, in text: [UInt8]) -> Bool {

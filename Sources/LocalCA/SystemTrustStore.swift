@@ -74,7 +74,7 @@ package struct SystemTrustStore: TrustStore {
         let isInBundle = isInBundle(entry)
         if FileManager.default.fileExists(atPath: file) {
             let octets = (try? LocalFile.bytes(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
-            guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is something else") }
+            guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is a different certificate") }
             return isInBundle ? .ours : .halfway
         }
         if !isInBundle { return .absent }
@@ -109,7 +109,7 @@ package struct SystemTrustStore: TrustStore {
             }
             try update(isRemoval: false)
             for entry in entries where !isInBundle(entry) {
-                throw TrustStoreError("\(layout.program) has not put it into \(bundle)")
+                throw TrustStoreError("\(layout.program) did not add it to \(bundle)")
             }
         } catch {
             // As it was before.
@@ -147,7 +147,7 @@ package struct SystemTrustStore: TrustStore {
             throw error
         }
         for entry in entries where isInBundle(entry) && !isOthers(entry) {
-            throw TrustStoreError("it still stands in \(bundle)")
+            throw TrustStoreError("it is still in \(bundle)")
         }
     }
 
@@ -166,7 +166,7 @@ package struct SystemTrustStore: TrustStore {
     }
 
     private func update(isRemoval: Bool) throws(TrustStoreError) {
-        guard let tool = updating else { throw TrustStoreError("\(layout.program) is not there") }
+        guard let tool = updating else { throw TrustStoreError("\(layout.program) was not found") }
         let outcome = tool.run(arguments(isRemoval: isRemoval))
         if outcome.code != 0 { throw TrustStoreError(tool, outcome) }
     }

@@ -41,7 +41,7 @@ package struct Tool: Sendable {
         process.standardInput = FileHandle.nullDevice
         // Into files: two pipes, read one after the other, could fill up.
         guard let output = Self.nameless(), let talk = Self.nameless() else {
-            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no room for what it says")
+            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no space for its output")
         }
         process.standardOutput = output
         process.standardError = talk
@@ -56,7 +56,7 @@ package struct Tool: Sendable {
         let talked = Self.octets(of: talk)
         return Outcome(
             code: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
-            output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "it says nothing")
+            output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "no output")
     }
 
     /// A file that is gone when nobody has it open any more.

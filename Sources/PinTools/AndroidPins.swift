@@ -23,7 +23,7 @@ enum AndroidPins {
     /// The domains of every `<domain-config>` that has pins, its own or those of the one around it.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         guard let root = MarkupElement(text), root.name == "network-security-config" else {
-            throw PinFormatError("this is no <network-security-config>")
+            throw PinFormatError("this is not a <network-security-config>")
         }
         return try hosts(in: root, pinned: nil, notes: &notes)
     }
@@ -46,7 +46,7 @@ enum AndroidPins {
             case "domain-config": hosts += try self.hosts(in: child, pinned: pinned, notes: &notes)
             case "domain":
                 guard let pinned else {
-                    notes.append("\(child.text) has no pins, and is left out")
+                    notes.append("\(child.text) has no pins and is left out")
                     continue
                 }
                 hosts.append(
@@ -54,7 +54,7 @@ enum AndroidPins {
                         name: child.text, breadth: try includesSubdomains(child) ? .itselfAndBelow : .itself, live: pinned.pins,
                         expires: pinned.expires, onExpiry: pinned.expires == nil ? .fails : .reports))
             default:
-                notes.append("<\(child.name)>\(place) is not taken over")
+                notes.append("<\(child.name)>\(place) is not imported")
             }
         }
         return hosts
@@ -71,12 +71,12 @@ enum AndroidPins {
     private static func read(_ set: MarkupElement) throws(PinFormatError) -> Pinned {
         var pins: [SHA256Digest] = []
         for pin in set.children {
-            guard pin.name == "pin" else { throw PinFormatError("<\(pin.name)> stands in a <pin-set>") }
+            guard pin.name == "pin" else { throw PinFormatError("a <pin-set> contains <\(pin.name)>") }
             guard pin.attributes["digest"] == "SHA-256" else { throw PinFormatError("a pin's digest is not SHA-256") }
             pins.append(try SHA256Digest(pin: pin.text))
         }
         guard let day = set.attributes["expiration"] else { return (pins, nil) }
-        guard let last = CalendarDay(day)?.previous else { throw PinFormatError("an expiration is no day") }
+        guard let last = CalendarDay(day)?.previous else { throw PinFormatError("an expiration is not a date") }
         return (pins, last)
     }
 }

@@ -63,10 +63,10 @@ package struct ChainLog {
                 log.take(line, number, wanted)
             }
         } catch {
-            throw Unusable(reason: "cannot read it: \(error.reason)")
+            throw Unusable(reason: "cannot read the log: \(error.reason)")
         }
         if !log.hasGoodLine, log.passedOverCount > 0 {
-            throw Unusable(reason: "no line of it is one of the access log in the format ndjson (log.access.format)")
+            throw Unusable(reason: "no line is in the access log's ndjson format (log.access.format)")
         }
         log.addCounts()
         return log
@@ -76,11 +76,11 @@ package struct ChainLog {
         guard case .whole(let octets) = line else { return passOver(number, "is too long") }
         if octets.isEmpty { return }
         guard octets.first == UInt8(ascii: "{"), octets.last == UInt8(ascii: "}") else {
-            return passOver(number, "is no whole object")
+            return passOver(number, "is not a complete JSON object")
         }
         // Most lines tell of no handshake, and need not be read.
         guard Self.holdsChain(octets) else { return hasGoodLine = true }
-        guard let told = ParsedChain(octets) else { return passOver(number, "has a chain that cannot be read") }
+        guard let told = ParsedChain(octets) else { return passOver(number, "contains a chain that cannot be read") }
         hasGoodLine = true
         if wanted.isEmpty || wanted.contains(told.server) { note(told) }
     }
@@ -107,13 +107,13 @@ package struct ChainLog {
 
     private mutating func passOver(_ number: Int, _ reason: String) {
         passedOverCount += 1
-        if passedOverCount <= Self.noteLimit { notes.append("line \(number) \(reason), and is passed over") }
+        if passedOverCount <= Self.noteLimit { notes.append("line \(number) \(reason); it is skipped") }
     }
 
     private mutating func addCounts() {
         let further = passedOverCount - Self.noteLimit
-        if further > 0 { notes.append("\(further) further lines are passed over") }
-        if unlistedCount > 0 { notes.append("\(unlistedCount) handshakes of still further servers and chains are left out") }
+        if further > 0 { notes.append("\(further) further lines are skipped") }
+        if unlistedCount > 0 { notes.append("\(unlistedCount) handshakes with further servers or chains are left out") }
     }
 }
 

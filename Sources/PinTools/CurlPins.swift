@@ -17,7 +17,7 @@ enum CurlPins {
         var hosts: [PinnedHost] = []
         for command in try ShellCommand.commands(of: text) where command.words.contains(where: { $0.contains("pinnedpubkey") }) {
             guard let program = command.words.firstIndex(where: { $0 == "curl" || $0.hasSuffix("/curl") }) else {
-                throw PinFormatError("a pinnedpubkey is in no command of curl's")
+                throw PinFormatError("a pinnedpubkey is not in a curl command")
             }
             // Behind --next everything is said anew.
             for transfer in command.words[(program + 1)...].split(whereSeparator: { $0 == "--next" || $0 == "-:" }) {
@@ -38,11 +38,12 @@ enum CurlPins {
             } else if word == "--url" {
                 urls.append(words.popFirst() ?? "")
             } else if word.contains("pinnedp") {
-                throw PinFormatError("`\(printable(word))` is not taken over: only --pinnedpubkey is")
+                throw PinFormatError("`\(printable(word))` is not imported: only --pinnedpubkey is")
             } else if word.hasPrefix("-"), word.count > 1 {
                 // What is not known here may be followed by what is not a URL, though it looks like one.
                 guard let takesValue = takesValue(word) ?? words.first.flatMap({ $0.hasPrefix("-") ? false : nil }) else {
-                    throw PinFormatError("whether `\(printable(word))` has a value, or a URL behind it, is not known here")
+                    throw PinFormatError(
+                        "`\(printable(word))` is an unknown option, so Larder cannot tell whether a value or a URL follows it")
                 }
                 if takesValue { words = words.dropFirst() }
             } else {
@@ -51,8 +52,8 @@ enum CurlPins {
         }
         // Plain transfers beside the pinned ones.
         if pins.isEmpty { return [] }
-        if pins.count > 1 { throw PinFormatError("a command has several --pinnedpubkey, of which curl takes the last") }
-        if urls.isEmpty { throw PinFormatError("a command lacks its https URL") }
+        if pins.count > 1 { throw PinFormatError("a command has several --pinnedpubkey options, and curl uses only the last") }
+        if urls.isEmpty { throw PinFormatError("a command has no https URL") }
         var hosts: [PinnedHost] = []
         for url in urls { hosts.append(try pinned(url, by: pins[0])) }
         return hosts
@@ -61,12 +62,12 @@ enum CurlPins {
     private static func pinned(_ url: String, by pins: String) throws(PinFormatError) -> PinnedHost {
         let form = /(?i:https):\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\/:?#@\[\]]+))(?::([0-9]+))?(?:[\/?#].*)?/
         guard let url = url.wholeMatch(of: form), let name = url.1 ?? url.2 else {
-            throw PinFormatError("`\(printable(url))` is no https URL with a host")
+            throw PinFormatError("`\(printable(url))` is not an https URL with a host")
         }
         var host = PinnedHost(name: String(name), live: [])
         if let digits = url.3 {
             host.port = UInt16(digits)
-            if host.port ?? 0 == 0 { throw PinFormatError("\(name) has no such port") }
+            if host.port ?? 0 == 0 { throw PinFormatError("\(name) has an invalid port") }
         }
         for pin in pins.split(separator: ";", omittingEmptySubsequences: false) {
             host.live.append(try SHA256Digest(pin: String(pin), behind: "sha256//", of: String(name)))

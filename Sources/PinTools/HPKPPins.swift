@@ -33,11 +33,11 @@ enum HPKPPins {
                 continue
             }
             guard let field = line.wholeMatch(of: /(?i:public-key-pins(-report-only)?):\s*(.*)/) else {
-                throw PinFormatError("a line is no Public-Key-Pins")
+                throw PinFormatError("a line is not a Public-Key-Pins field")
             }
-            guard let name = names.first else { throw PinFormatError("nothing says for which host it is: use --host") }
-            if names.count > 1 { throw PinFormatError("it is for \(names[0]) or for \(names[1]): use --host") }
-            if host != nil, !hosts.isEmpty { throw PinFormatError("it has several fields: --host is for one") }
+            guard let name = names.first else { throw PinFormatError("the file does not name its host: use --host") }
+            if names.count > 1 { throw PinFormatError("the file names \(names[0]) and \(names[1]): use --host") }
+            if host != nil, !hosts.isEmpty { throw PinFormatError("the file has several fields: --host is for one") }
             hosts.append(try pinned(name, directives: field.2, isReportOnly: field.1 != nil, notes: &notes))
             isNamed = false
         }
@@ -56,27 +56,27 @@ enum HPKPPins {
             switch directive.lowercased() {
             case "pin-sha256": pinned.live.append(try SHA256Digest(pin: try unquoted(parts)))
             case "includesubdomains":
-                guard pinned.breadth != .below else { throw PinFormatError("`\(printable(name))` is no host") }
+                guard pinned.breadth != .below else { throw PinFormatError("`\(printable(name))` is not a host") }
                 pinned.breadth = .itselfAndBelow
             case "max-age":
                 // RFC 7469 §2.1.2: zero takes back what was pinned. Any other lifetime counts from each answer.
                 let digits = parts.last?.filter { $0 != "\"" } ?? ""
-                guard let lifetime = UInt64(digits) else { throw PinFormatError("max-age of \(name) is no number") }
-                if lifetime == 0 { throw PinFormatError("the pins of \(name) are taken back (max-age=0)") }
+                guard let lifetime = UInt64(digits) else { throw PinFormatError("the max-age of \(name) is not a number") }
+                if lifetime == 0 { throw PinFormatError("the pins of \(name) are removed (max-age=0)") }
                 lost.append("max-age")
             default: lost.append(directive)
             }
         }
         if !isReportOnly, !lost.contains("max-age") {
-            throw PinFormatError("\(name) has no max-age, without which nothing is pinned")
+            throw PinFormatError("\(name) has no max-age, so nothing is pinned")
         }
-        if !lost.isEmpty { notes.append("\(name): \(lost.joined(separator: ", ")) is not taken over") }
+        if !lost.isEmpty { notes.append("\(name): \(lost.joined(separator: ", ")) is not imported") }
         return pinned
     }
 
     private static func unquoted(_ parts: [String]) throws(PinFormatError) -> Substring {
         guard parts.count == 2, parts[1].count > 2, parts[1].hasPrefix("\""), parts[1].hasSuffix("\"") else {
-            throw PinFormatError("a pin-sha256 is no text in quotes")
+            throw PinFormatError("a pin-sha256 is not a quoted string")
         }
         return parts[1].dropFirst().dropLast()
     }

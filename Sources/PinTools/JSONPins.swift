@@ -106,17 +106,17 @@ enum JSONPins {
         let title = printable(host.host)
         func day(_ text: String?, _ key: String) throws(PinFormatError) -> CalendarDay? {
             guard let text else { return nil }
-            guard let day = CalendarDay(text) else { throw PinFormatError("`\(key)` of \(title) is no day") }
+            guard let day = CalendarDay(text) else { throw PinFormatError("`\(key)` of \(title) is not a date") }
             return day
         }
         var pinned = PinnedHost(
             pattern: host.host, labels: host.labels == .one ? .one : .all, live: try digests(host.pins, of: title))
-        if pinned.breadth == .itself, host.labels != nil { throw PinFormatError("`labels` of \(title) belongs to a pattern") }
+        if pinned.breadth == .itself, host.labels != nil { throw PinFormatError("`labels` of \(title) is only for patterns") }
         if host.onExpiry != nil, host.expires == nil { throw PinFormatError("\(title) has `on_expiry` without `expires`") }
         if host.mode == .enforce, host.enforcedFrom != nil {
-            throw PinFormatError("`mode` of \(title) is report_only until the day of `enforce_from`")
+            throw PinFormatError("`mode` of \(title) must be report_only until the day of `enforce_from`")
         }
-        if host.port == 0 { throw PinFormatError("\(title) has no such port") }
+        if host.port == 0 { throw PinFormatError("\(title) has an invalid port") }
         pinned.port = host.port
         pinned.backup = try digests(host.backup ?? [], of: title)
         pinned.expires = try day(host.expires, "expires")

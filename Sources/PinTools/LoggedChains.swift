@@ -43,7 +43,8 @@ package struct LoggedChains {
         let pinned = keys(choice)
         if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
         if pinned.contains(where: { backup.contains("\($0)") }) {
-            throw PinLearning.Refusal(reason: "has the backup in use already: what is lost with the key is no backup")
+            throw PinLearning.Refusal(
+                reason: "already uses the backup: a key in use is lost together with its pin, so it is no backup")
         }
         let settings = PinProposal.settings(
             for: server, words: words, live: pinned.map { "\($0)" }, backup: backup,
@@ -52,23 +53,23 @@ package struct LoggedChains {
     }
 
     private func remarks(_ pinned: [SHA256Digest]) -> String {
-        var lines = ["\(server.title), as the access log saw it until \(day):"]
+        var lines = ["\(server.title), as in the access log until \(day):"]
         for sighting in sightings {
-            lines.append("  times \(sighting.count), since \(sighting.first), last \(sighting.last)")
+            lines.append("  \(sighting.count) times, first \(sighting.first), last \(sighting.last)")
             for link in sighting.chain {
                 lines.append("    \(link.key) until \(link.end.map { "\($0)" } ?? "?") \(link.subject)")
             }
         }
-        lines.append("Each of them could be pinned:")
+        lines.append("You can pin any of them:")
         for choice in PinProposal.Choice.allCases {
             let keys = keys(choice)
             if keys.isEmpty { continue }
-            let mark = choice == self.choice ? " (this is pinned)" : ""
+            let mark = choice == self.choice ? " (pinned here)" : ""
             lines += keys.map { "  \(choice.rawValue) \($0)\(mark)" } + ["    \(choice.tradeOff)"]
         }
         if pinned.count > 1 {
             lines += [
-                "\(pinned.count) keys were seen there, and each of them is pinned: take out what the server shows no more",
+                "\(pinned.count) keys were seen there, and each of them is pinned: remove those that the server no longer uses",
                 "(larder pins rotate HOST --retire PIN)",
             ]
         }

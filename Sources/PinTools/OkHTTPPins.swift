@@ -25,7 +25,7 @@ enum OkHTTPPins {
         var hosts: [PinnedHost] = []
         while let token = tokens.popFirst() {
             if case .text(let text) = token, text.hasPrefix("sha256/") || text.hasPrefix("sha1/") {
-                throw PinFormatError("`\(printable(text))` stands in no `add` with its host")
+                throw PinFormatError("`\(printable(text))` is not in an `add` with its host")
             }
             guard token == .name("add"), tokens.first == .symbol("(") else { continue }
             tokens.removeFirst()
@@ -42,10 +42,10 @@ enum OkHTTPPins {
             case .text(let text): arguments.append(text)
             case .symbol(","): break
             case .symbol(")"): return arguments
-            default: throw PinFormatError("an `add` has something besides texts")
+            default: throw PinFormatError("an `add` contains something other than strings")
             }
         }
-        throw PinFormatError("an `add` has no end")
+        throw PinFormatError("an `add` is not closed")
     }
 
     private static func pinned(_ arguments: [String]) throws(PinFormatError) -> PinnedHost {

@@ -41,7 +41,7 @@ package struct PinCheck: Sendable {
     package init(pattern title: String) {
         self.title = title
         result = .pattern
-        sentence = "a pattern is no server: name a host that it is for"
+        sentence = "a pattern is not a server: name a host that it matches"
     }
 
     /// - Parameters:
@@ -63,13 +63,13 @@ package struct PinCheck: Sendable {
             matched = verdict.matchedPin?.publicKeyDigest
             if let failure = verdict.reported {
                 result = .reported
-                sentence = "only reported: " + Self.sentence(of: failure)
+                sentence = "report only: " + Self.sentence(of: failure)
             } else if let pin = verdict.matchedPin {
                 result = .good
                 sentence = "\(pin) is the key of the \(Self.place(of: pin, in: verdict.chain))"
             } else {
                 result = .unpinned
-                sentence = "no pins are set for it"
+                sentence = "it has no pins"
             }
             warnings = Self.warnings(verdict, policy, at: now, within: days)
         }
@@ -89,7 +89,7 @@ package struct PinCheck: Sendable {
         }
         let shown = failure.expectedDigests.prefix(expectedShown).map { "\($0)" }.joined(separator: ", ")
         let more = failure.expectedDigests.count > expectedShown ? ", …" : ""
-        return "pin_mismatch: the server's key is \(seen); pinned are \(shown)\(more)"
+        return "pin_mismatch: the server's key is \(seen); the pins are \(shown)\(more)"
     }
 
     private static let expectedShown = 5
@@ -102,23 +102,23 @@ package struct PinCheck: Sendable {
         var found: [Warning] = []
         if let pins = policy?.pins {
             if verdict.matchedPin != nil, !pins.hasBackup(besides: verdict.chain) {
-                let sentence = "every pin is in use: when the key changes, nobody is let through (RFC 7469 §4.3)"
+                let sentence = "every pin is in use: when the key changes, all connections fail (RFC 7469 §4.3)"
                 found.append(Warning(code: "no_backup", sentence: sentence))
             }
             if let expires = pins.expires {
                 let left = (expires.seconds - now.seconds) / 86_400
                 if now > expires {
-                    found.append(Warning(code: "pins_expired", sentence: "the pins' time is over"))
+                    found.append(Warning(code: "pins_expired", sentence: "the pins have expired"))
                 } else if left < days {
-                    found.append(Warning(code: "pins_expire", sentence: "the pins' time ends in \(left) days"))
+                    found.append(Warning(code: "pins_expire", sentence: "the pins expire in \(left) days"))
                 }
             }
         }
         if verdict.daysToExpiry < days {
             let isLeafPinned = verdict.matchedPin?.publicKeyDigest == verdict.chain[0].publicKeyDigest
             let sentence =
-                "the chain is about to change: it ends in \(verdict.daysToExpiry) days"
-                + (isLeafPinned ? ", and the pin is the leaf's key" : "")
+                "the chain expires in \(verdict.daysToExpiry) days"
+                + (isLeafPinned ? ", and the pin is the leaf certificate's key" : "")
             found.append(Warning(code: "chain_expires", sentence: sentence))
         }
         return found
@@ -151,7 +151,7 @@ extension PinCheck {
     }
 
     /// The sentence, and when the chain ends.
-    var finding: String { sentence + (daysToExpiry.map { "; the chain ends in \($0) days" } ?? "") }
+    var finding: String { sentence + (daysToExpiry.map { "; the chain expires in \($0) days" } ?? "") }
 
     /// For people, with the chain.
     package var text: String {

@@ -14,7 +14,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     ///   - now: when this is, which decides what is enforced, and from when a lifetime counts.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
-        notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates, and is written with their keys" }
+        notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates; the file contains their keys" }
         // JSON says everything.
         let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }
         return switch self {
@@ -31,7 +31,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     ///   - host: for what names none of its own.
     ///   - notes: what is not taken over.
     package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
-        if host != nil, self != .hpkp { throw PinFormatError("hosts are named in it: --host is not for this format") }
+        if host != nil, self != .hpkp { throw PinFormatError("this format names its hosts: omit --host") }
         let hosts =
             switch self {
             case .androidNSC: try AndroidPins.read(text, notes: &notes)
@@ -41,7 +41,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
             case .hpkp: try HPKPPins.read(text, host: host, notes: &notes)
             case .json: try JSONPins.read(text)
             }
-        if hosts.isEmpty { throw PinFormatError("there are no pins in it") }
+        if hosts.isEmpty { throw PinFormatError("the file contains no pins") }
         return try PinnedHost.gathered(hosts, addsUp: self == .okHTTP)
     }
 
@@ -59,16 +59,16 @@ package enum PinFormat: String, CaseIterable, Sendable {
             said.expires = nil
         }
         if let reason = unsayable(said) {
-            notes.append("\(host.title) is left out: the format knows no \(reason)")
+            notes.append("\(host.title) is left out: the format has no \(reason)")
             return nil
         }
-        if let wider = widening(host) { notes.append("\(host.title) is written for \(wider)") }
+        if let wider = widening(host) { notes.append("the file pins \(host.title) for \(wider)") }
         if let day = host.enforcedFrom {
-            notes.append("\(host.title) is written as only reported, without the day \(day) from which it is enforced")
+            notes.append("\(host.title) is written as report only, without the day \(day) from which it is enforced")
         }
         if said.expires != nil, !saysLapses || host.onExpiry == .fails {
-            let reason = saysLapses ? "at which it would let everybody through" : "of which the format knows nothing"
-            notes.append("\(host.title) is written without its end, \(reason)")
+            let reason = saysLapses ? "because in this format it would stop the pinning" : "which the format does not have"
+            notes.append("\(host.title) is written without its expiry, \(reason)")
             said.expires = nil
         }
         return said
@@ -77,7 +77,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     /// What the format has no word for.
     private func unsayable(_ host: PinnedHost) -> String? {
         if host.port != nil, !saysPorts { return "ports" }
-        if host.isReportOnly, !saysReportOnly { return "pins that are only reported" }
+        if host.isReportOnly, !saysReportOnly { return "report-only pins" }
         return host.breadth != .itself && self == .curl ? "patterns" : nil
     }
 
@@ -85,7 +85,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
         switch (self, host.breadth) {
         case (_, .itself), (_, .itselfAndBelow), (.okHTTP, .oneLabelBelow): nil
         case (_, .below): "\(host.name) too"
-        case (_, .oneLabelBelow): "\(host.name) too, and for any depth"
+        case (_, .oneLabelBelow): "\(host.name) itself, and names of any depth below it"
         }
     }
 }
@@ -101,7 +101,7 @@ extension SHA256Digest {
     /// From a text with the format's own words before the base64.
     /// - Parameter owner: whose pin it is, for the fault.
     init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatError) {
-        guard text.hasPrefix(prefix) else { throw PinFormatError("a pin of \(owner) does not begin with \(prefix)") }
+        guard text.hasPrefix(prefix) else { throw PinFormatError("a pin of \(owner) does not start with \(prefix)") }
         try self.init(pin: text.dropFirst(prefix.count))
     }
 

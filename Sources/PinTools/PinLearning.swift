@@ -64,9 +64,9 @@ package struct PinLearning {
         case .refused(let failure):
             let hasNoAnchor = failure.reason == .untrustedRoot || failure.reason == .incompleteChain
             guard hasNoAnchor, isPinsOnly else {
-                let hint = hasNoAnchor ? "; --pins-only would believe a certificate of it and nobody else" : ""
+                let hint = hasNoAnchor ? "; --pins-only would trust this certificate and no other" : ""
                 throw Refusal(
-                    reason: "is not trusted (\(failure.reason.rawValue)), and nothing is learned of it\(hint)",
+                    reason: "is not trusted (\(failure.reason.rawValue)), so Larder learns nothing from it\(hint)",
                     chain: failure.chain)
             }
             let proposal = try proposal(server, chain: failure.chain, isPinsOnly: true)
@@ -85,7 +85,8 @@ package struct PinLearning {
             throw Refusal(reason: "has no \(choice.rawValue) in its chain", chain: chain)
         }
         if backup.contains("\(pinned.publicKeyDigest)") {
-            throw Refusal(reason: "has the backup in use already: what is lost with the key is no backup", chain: chain)
+            throw Refusal(
+                reason: "already uses the backup: a key in use is lost together with its pin, so it is no backup", chain: chain)
         }
         return proposal
     }
@@ -95,11 +96,11 @@ package struct PinLearning {
         // OpenSSL takes not every certificate for an anchor.
         guard let pinned = proposal.pinned, let pins = try? PinSet(.publicKey, [Pin(certificate: pinned)]),
             let policy = try? TrustPolicy(anchors: .pins, pins: pins)
-        else { throw Refusal(reason: "has a certificate that can be no anchor", chain: proposal.chain) }
+        else { throw Refusal(reason: "has a certificate that cannot be a trust anchor", chain: proposal.chain) }
         do throws(TrustFailure) {
             _ = try policy.evaluate(ServerEvidence(certificates: proposal.chain), host: proposal.server.host, at: now)
         } catch {
-            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), whatever is pinned", chain: proposal.chain)
+            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), with any pins", chain: proposal.chain)
         }
     }
 }

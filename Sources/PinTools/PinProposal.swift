@@ -13,10 +13,10 @@ package struct PinProposal {
         /// What one gets by it, and what it costs.
         var tradeOff: String {
             switch self {
-            case .leaf: "the server's own key, the strictest: one that is exchanged is refused until its pin stands here"
+            case .leaf: "the server's own key, the strictest: Larder rejects a new key until you add its pin"
             case .intermediate:
-                "the issuer's key: renewals pass, and so does whomever it certifies for this host; issuers change unannounced"
-            case .root: "the anchor's key, the widest: whomever an issuer below it certifies for this host passes; changes least"
+                "the issuer's key: renewals pass, but so does any certificate it issues for this host; servers change issuers without notice"
+            case .root: "the root's key, the widest: any certificate issued below it for this host passes; it changes least often"
             }
         }
 
@@ -46,12 +46,12 @@ package struct PinProposal {
 
     /// What was seen and what there is to choose, as comments.
     package var remarks: String {
-        var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": nobody vouches for this chain but its pin" : ""):"]
+        var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": only its pin is trusted" : ""):"]
         lines += Self.lines(of: chain)
-        lines.append("Each of them could be pinned:")
+        lines.append("You can pin any of them:")
         for choice in Choice.allCases {
             guard let depth = choice.depth(inChainOf: chain.count) else { continue }
-            let mark = choice == self.choice ? " (this is pinned)" : ""
+            let mark = choice == self.choice ? " (pinned here)" : ""
             lines.append("  \(choice.rawValue) \(chain[depth].publicKeyDigest)\(mark)")
             lines.append("    \(choice.tradeOff)")
         }
@@ -93,7 +93,7 @@ package struct PinProposal {
     }
 
     static let backupMissing = [
-        "A backup is missing: when the key changes, nobody is let through (RFC 7469 §4.3). Make the next key now, keep it",
-        "where this one is not, and add it: larder pins rotate HOST --add KEY.pem",
+        "There is no backup pin: when the key changes, all connections fail (RFC 7469 §4.3). Create the next key now, keep it",
+        "away from this one, and add it: larder pins rotate HOST --add KEY.pem",
     ]
 }

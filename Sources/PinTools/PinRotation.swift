@@ -29,7 +29,7 @@ package struct PinRotation: Equatable {
     /// A key that nobody has seen yet is a backup.
     package mutating func add(_ keys: [SHA256Digest]) throws(Refusal) {
         for key in keys {
-            if contains(key) { throw Refusal(reason: "\(key) is pinned already") }
+            if contains(key) { throw Refusal(reason: "\(key) is already pinned") }
             backup.append(Item(key))
         }
     }
@@ -45,7 +45,7 @@ package struct PinRotation: Equatable {
         backup.removeAll(where: used.contains)
         if live.isEmpty, !backup.isEmpty { live.append(backup.removeFirst()) }
         if live.isEmpty {
-            throw Refusal(reason: "no pin would be left: a host without pins is another policy, to be written by hand")
+            throw Refusal(reason: "no pin would be left: for a host without pins, change its policy in the settings file")
         }
     }
 
@@ -56,11 +56,11 @@ package struct PinRotation: Equatable {
     package func fault(shown: [SHA256Digest]) -> String? {
         if let leaf = shown.first, !shown.contains(where: contains) {
             return
-                "the server still shows \(leaf), and nobody would be let through: retire a key when the server has the next one"
+                "the server still uses \(leaf), so all connections would fail: retire a key after the server has switched to the next one"
         }
         let spare = (live + backup).flatMap(\.keys).filter { !shown.contains($0) }
         if backup.isEmpty || spare.isEmpty {
-            return "no backup would be left, and the next change of the server's key would lock everybody out (RFC 7469 §4.3): "
+            return "no backup would be left, and the next key change would make all connections fail (RFC 7469 §4.3): "
                 + "add one with --add"
         }
         return nil

@@ -9,7 +9,7 @@ extension PinnedHost {
         var result: [PinnedHost] = []
         var indices: [HostScope: Int] = [:]
         for host in hosts.flatMap(\.parts) {
-            guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is no host") }
+            guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is not a host") }
             if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
             // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
             if !Set(host.live).isDisjoint(with: host.backup) {
@@ -25,7 +25,7 @@ extension PinnedHost {
             if addsUp {
                 result[index].live += host.live.filter { !same.live.contains($0) }
             } else if same != host {
-                throw PinFormatError("\(host.title) stands twice, and not with the same pins")
+                throw PinFormatError("\(host.title) is listed twice, with different pins")
             }
         }
         return joined(result)

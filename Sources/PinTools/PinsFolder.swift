@@ -20,20 +20,20 @@ package struct PinsFolder {
     package func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
         guard let folder = trust.pinsFolder else {
             throw Refusal(
-                reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
+                reason: "nothing written: tls.pins_from names no folder; without --write the settings are printed")
         }
         let server = learned.server
         if let site = trust.ownSite(of: server) {
-            throw Refusal(reason: "\(server.title) has a policy already, at \(site.position): nothing is written")
+            throw Refusal(reason: "nothing written: \(server.title) already has a policy, at \(site.position)")
         }
         if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {
             let reason =
-                "has enforced pins by \(site.entry?.name ?? "tls.default"), at \(site.position), which would hold for it no more"
-            throw Refusal(reason: "\(server.title) \(reason): nothing is written without --mode enforce")
+                "has enforced pins from \(site.entry?.name ?? "tls.default"), at \(site.position), which would no longer apply"
+            throw Refusal(reason: "nothing written: \(server.title) \(reason); use --mode enforce")
         }
         let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
         if names.count >= TrustFiles.includedLimit {
-            throw Refusal(reason: "nothing is written: \(folder) has \(names.count) files already, and more are not read")
+            throw Refusal(reason: "nothing written: \(folder) already has \(names.count) files, and Larder reads no more")
         }
         let stem = "\(folder)/\(server.fileStem)"
         if let anchor = learned.anchor { try Self.write(anchor, to: "\(stem).pem") }

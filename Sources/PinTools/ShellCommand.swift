@@ -25,7 +25,7 @@ struct ShellCommand {
             switch character {
             case "'", "\"": try quoted(by: character)
             case "\\":
-                guard let escaped = rest.popFirst() else { throw PinFormatError("a backslash stands at the end") }
+                guard let escaped = rest.popFirst() else { throw PinFormatError("the file ends with a backslash") }
                 if !escaped.isNewline { extendWord(by: escaped) }
             case "#" where word == nil: rest = rest.drop { !$0.isNewline }
             case "<", ">":
@@ -51,7 +51,7 @@ struct ShellCommand {
                     extendWord(by: character)
                 }
             }
-            throw PinFormatError("a quoted text has no end")
+            throw PinFormatError("a quoted string is not closed")
         }
 
         private mutating func extendWord(by character: Character) {

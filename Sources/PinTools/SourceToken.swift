@@ -32,10 +32,10 @@ enum SourceToken: Equatable {
         while !rest.isEmpty {
             if rest.hasPrefix("*/") { return rest.dropFirst(2) }
             // It ends at the first end in Java, and at the second in Kotlin.
-            if rest.hasPrefix("/*") { throw PinFormatError("a comment stands in a comment") }
+            if rest.hasPrefix("/*") { throw PinFormatError("a comment is nested in a comment") }
             rest.removeFirst()
         }
-        throw PinFormatError("a comment has no end")
+        throw PinFormatError("a comment is not closed")
     }
 
     private static func text(_ rest: inout Substring, in quote: String) throws(PinFormatError) -> String {
@@ -50,6 +50,6 @@ enum SourceToken: Equatable {
             rest.removeFirst()
             if first == "\\", quote.count == 1, let escaped = rest.popFirst() { text.append(escaped) }
         }
-        throw PinFormatError("a text has no end")
+        throw PinFormatError("a string is not closed")
     }
 }

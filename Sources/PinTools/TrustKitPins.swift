@@ -18,7 +18,7 @@ enum TrustKitPins {
 
             """
         for host in hosts {
-            if host.pins.count < 2 { notes.append("\(host.title) has one pin; TrustKit wants a backup, too") }
+            if host.pins.count < 2 { notes.append("\(host.title) has one pin; TrustKit also requires a backup") }
             text += "        <key>\(host.name)</key>\n        <dict>\n"
             if let expires = host.expires {
                 text += "            <key>TSKExpirationDate</key>\n            <string>\(expires.next)</string>\n"
@@ -35,13 +35,13 @@ enum TrustKitPins {
     /// - Parameter text: the configuration, or an Info.plist that has it under `TSKConfiguration`.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         let list = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
-        guard let root = list as? [String: Any] else { throw PinFormatError("this is no property list with keys") }
+        guard let root = list as? [String: Any] else { throw PinFormatError("this is not a property list with keys") }
         let configuration = root["TSKConfiguration"] as? [String: Any] ?? root
         guard let domains = configuration["TSKPinnedDomains"] as? [String: [String: Any]] else {
             throw PinFormatError("`TSKPinnedDomains` is missing")
         }
         let others = configuration.keys.filter { $0.hasPrefix("TSK") && $0 != "TSKPinnedDomains" }.sorted()
-        if !others.isEmpty { notes.append("\(others.joined(separator: ", ")) is not taken over") }
+        if !others.isEmpty { notes.append("\(others.joined(separator: ", ")) is not imported") }
         var hosts: [PinnedHost] = []
         for (name, domain) in domains.sorted(by: { $0.key < $1.key }) {
             if let host = try pinned(name, domain, notes: &notes) { hosts.append(host) }
@@ -65,7 +65,7 @@ enum TrustKitPins {
         }
         guard let hashes = domain["TSKPublicKeyHashes"] as? [String] else {
             if try flag("TSKExcludeSubdomainFromParentPolicy") == true {
-                notes.append("\(name) has no pins, and is left out")
+                notes.append("\(name) has no pins and is left out")
                 return nil
             }
             throw PinFormatError("`TSKPublicKeyHashes` is missing for \(name)")
@@ -75,12 +75,12 @@ enum TrustKitPins {
         var expires: CalendarDay?
         if let day = domain["TSKExpirationDate"] {
             guard let last = (day as? String).flatMap(CalendarDay.init)?.previous else {
-                throw PinFormatError("`TSKExpirationDate` is no day for \(name)")
+                throw PinFormatError("`TSKExpirationDate` is not a date for \(name)")
             }
             expires = last
         }
         let others = domain.keys.filter { !keys.contains($0) }.sorted()
-        if !others.isEmpty { notes.append("\(name): \(others.joined(separator: ", ")) is not taken over") }
+        if !others.isEmpty { notes.append("\(name): \(others.joined(separator: ", ")) is not imported") }
         return PinnedHost(
             name: name, breadth: try flag("TSKIncludeSubdomains") == true ? .itselfAndBelow : .itself, live: pins,
             expires: expires,

@@ -101,14 +101,14 @@ struct PinFormatTests {
         let text = PinFormat.androidNSC.written(hosts, at: Self.now, notes: &notes)
         #expect(
             notes == [
-                "reported.example is left out: the format knows no pins that are only reported",
-                "ending.example is written without its end, at which it would let everybody through",
-                "port.example:8443 is left out: the format knows no ports", "*.wide.example is written for wide.example too",
+                "reported.example is left out: the format has no report-only pins",
+                "ending.example is written without its expiry, because in this format it would stop the pinning",
+                "port.example:8443 is left out: the format has no ports", "the file pins *.wide.example for wide.example too",
             ])
         #expect(!text.contains("reported.example") && !text.contains("port.example") && !text.contains("expiration"))
         notes = []
         #expect(PinFormat.curl.written([try Self.host("a.example", .below)], at: Self.now, notes: &notes).isEmpty)
-        #expect(notes == ["*.a.example is left out: the format knows no patterns"])
+        #expect(notes == ["*.a.example is left out: the format has no patterns"])
     }
 
     @Test("A host and everything below it with the same pins are one where a format says it in one")
@@ -153,29 +153,29 @@ struct PinFormatTests {
     @Test(
         "What cannot be read is refused as a whole, with its reason",
         arguments: [
-            (.androidNSC, "", "this is no <network-security-config>"),
-            (.androidNSC, "<a>", "this is no <network-security-config>"),
+            (.androidNSC, "", "this is not a <network-security-config>"),
+            (.androidNSC, "<a>", "this is not a <network-security-config>"),
             (
                 .androidNSC,
                 "<network-security-config><domain-config><domain>a.example</domain><pin-set><pin digest=\"SHA-1\">A</pin></pin-set>"
                     + "</domain-config></network-security-config>", "a pin's digest is not SHA-256"
             ),
-            (.androidNSC, "<network-security-config/>", "there are no pins in it"),
-            (.trustKit, "{", "this is no property list with keys"), (.okHTTP, "", "there are no pins in it"),
-            (.okHTTP, ".add(\"a.example\", pin)", "an `add` has something besides texts"),
-            (.okHTTP, ".add(\"a.example\", \"sha1/AAAA\")", "a pin of a.example does not begin with sha256/"),
+            (.androidNSC, "<network-security-config/>", "the file contains no pins"),
+            (.trustKit, "{", "this is not a property list with keys"), (.okHTTP, "", "the file contains no pins"),
+            (.okHTTP, ".add(\"a.example\", pin)", "an `add` contains something other than strings"),
+            (.okHTTP, ".add(\"a.example\", \"sha1/AAAA\")", "a pin of a.example does not start with sha256/"),
             (.okHTTP, ".add(\"a.example\", \"sha256/AAAA\")", "`AAAA` is not the base64 of a SHA-256 digest"),
             (.okHTTP, ".add(\"a.example\")", "a.example has no pins"),
-            (.okHTTP, ".add(\"*a\", \"sha256/\(texts[0])\")", "`*a` is no host"),
-            (.curl, "curl --pinnedpubkey key.pem https://a.example/", "a pin of a.example does not begin with sha256//"),
-            (.curl, "curl --pinnedpubkey sha256//\(texts[0])", "a command lacks its https URL"),
-            (.hpkp, "Public-Key-Pins: max-age=1", "nothing says for which host it is: use --host"),
+            (.okHTTP, ".add(\"*a\", \"sha256/\(texts[0])\")", "`*a` is not a host"),
+            (.curl, "curl --pinnedpubkey key.pem https://a.example/", "a pin of a.example does not start with sha256//"),
+            (.curl, "curl --pinnedpubkey sha256//\(texts[0])", "a command has no https URL"),
+            (.hpkp, "Public-Key-Pins: max-age=1", "the file does not name its host: use --host"),
             (.hpkp, "# a.example\nPublic-Key-Pins: max-age=1", "a.example has no pins"),
-            (.hpkp, "x", "a line is no Public-Key-Pins"),
+            (.hpkp, "x", "a line is not a Public-Key-Pins field"),
             (.json, "{}", "this is not JSON as `larder pins export --format json` writes it"),
             (
                 .json, "{\"hosts\": [{\"host\": \"a.example\", \"pins\": [\"\(texts[0])\"]}]}",
-                "a pin of a.example does not begin with sha256/"
+                "a pin of a.example does not start with sha256/"
             ),
         ] as [(PinFormat, String, String)])
     func refuses(format: PinFormat, text: String, reason: String) {
@@ -200,9 +200,9 @@ struct PinFormatTests {
 
                 """, "\(outcome)")
         let noted = try CommandLineTests.larder("pins", "export", "-c", file, "--format", "android-nsc")
-        #expect(noted.code == 0 && noted.talk == "larder: *.a.example is written for a.example too\n")
+        #expect(noted.code == 0 && noted.talk == "larder: the file pins *.a.example for a.example too\n")
         let refused = try CommandLineTests.larder("pins", "import", "--format", "hpkp", file)
-        #expect(refused.code == 2 && refused.talk == "larder: \(file): a line is no Public-Key-Pins\n")
+        #expect(refused.code == 2 && refused.talk == "larder: \(file): a line is not a Public-Key-Pins field\n")
     }
 
     @Test("A folder of certificates is pinned whole, or not at all")
@@ -216,9 +216,9 @@ struct PinFormatTests {
         let pinned = try CertificateFolder.read(folder.path, host: "*.a.example")
         #expect(pinned == PinnedHost(name: "a.example", breadth: .below, live: digests))
         #expect(try CertificateFolder.read(folder.path, host: "[::1]").name == "::1")
-        #expect(throws: PinFormatError("`a b` is no host")) { try CertificateFolder.read(folder.path, host: "a b") }
+        #expect(throws: PinFormatError("`a b` is not a host")) { try CertificateFolder.read(folder.path, host: "a b") }
         _ = try folder.write("damaged", to: "other.cer")
-        #expect(throws: PinFormatError("other.cer has no certificate that can be read")) {
+        #expect(throws: PinFormatError("other.cer contains no readable certificate")) {
             try CertificateFolder.read(folder.path, host: "a.example")
         }
         #expect(try CommandLineTests.larder("pins", "import", folder.path).code == 2)

@@ -27,7 +27,7 @@ struct PinWritingTests {
         let settings = try stage.settings("tls: {pins_from: pins.d}\n")
         let outcome = try CommandLineTests.larder(
             "pins", "rotate", "127.0.0.1:\(origin.port)", "--retire", Self.pins[0], "--force", "-c", settings)
-        #expect(outcome.code == 1 && outcome.talk.contains("it was changed meanwhile; nothing is written"), "\(outcome)")
+        #expect(outcome.code == 1 && outcome.talk.contains("it was changed in the meantime; Larder wrote nothing"), "\(outcome)")
         #expect(try stage.read("pins.d/127.yaml") == edited)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["127.yaml"])
     }
@@ -70,7 +70,7 @@ struct PinWritingTests {
             """)
         let learn = ["pins", "learn", "a.shop.test:\(origin.port)", "--write", "-c", settings]
         let refused = try CommandLineTests.larder(learn)
-        #expect(refused.code == 1 && refused.talk.contains("has enforced pins by *.shop.test, at "), "\(refused)")
+        #expect(refused.code == 1 && refused.talk.contains("has enforced pins from *.shop.test, at "), "\(refused)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["b.yaml"])
         let enforced = try CommandLineTests.larder(learn + ["--mode", "enforce"])
         #expect(enforced.code == 0, "\(enforced)")

@@ -77,7 +77,7 @@ struct PinsFromLogTests {
         #expect(check.code == 0 && check.output.contains("good"), "\(check)")
         // Who has a policy by now is learned no more, unless it is named.
         let again = try CommandLineTests.larder(["pins", "learn", "--from-log", "--write"] + arguments)
-        #expect(again.code == 0 && again.talk.contains("\(host) has a policy already, at ") && again.output.isEmpty, "\(again)")
+        #expect(again.code == 0 && again.talk.contains("\(host) already has a policy, at ") && again.output.isEmpty, "\(again)")
         #expect(try CommandLineTests.larder(["pins", "learn", host, "--from-log", "--write"] + arguments).code == 1)
         // Nor who has enforced pins with everybody else at this host.
         let wide = try stage.folder.write(
@@ -88,9 +88,9 @@ struct PinsFromLogTests {
 
             """, to: "wide.yaml")
         let covered = try CommandLineTests.larder(["pins", "learn", "--from-log"] + ["-c", wide] + arguments.dropFirst(2))
-        #expect(covered.talk.contains("\(host) has a policy already, at \(wide):3:") && covered.output.isEmpty, "\(covered)")
+        #expect(covered.talk.contains("\(host) already has a policy, at \(wide):3:") && covered.output.isEmpty, "\(covered)")
         let stranger = try CommandLineTests.larder(["pins", "learn", "a.example", "--from-log"] + arguments)
-        #expect(stranger.code == 1 && stranger.talk.contains("a.example was not judged, as far as the log goes"), "\(stranger)")
+        #expect(stranger.code == 1 && stranger.talk.contains("a.example was not verified, according to the log"), "\(stranger)")
     }
 
     @Test("How often and since when each chain was seen, whatever the order of the lines")
@@ -122,8 +122,8 @@ struct PinsFromLogTests {
         ]
         let log = try read((bad + [Self.line("b.test:443", [Self.keys[0]])]).joined(separator: "\n"))
         #expect(log.notes.count == bad.count)
-        #expect(log.notes.first == "line 1 is no whole object, and is passed over")
-        #expect(log.notes.last == "line 9 is too long, and is passed over")
+        #expect(log.notes.first == "line 1 is not a complete JSON object; it is skipped")
+        #expect(log.notes.last == "line 9 is too long; it is skipped")
         #expect(log.sightings.keys.map(\.host) == ["b.test"])
         #expect(throws: ChainLog.Unusable.self) { try read("1795231507.226 16 127.0.0.1 TCP_MISS/200 4749 GET x\n") }
         #expect(throws: ChainLog.Unusable.self) { try ChainLog.reading("/nonexistent", of: []) }
@@ -141,7 +141,7 @@ struct PinsFromLogTests {
         #expect(log.sightings.values.map(\.count) == [ChainLog.chainLimit])
         #expect(
             Array(log.notes.suffix(2)) == [
-                "2 further lines are passed over", "3 handshakes of still further servers and chains are left out",
+                "2 further lines are skipped", "3 handshakes with further servers or chains are left out",
             ])
     }
 
@@ -157,7 +157,7 @@ struct PinsFromLogTests {
         let short = try CommandLineTests.larder("pins", "learn", "--from-log=\(log)", "--pin", "root", "-c", settings)
         #expect(short.code == 1 && short.talk.contains("a.test has no root in its chains"), "\(short)")
         let used = try CommandLineTests.larder("pins", "learn", "--from-log=\(log)", "--backup", Self.keys[0], "-c", settings)
-        #expect(used.code == 1 && used.talk.contains("has the backup in use already"), "\(used)")
+        #expect(used.code == 1 && used.talk.contains("already uses the backup"), "\(used)")
         let good = try CommandLineTests.larder("pins", "learn", "--from-log=\(log)", "--backup", Self.keys[1], "-c", settings)
         #expect(good.code == 0 && good.output.contains("a.test:\n"), "\(good)")
     }

@@ -46,7 +46,7 @@ struct PinsFromStoreTests {
 
         let unknown = try learn(host, "127.0.0.1:1")
         #expect(unknown.code == 1 && unknown.output.contains("of: [\"\(pin)\"]"))
-        #expect(unknown.talk.contains("127.0.0.1:1 has nothing recorded in the store"), "\(unknown)")
+        #expect(unknown.talk.contains("127.0.0.1:1 has no recorded certificates in the store"), "\(unknown)")
 
         larder.signal(SIGTERM)
         #expect(larder.hasEnded())

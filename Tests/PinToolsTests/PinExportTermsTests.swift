@@ -19,7 +19,7 @@ struct PinExportTermsTests {
     private static func written(_ format: PinFormat, _ host: PinnedHost) -> (text: String, notes: [String]) {
         var notes: [String] = []
         let text = format.written([host], at: now, notes: &notes)
-        return (text, notes.filter { !$0.contains("wants a backup") })
+        return (text, notes.filter { !$0.contains("requires a backup") })
     }
 
     @Test("Pins that were to be enforced from a day that has come are enforced", arguments: PinFormat.allCases)
@@ -46,7 +46,7 @@ struct PinExportTermsTests {
         #expect(try PinFormat.json.read(json.text, host: nil, notes: &notes) == [host])
         #expect(PinnedHost.settings([host]).contains("enforce_from: 2026-06-02"))
         for format in [PinFormat.trustKit, .hpkp] {
-            let note = "a.example is written as only reported, without the day 2026-06-02 from which it is enforced"
+            let note = "a.example is written as report only, without the day 2026-06-02 from which it is enforced"
             #expect(Self.written(format, host).notes == [note])
         }
     }
@@ -56,16 +56,16 @@ struct PinExportTermsTests {
         arguments: [
             (
                 .hpkp, "2026-12-31", .fails, "max-age=5184000",
-                "is written without its end, at which it would let everybody through"
+                "is written without its expiry, because in this format it would stop the pinning"
             ),
             (
                 .hpkp, "2026-01-01", .fails, "max-age=5184000",
-                "is written without its end, at which it would let everybody through"
+                "is written without its expiry, because in this format it would stop the pinning"
             ),
             (.hpkp, "2026-01-01", .reports, "Public-Key-Pins-Report-Only", nil),
-            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its end, of which the format knows nothing"),
-            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its end, of which the format knows nothing"),
-            (.curl, "2026-01-01", .reports, "", "is left out: the format knows no pins that are only reported"),
+            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its expiry, which the format does not have"),
+            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its expiry, which the format does not have"),
+            (.curl, "2026-01-01", .reports, "", "is left out: the format has no report-only pins"),
         ] as [(PinFormat, String, PinSet.Expiry, String, String?)])
     func tellsEnds(format: PinFormat, day: String, onExpiry: PinSet.Expiry, part: String, note: String?) throws {
         let host = try Self.host {
@@ -80,6 +80,6 @@ struct PinExportTermsTests {
     @Test("Pinned certificates are told by their keys, and that is said")
     func tellsCertificates() throws {
         let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
-        #expect(written.notes == ["a.example pins certificates, and is written with their keys"])
+        #expect(written.notes == ["a.example pins certificates; the file contains their keys"])
     }
 }

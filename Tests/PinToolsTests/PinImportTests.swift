@@ -53,8 +53,8 @@ struct PinImportTests {
                         + "<domain-config><domain>b.example</domain></domain-config></domain-config>"
                         + "<domain-config><domain>c.example</domain></domain-config>"), ["a.example", "b.example"],
                 [
-                    "<debug-overrides> is not taken over", "<trust-anchors> of a.example is not taken over",
-                    "c.example has no pins, and is left out",
+                    "<debug-overrides> is not imported", "<trust-anchors> of a.example is not imported",
+                    "c.example has no pins and is left out",
                 ]
             ),
             (
@@ -64,7 +64,7 @@ struct PinImportTests {
             (
                 .hpkp, "# api.example\n# the key of 2026\n" + field("max-age=100; report-uri=\"https://r.example\""),
                 ["api.example"],
-                ["api.example: max-age, report-uri is not taken over"]
+                ["api.example: max-age, report-uri is not imported"]
             ),
             (.json, json("::1", ", \"port\": 443"), ["[::1]:443"], []), (.json, json("[::1]"), ["::1"], []),
             (.json, json("[::1]", ", \"port\": 443"), ["[::1]:443"], []),
@@ -76,8 +76,8 @@ struct PinImportTests {
                     + "</array></dict><key>b.a.example</key><dict><key>TSKExcludeSubdomainFromParentPolicy</key><true/></dict></dict>"
                     + "</dict></plist>", ["a.example"],
                 [
-                    "TSKSwizzleNetworkDelegates is not taken over", "a.example: TSKReportUris is not taken over",
-                    "b.a.example has no pins, and is left out",
+                    "TSKSwizzleNetworkDelegates is not imported", "a.example: TSKReportUris is not imported",
+                    "b.a.example has no pins and is left out",
                 ]
             ),
         ] as [(PinFormat, String, [String], [String])])
@@ -102,33 +102,36 @@ struct PinImportTests {
         arguments: [
             (
                 .curl, curl("--pinnedpubkey sha256//\(b) https://a.example"),
-                "a command has several --pinnedpubkey, of which curl takes the last"
+                "a command has several --pinnedpubkey options, and curl uses only the last"
             ),
-            (.curl, curl("--odd https://a.example"), "whether `--odd` has a value, or a URL behind it, is not known here"),
-            (.curl, curl("http://a.example"), "`http://a.example` is no https URL with a host"),
+            (
+                .curl, curl("--odd https://a.example"),
+                "`--odd` is an unknown option, so Larder cannot tell whether a value or a URL follows it"
+            ),
+            (.curl, curl("http://a.example"), "`http://a.example` is not an https URL with a host"),
             (
                 .curl, curl("https://a.example") + curl("https://a.example", b),
-                "a.example stands twice, and not with the same pins"
+                "a.example is listed twice, with different pins"
             ),
             (
                 .curl, "curl --proxy-pinnedpubkey sha256//\(a) https://a.example",
-                "`--proxy-pinnedpubkey` is not taken over: only --pinnedpubkey is"
+                "`--proxy-pinnedpubkey` is not imported: only --pinnedpubkey is"
             ),
-            (.curl, "pinnedpubkey = \"sha256//\(a)\"", "a pinnedpubkey is in no command of curl's"),
-            (.curl, curl("https://a.example:0/"), "a.example has no such port"),
-            (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an `add` has something besides texts"),
-            (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` stands in no `add` with its host"),
-            (.okHTTP, "/* .add(", "a comment has no end"), (.okHTTP, ".add(\"a", "a text has no end"),
-            (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are taken back (max-age=0)"),
-            (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, without which nothing is pinned"),
-            (.hpkp, "# a.example\n# b.example\n" + field("max-age=1"), "it is for a.example or for b.example: use --host"),
+            (.curl, "pinnedpubkey = \"sha256//\(a)\"", "a pinnedpubkey is not in a curl command"),
+            (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
+            (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an `add` contains something other than strings"),
+            (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` is not in an `add` with its host"),
+            (.okHTTP, "/* .add(", "a comment is not closed"), (.okHTTP, ".add(\"a", "a string is not closed"),
+            (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are removed (max-age=0)"),
+            (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so nothing is pinned"),
+            (.hpkp, "# a.example\n# b.example\n" + field("max-age=1"), "the file names a.example and b.example: use --host"),
             (
                 .json, json("a.example", ", \"expire\": \"2027-01-01\""),
                 "unknown key `expire` of a.example; did you mean `expires`?"
             ),
             (.json, json("a.example", ", \"backup\": [\"sha256/\(a)\"]"), "a backup of a.example is one of its other pins"),
-            (.json, json("a.example", ", \"port\": 0"), "a.example has no such port"),
-            (.json, json("*.::1"), "`*.::1` is no host"),
+            (.json, json("a.example", ", \"port\": 0"), "a.example has an invalid port"),
+            (.json, json("*.::1"), "`*.::1` is not a host"),
             (.json, json("a.example", ", \"on_expiry\": \"fail\""), "a.example has `on_expiry` without `expires`"),
         ] as [(PinFormat, String, String)])
     func refuses(format: PinFormat, text: String, reason: String) {
@@ -141,10 +144,10 @@ struct PinImportTests {
         var notes: [String] = []
         let text = "# generated\n" + Self.field("max-age=1")
         #expect(try PinFormat.hpkp.read(text, host: "api.example", notes: &notes).map(\.name) == ["api.example"])
-        #expect(throws: PinFormatError("it has several fields: --host is for one")) {
+        #expect(throws: PinFormatError("the file has several fields: --host is for one")) {
             try PinFormat.hpkp.read(text + text, host: "api.example", notes: &notes)
         }
-        #expect(throws: PinFormatError("hosts are named in it: --host is not for this format")) {
+        #expect(throws: PinFormatError("this format names its hosts: omit --host")) {
             try PinFormat.json.read(Self.json("a.example"), host: "b.example", notes: &notes)
         }
     }
