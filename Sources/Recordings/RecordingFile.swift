@@ -89,7 +89,7 @@ package final class RecordingFile: Sendable {
                 session?.start(on: loop)
             }
         } catch {
-            throw .malformed("no thread for the recording: \(error)")
+            throw .malformed("cannot start a thread for the recording: \(error)")
         }
     }
 
@@ -140,12 +140,12 @@ package final class RecordingFile: Sendable {
     ) {
         let isTaken = thread.handle.post { loop in
             guard let session = loop.owner as? RecordingSession else {
-                return completion(.failure(.malformed("already finished")))
+                return completion(.failure(.malformed("the recording is already finished")))
             }
             loop.owner = nil
             completion(session.finish(signing: key))
         }
-        if !isTaken { completion(.failure(.malformed("already finished"))) }
+        if !isTaken { completion(.failure(.malformed("the recording is already finished"))) }
     }
 
     // MARK: For exchanges

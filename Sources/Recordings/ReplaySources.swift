@@ -99,7 +99,7 @@ package final class ReplaySources: Sendable {
                 }
             }
         } catch {
-            throw ReplaySourceError(path: "", reason: "no thread for it: \(error)")
+            throw ReplaySourceError(path: "", reason: "cannot start a thread for it: \(error)")
         }
     }
 

@@ -49,15 +49,15 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unfinished(let path): "\(path) is an unfinished recording"
         case .nothingToResume(let path): "there is no \(path) to resume"
         case .noGeneration(let number, let newest): "there is no generation \(number); the newest one is \(newest)"
-        case .notSigned: "not signed by a key that is asked for"
+        case .notSigned: "not signed by any of the required keys"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
-        case .holdsSecrets(let detail): "holds secrets: \(detail)"
-        case .unsearchable(let what): "\(what) cannot be searched for secrets, and is not recorded (record.unscanned)"
+        case .holdsSecrets(let detail): "contains secrets: \(detail)"
+        case .unsearchable(let what): "\(what) cannot be searched for secrets, so Larder does not record it (record.unscanned)"
         case .noBody(let digest):
             "no recording has the body \(digest): it was exported before the latest edit, or from another snapshot; export again"
         case .nothingRecordedYet(let first):
             // Rounded up, so that it can be asked for as it is written here.
-            "nothing had been recorded by then; the first generation began at \(POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339)"
+            "nothing was recorded by then; the first generation began at \(POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339)"
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
         }

@@ -69,7 +69,7 @@ struct LockTests {
             """)
         #expect(outcome.output == "3\n4\n4\n4\n125\n125\n127\nbefore\nrun.lock\n5\n", "\(outcome)")
         for said in [
-            "no lock is written: the command has ended with 3", "/cut: cut_short\n", "not locked: http://127.0.0.1:1/: refused\n",
+            "no lock written: the command exited with 3", "/cut: cut_short\n", "not locked: http://127.0.0.1:1/: refused\n",
             "a tunnel\n", "cannot write none/run.lock: No such file or directory", "cannot write .: Is a directory",
         ] {
             #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
@@ -98,13 +98,13 @@ struct LockTests {
         "What cannot be locked, and a lock that is none, are told of with the file, and the place in it",
         arguments: [
             ("lock write", 2, "Of what?"), ("lock write x -- true", 2, "Of what?"),
-            ("lock write -- true", 2, "Where does the lock go?"),
-            ("lock write --key k x", 2, "are for a command"), ("run --key k -- true", 2, "--key is for --locked"),
+            ("lock write -- true", 2, "Give a lock file, because"),
+            ("lock write --key k x", 2, "need a command"), ("run --key k -- true", 2, "--key needs --locked"),
             ("lock write none", 1, "larder: none: open: No such file or directory\n"),
             ("lock verify none x", 1, "larder: cannot read the lock none: No such file or directory\n"),
             ("lock verify / x", 1, "larder: cannot read the lock /: Is a directory\n"),
-            ("lock verify $HOME/lock x", 1, "/lock:2:11: a status code is expected here\n"),
-            ("run --locked $HOME/lock -- true", 125, "/lock:2:11: a status code is expected here\n"),
+            ("lock verify $HOME/lock x", 1, "/lock:2:11: expected a status code\n"),
+            ("run --locked $HOME/lock -- true", 125, "/lock:2:11: expected a status code\n"),
             ("run --locked / -- true", 125, "larder: cannot read the lock /: Is a directory\n"),
         ] as [(String, Int32, String)])
     func saysWhatIsWrong(words: String, code: Int32, sentence: String) throws {

@@ -35,7 +35,7 @@ struct SnapshotCommandTests {
         let octets = try Data(contentsOf: URL(filePath: path + "/one.larder"))
         #expect(octets.range(of: Data("not-a-real-token".utf8)) == nil)
         #expect(try larder("snapshot ls @one.larder") == "1.0 200 3 GET https://a.example:443/x\n")
-        #expect(try larder("snapshot show @one.larder").contains("signed by   nobody"))
+        #expect(try larder("snapshot show @one.larder").contains("signed by   none"))
         #expect(try larder("snapshot verify @one.larder") == "good: 1 recordings, 1 bodies of 3 octets, not signed\n")
         #expect(try larder("snapshot diff @one.larder @two.larder", 6) == "~ GET https://a.example:443/x  (body)\n")
         #expect(try larder("snapshot diff @one.larder @one.larder").isEmpty)
@@ -93,7 +93,7 @@ struct SnapshotCommandTests {
         try write(#"{"canonicaliser":[]}"#, "bad.json")
         #expect(
             try larder("snapshot rematch @one.larder --match @bad.json", 1).talk.contains(
-                "\(path)/bad.json: malformed: match has a member"))
+                "\(path)/bad.json: malformed: match has the unknown member"))
         #expect(try larder("snapshot rematch @one.larder --match @none.json", 1).talk.contains("cannot read"))
         _ = try larder("snapshot rematch @none.larder --match @match.json", 1)
         _ = try larder("snapshot rematch @match.json --match @match.json", 5)
@@ -114,10 +114,10 @@ struct SnapshotCommandTests {
         #expect(again.hasSuffix("; export again\n") && !again.contains("malformed"), "\(again)")
         #expect(
             try larder("snapshot edit @one.larder --changed @nofolder", 1).talk.hasSuffix(
-                "nofolder: there is no such file or folder\n"))
+                "nofolder: the file or folder does not exist\n"))
         #expect(
             try larder("snapshot edit @one.larder --changed @match.json", 1).talk.contains(
-                "match.json: the name of an exported body"))
+                "match.json: an exported body must keep its file name"))
         #expect(try larder("snapshot edit @one.larder --changed @text/recordings", 1).talk.contains("has no `bodies`"))
         _ = try larder("snapshot edit @one.larder", 2)
     }

@@ -153,11 +153,13 @@ struct ComparingTests {
     @Test(
         "A lock's line that is damaged is told with its place",
         arguments: [
-            ("", 1, 1, "no lock"), ("larder-lock 2\n", 1, 1, "no lock"), ("larder-lock 1\nGET x\n", 2, 6, "a status code"),
-            ("larder-lock 1\n\nGET x 2000 - 0\n", 3, 7, "a status code"),
-            ("larder-lock 1\nGET x 200 sha256:12 0\n", 2, 11, "`sha256:`"),
-            ("larder-lock 1\nGET x 200 - -1\n", 2, 13, "a length"), ("larder-lock 1\nGET x 200 - 0 1\n", 2, 15, "`#`"),
-            ("larder-lock 1\nGET x 200 - 0 #1 2\n", 2, 18, "nothing more"),
+            ("", 1, 1, "not a lock"), ("larder-lock 2\n", 1, 1, "not a lock"),
+            ("larder-lock 1\nGET x\n", 2, 6, "expected a status code"),
+            ("larder-lock 1\n\nGET x 2000 - 0\n", 3, 7, "expected a status code"),
+            ("larder-lock 1\nGET x 200 sha256:12 0\n", 2, 11, "expected `sha256:`"),
+            ("larder-lock 1\nGET x 200 - -1\n", 2, 13, "expected a length"),
+            ("larder-lock 1\nGET x 200 - 0 1\n", 2, 15, "expected `#`"),
+            ("larder-lock 1\nGET x 200 - 0 #1 2\n", 2, 18, "expected the end of the line"),
         ] as [(String, Int, Int, String)])
     func tellsThePlace(text: String, line: Int, column: Int, words: String) {
         do throws(LockFile.Fault) {

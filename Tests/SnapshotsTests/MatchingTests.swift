@@ -158,7 +158,7 @@ struct MatchingTests {
             #expect(throws: error) { try RequestMatcher(terms) }
             #expect(throws: error) { try SecretMask([terms]) }
         }
-        check(["(a"], .malformed("the pattern (a: a group that is not closed at 2"))
+        check(["(a"], .malformed("the pattern (a: an unclosed group at 2"))
         check(Array(repeating: "a", count: DeclaredSecrets.patternLimit + 1), .tooLarge("secrets.patterns"))
     }
 }

@@ -106,7 +106,7 @@ struct NearMissTests {
         let miss = try #require(try Self.nearest(recorded + Self.noise, to: Exchange("http://a:80/users/18")).first)
         #expect(miss.canonicaliser == nil)
         #expect(miss.equalled == 3)
-        #expect(miss.text.contains("no canonicaliser: one for this path would make 3 recordings equal that differ now"))
+        #expect(miss.text.contains("no canonicaliser proposed: one for this path would make 3 recordings equal that now differ"))
         #expect(miss.json["made_equal"] == 3)
         // One recording twice is equal to itself.
         let twice = [Exchange("http://a:80/users/17", "a"), Exchange("http://a:80/users/17", "b")]
@@ -118,7 +118,7 @@ struct NearMissTests {
         let recorded = (1...4).map { Exchange("http://a:80/list?_=\($0)", "it") }
         let miss = try #require(try Self.nearest(recorded, to: Exchange("http://a:80/list?_=9")).first)
         #expect(miss.canonicaliser?.ignoredParameters == ["_"])
-        #expect(miss.text.contains("this canonicaliser makes 4 recordings equal that differ now"))
+        #expect(miss.text.contains("this canonicaliser would make 4 recordings equal that now differ"))
     }
 
     @Test("A match rule that makes requests equal whose responses have different bodies is warned of")

@@ -306,7 +306,7 @@ struct KnownSecretTests {
         for key in [SnapshotFixture.key, nil] {
             #expect(try MatchingTests.answer(SnapshotLayer(snapshot, key: key), exchange).contains("larderSecret"))
         }
-        #expect(throws: SnapshotError.malformed("match.secrets has a member that is not known: header")) {
+        #expect(throws: SnapshotError.malformed("match.secrets has the unknown member header")) {
             try MatchTerms(text: Array(#"{"secrets":{"header":[]}}"#.utf8))
         }
     }

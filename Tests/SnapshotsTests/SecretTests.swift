@@ -132,7 +132,7 @@ struct SecretTests {
         var exchange = Exchange("http://a:80/")
         exchange.fields = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")]
         exchange.body = Array("no gzip".utf8)
-        #expect(throws: SnapshotError.unsearchable("what http://a:80/ answers")) {
+        #expect(throws: SnapshotError.unsearchable("the response of http://a:80/")) {
             try Self.record(SnapshotFixture(), [exchange])
         }
         try Self.record(SnapshotFixture(), [exchange], unscanned: .keep)

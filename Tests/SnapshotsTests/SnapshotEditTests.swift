@@ -143,7 +143,7 @@ struct SnapshotEditTests {
         try fixture.write([exchange])
         let octets = try fixture.octets()
         let digest = SHA256Digest(of: exchange.body)
-        #expect(throws: SnapshotError.malformed("the new body of http://a:80/ is not in its Content-Encoding")) {
+        #expect(throws: SnapshotError.malformed("the new body of http://a:80/ does not have its Content-Encoding")) {
             try SnapshotMaintenance.edit(Self.opened(fixture), [digest: Array("plain".utf8)])
         }
         #expect(throws: SnapshotError.holdsSecrets("the new body of http://a:80/")) {

@@ -70,10 +70,10 @@ enum Schema {
         switch try inspect(connection) {
         case .current: break
         case .older(let version):
-            throw StoreError(.olderSchema(version), path: path, message: "the store is of the older version \(version)")
+            throw StoreError(.olderSchema(version), path: path, message: "the store has the older version \(version)")
         case .newer(let version):
             throw StoreError(.newerSchema(version), path: path, message: "the store was written by a newer version (\(version))")
-        case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a store of Larder's")
+        case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a Larder store")
         }
     }
 

@@ -75,7 +75,7 @@ package struct StoreFile: Sendable {
         case .current:
             // No version of SQLite that could only be read from has written a store.
             if connection.isReadOnly, access(path, W_OK) == 0 {
-                throw StoreError(.damaged, path: path, message: "its header says that it may only be read")
+                throw StoreError(.damaged, path: path, message: "its header marks it as read-only")
             }
         case .older(let version):
             connection.leaveLogOnClose()
@@ -86,7 +86,7 @@ package struct StoreFile: Sendable {
             connection.leaveLogOnClose()
             throw StoreError(
                 .newerSchema(version), path: path,
-                message: "the store was written by a newer version (schema \(version), known here: \(Schema.version))")
+                message: "a newer version wrote the store (schema \(version); this version supports \(Schema.version))")
         case .foreign:
             connection.leaveLogOnClose()
             throw foreign()
@@ -99,7 +99,7 @@ package struct StoreFile: Sendable {
     private func foreign() -> StoreError {
         StoreError(
             .foreignFile, path: path,
-            message: "this is not a store of Larder, and Larder leaves it as it is; give the store another path")
+            message: "the file is not a Larder store, so Larder does not change it; set another path for the store")
     }
 
     /// Gives a damaged file another name, which no file has. No connection may be open.

@@ -216,7 +216,7 @@ final class MemoryTier: Sendable {
             return count
         }
         // It may mean anything that stands there.
-        backingStore?.leave(because: "a purge may cover what stands in it")
+        backingStore?.leave(because: "a purge may cover responses in it")
         for index in 0..<MemoryTier.shardCount {
             // Judged outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in
@@ -297,7 +297,7 @@ final class MemoryTier: Sendable {
     /// What a file behind has for the key may be out of date from now on.
     private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
         guard let backingStore, !shard.hide(hash.high, limit: backingStore.hiddenKeysOfShard) else { return }
-        backingStore.leave(because: "too much of what stands in it has been fetched or changed since")
+        backingStore.leave(because: "too many of its responses have been fetched again or changed since")
     }
 
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {

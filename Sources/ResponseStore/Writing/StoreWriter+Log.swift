@@ -60,7 +60,7 @@ extension StoreWriter {
         throw StoreError(
             .busy, path: file.path,
             message:
-                "the write-ahead log is \(lastLogLength >> 20) MiB long, and a program that reads it keeps it from being emptied")
+                "the write-ahead log is \(lastLogLength >> 20) MiB long, because a program that reads it prevents a checkpoint")
     }
 
     /// - Returns: whether the next transaction begins the log anew.

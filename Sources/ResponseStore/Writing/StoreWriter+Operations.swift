@@ -220,7 +220,7 @@ extension StoreWriter {
 
     private func noteDamagedEntry() {
         core.counters.damagedEntries.wrappingAdd(1, ordering: .relaxed)
-        notices.tell(.damagedEntry("a stored response was damaged, and has been deleted"), kind: .damagedEntry)
+        notices.tell(.damagedEntry("a stored response was damaged; Larder deleted it"), kind: .damagedEntry)
     }
 
     /// Whether memory has noted the row's key.

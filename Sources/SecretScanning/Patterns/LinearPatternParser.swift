@@ -15,7 +15,7 @@ struct LinearPatternParser {
 
     mutating func parse() throws(SecretScanningError) -> [LinearPattern.Step] {
         let steps = try alternatives()
-        guard place == text.count else { throw fault("a bracket that nothing opens") }
+        guard place == text.count else { throw fault("an unmatched closing bracket") }
         return steps + [.found]
     }
 
@@ -79,7 +79,7 @@ struct LinearPatternParser {
             place += 1
             greatest = next == UInt8(ascii: "}") ? nil : try number()
         }
-        guard next == UInt8(ascii: "}"), least <= greatest ?? least else { throw fault("a repetition that cannot be read") }
+        guard next == UInt8(ascii: "}"), least <= greatest ?? least else { throw fault("an invalid repetition") }
         place += 1
         var result: [LinearPattern.Step] = []
         for _ in 0..<least { result = try limited(result + moved(steps, by: result.count)) }
@@ -95,7 +95,7 @@ struct LinearPatternParser {
             number = number * 10 + Int(octet - UInt8(ascii: "0"))
             place += 1
         }
-        guard place > start, number <= Self.repetitionLimit else { throw fault("a repetition that cannot be read") }
+        guard place > start, number <= Self.repetitionLimit else { throw fault("an invalid repetition") }
         return number
     }
 
@@ -105,11 +105,11 @@ struct LinearPatternParser {
         switch octet {
         case UInt8(ascii: "("):
             depth += 1
-            guard depth <= Self.depthLimit else { throw fault("groups too deep") }
+            guard depth <= Self.depthLimit else { throw fault("groups nested too deep") }
             // `(?:` is the same, since nothing is captured.
             if text[place...].starts(with: Array("?:".utf8)) { place += 2 }
             let steps = try alternatives()
-            guard next == UInt8(ascii: ")") else { throw fault("a group that is not closed") }
+            guard next == UInt8(ascii: ")") else { throw fault("an unclosed group") }
             place += 1
             depth -= 1
             return steps
@@ -140,7 +140,7 @@ struct LinearPatternParser {
         case UInt8(ascii: "t"): return OctetSet { $0 == ASCII.tab }
         default:
             // What else may mean something elsewhere means nothing here, and is not taken for a letter.
-            guard !ASCII.isAlpha(octet), !ASCII.isDigit(octet) else { throw fault("an escape that is not known") }
+            guard !ASCII.isAlpha(octet), !ASCII.isDigit(octet) else { throw fault("an unknown escape") }
             return OctetSet { $0 == octet }
         }
     }
@@ -165,7 +165,7 @@ struct LinearPatternParser {
                 members.insert(octet)
             }
         }
-        guard next == UInt8(ascii: "]") else { throw fault("a class that is not closed") }
+        guard next == UInt8(ascii: "]") else { throw fault("an unclosed class") }
         place += 1
         return isNegated ? OctetSet { [members] in !members.contains($0) } : members
     }

@@ -26,7 +26,7 @@ package struct ProjectKey: Sendable {
     /// A new one, of OpenSSL's chance.
     package static func make() -> ProjectKey {
         var octets = [UInt8](repeating: 0, count: length)
-        precondition(RAND_bytes(&octets, Int32(length)) == 1, "OpenSSL has no chance to give")
+        precondition(RAND_bytes(&octets, Int32(length)) == 1, "OpenSSL provides no random numbers")
         return ProjectKey(octets: octets)!  // as long as it has to be
     }
 

@@ -100,7 +100,7 @@ package struct LockFile: Equatable, Sendable {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if index == 0 {
                 guard line == Self.firstLine else {
-                    throw Fault(line: 1, column: 1, reason: "no lock: `\(Self.firstLine)` is expected here")
+                    throw Fault(line: 1, column: 1, reason: "not a lock: expected `\(Self.firstLine)`")
                 }
             } else if !line.isEmpty {
                 entries.append(try Self.entry(line, number: index + 1))
@@ -115,7 +115,7 @@ package struct LockFile: Equatable, Sendable {
         func fault(_ index: Int) -> Fault {
             let place = index < words.count ? words[index].startIndex : line.endIndex
             let column = line.utf8.distance(from: line.startIndex, to: place) + 1
-            let reason = index < Self.parts.count ? "\(Self.parts[index]) is expected here" : "nothing more is expected here"
+            let reason = index < Self.parts.count ? "expected \(Self.parts[index])" : "expected the end of the line"
             return Fault(line: number, column: column, reason: reason)
         }
         func word(_ index: Int) throws(Fault) -> Substring {

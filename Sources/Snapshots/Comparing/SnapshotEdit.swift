@@ -75,7 +75,7 @@ extension SnapshotMaintenance {
                     guard let text = DecodedBody.decoded(octets, describedBy: fields, lengthLimit: SnapshotLimits.bodyLength)
                     else {
                         throw .malformed(
-                            "the new body of \(SnapshotRecorder.shown(recording.request.uri)) is not in its Content-Encoding")
+                            "the new body of \(SnapshotRecorder.shown(recording.request.uri)) does not have its Content-Encoding")
                     }
                     let search = finder.search(inBody: text, MediaKind(of: fields))
                     if !isHarmless, !search.isWhole || search.secrets.contains(where: { !$0.isPlaceholder }) {

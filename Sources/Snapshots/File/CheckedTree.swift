@@ -25,7 +25,7 @@ struct CheckedTree {
     mutating func check(_ leaf: [UInt8], at place: Int, _ tables: SnapshotTables) throws(SnapshotError) {
         let page = try page(Place(level: 0, number: place / MerkleTree.fanOut), tables)
         let start = place % MerkleTree.fanOut * 32
-        guard page[start..<start + 32].elementsEqual(leaf) else { throw .damaged("a row is not the one that belongs there") }
+        guard page[start..<start + 32].elementsEqual(leaf) else { throw .damaged("a row is in the wrong place") }
     }
 
     /// A page of digests, held against the digest above it.

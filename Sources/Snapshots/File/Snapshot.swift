@@ -26,24 +26,24 @@ package final class Snapshot {
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: path, access: .immutable) }
         guard try onDatabase({ () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }) else {
-            throw .notASnapshot("another schema")
+            throw .notASnapshot("it has a different schema")
         }
         let tables = SnapshotTables(connection)
         self.tables = tables
         let (text, root, signatures) = try onDatabase { () throws(DatabaseError) in
             (try tables.manifest(), try tables.seal(), try tables.signatures())
         }
-        guard let text, let root, let full = SHA256Digest(root) else { throw .damaged("no seal") }
+        guard let text, let root, let full = SHA256Digest(root) else { throw .damaged("it has no seal") }
         let manifest = try Manifest(text: text)
         self.manifest = manifest
-        guard let content = SHA256Digest(manifest.totals.content) else { throw .damaged("no root") }
+        guard let content = SHA256Digest(manifest.totals.content) else { throw .damaged("it has no root") }
         roots = SnapshotRoots(content: content, full: full)
         tree = try CheckedTree(tables, root: full, leaves: manifest.totals.recordings + 1)
         try tree.check(MerkleTree.leaf(text), at: 0, tables)
         var signers: [VerifyingKey] = []
         for (octets, signature) in signatures {
             let key = VerifyingKey(octets: octets)
-            guard key.accepts(signature, of: full) else { throw .damaged("a signature is not of this file") }
+            guard key.accepts(signature, of: full) else { throw .damaged("a signature belongs to another file") }
             signers.append(key)
         }
         self.signers = signers
@@ -91,7 +91,7 @@ package final class Snapshot {
 
     /// A whole body that is not longer than a limit.
     package func octets(of body: RecordedBody, limit: Int = SnapshotLimits.requestBodyLength) throws(SnapshotError) -> [UInt8] {
-        guard body.length <= UInt64(limit) else { throw .tooLarge("a body of \(body.length) octets") }
+        guard body.length <= UInt64(limit) else { throw .tooLarge("a body of \(body.length) bytes") }
         let reader = try self.body(body)
         var octets: [UInt8] = []
         octets.reserveCapacity(Int(body.length))

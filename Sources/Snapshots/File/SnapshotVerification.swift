@@ -29,7 +29,7 @@ extension Snapshot {
             let recording = try walk.take(try row(at: place), key: keys.key(at: place))
             let request = try self.request(of: recording)
             guard matcher.identity(of: request, response: recording.response?.fields, under: nil) == recording.identity else {
-                throw .damaged("a recording stands under another request than its own")
+                throw .damaged("a recording is under the key of another request")
             }
         }
         guard walk.content.root() == roots.content else { throw .damaged("the root `content`") }
@@ -79,17 +79,17 @@ extension Snapshot {
 
         mutating func take(_ row: [UInt8], key: PrimaryKey) throws(SnapshotError) -> Recording {
             guard let recording = RecordingRow.decode(row), RecordingRow.encode(recording) == row else {
-                throw .damaged("a recording is not written as it is written")
+                throw .damaged("a recording is not in its canonical form")
             }
             guard recording.identity.primary == key, last.lexicographicallyPrecedes(row) else {
-                throw .damaged("a recording stands at another place than its own")
+                throw .damaged("a recording is in the wrong place")
             }
             last = row
             targets.update(recording.targetLine.span)
             targetsLength += recording.targetLine.count
             for body in [recording.request.body, recording.response?.body] {
                 guard let body, body.isKept else { continue }
-                guard bodies[body.digest] == nil || bodies[body.digest] == body else { throw .damaged("a body of two lengths") }
+                guard bodies[body.digest] == nil || bodies[body.digest] == body else { throw .damaged("a body has two lengths") }
                 bodies[body.digest] = body
             }
             if let chain = recording.chain { chains.insert(chain) }

@@ -71,7 +71,7 @@ extension SnapshotWriter {
             guard let end = rows.last?.id else { return }
             last = end
             for (id, row) in rows {
-                guard var recording = RecordingRow.decode(row) else { throw .damaged("a recording's row") }
+                guard var recording = RecordingRow.decode(row) else { throw .damaged("the row of a recording") }
                 let position = order.nextPosition(of: recording)
                 var final = row
                 if position != recording.position {

@@ -91,12 +91,13 @@ package final class SnapshotWriter {
         let isOurs = try onDatabase { () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }
         guard isOurs else {
             let isEmpty = FileBasics.isEmpty(partial)
-            let reason = isEmpty ? "is empty: nothing was recorded; delete it and start without --resume" : "has another schema"
+            let reason =
+                isEmpty ? "is empty: nothing was recorded; delete it and start without --resume" : "has a different schema"
             throw .notASnapshot("\(partial) \(reason)")
         }
         tables = SnapshotTables(connection)
         let text = try onDatabase { [tables] () throws(DatabaseError) in try tables.manifest() }
-        guard let text else { throw .damaged("no manifest") }
+        guard let text else { throw .damaged("the manifest is missing") }
         manifest = try Manifest(text: text)
         let opened = manifest
         (lastID, lastBodyID, count) = try onDatabase { [tables] () throws(DatabaseError) in
@@ -148,7 +149,7 @@ package final class SnapshotWriter {
             (recording.response?.fields.count ?? 0) <= SnapshotLimits.fieldLines
         else { throw .tooLarge("a recording") }
         guard count < SnapshotLimits.recordings else { throw .tooLarge("recordings") }
-        guard RecordingRow.decode(row) != nil else { throw .malformed("a recording that could not be read again") }
+        guard RecordingRow.decode(row) != nil else { throw .malformed("an unreadable recording") }
         lastID += 1
         count += 1
         try write(row.count) { [lastID] (tables) throws(DatabaseError) in try tables.insertRecording(lastID, row) }
@@ -186,7 +187,7 @@ package final class SnapshotWriter {
             guard let end = rows.last?.id else { return }
             place = end
             for (id, row) in rows where id <= last {
-                guard let recording = RecordingRow.decode(row) else { throw .damaged("a recording's row") }
+                guard let recording = RecordingRow.decode(row) else { throw .damaged("the row of a recording") }
                 guard isWhole || recording.generation == generation, let changed = try change(recording) else { continue }
                 let row = RecordingRow.encode(changed)
                 try write(row.count) { (tables) throws(DatabaseError) in try tables.updateRecording(id, row) }

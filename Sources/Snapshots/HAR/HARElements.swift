@@ -43,7 +43,7 @@ struct HARElements {
             case UInt8(ascii: "{"), UInt8(ascii: "["): try open(octet)
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
-                guard depth >= 0 else { throw .malformed("no HAR: a bracket that nothing opens") }
+                guard depth >= 0 else { throw .malformed("not HAR: an unmatched closing bracket") }
                 if let entriesDepth, depth == entriesDepth {
                     try take(element)
                     element = []
@@ -69,7 +69,7 @@ struct HARElements {
 
     private mutating func open(_ octet: UInt8) throws(SnapshotError) {
         depth += 1
-        guard depth <= Self.depthLimit else { throw .malformed("no HAR: brackets too deep") }
+        guard depth <= Self.depthLimit else { throw .malformed("not HAR: brackets nested too deep") }
         if depth == 2 { isInLog = octet == UInt8(ascii: "{") && name == Array("log".utf8) }
         if depth == 3, isInLog, !hasEntries, octet == UInt8(ascii: "["), name == Array("entries".utf8) {
             entriesDepth = depth
@@ -79,7 +79,7 @@ struct HARElements {
 
     /// - Throws: `malformed` where the text did not come to its end, or has no entries.
     func finish() throws(SnapshotError) {
-        guard hasEntries else { throw .malformed("no HAR: there is no log with entries") }
-        guard depth == 0 else { throw .malformed("the HAR file is cut short") }
+        guard hasEntries else { throw .malformed("not HAR: there is no log with entries") }
+        guard depth == 0 else { throw .malformed("the HAR file is truncated") }
     }
 }

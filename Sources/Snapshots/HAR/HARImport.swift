@@ -47,19 +47,19 @@ package final class HARImport {
     private func record(_ text: [UInt8]) throws(SnapshotError) -> String? {
         // What is wrong with it is told by where it stands.
         guard let entry = try? JSONValue(parsing: text), let request = entry["request"], let response = entry["response"] else {
-            return "it is no entry"
+            return "it is not an entry"
         }
         if entry["_webSocketMessages"] != nil { return "a WebSocket" }
-        guard let status = response["status"]?.int, (200...599).contains(status) else { return "no answer (status 0)" }
-        if status == 304 { return "304: the whole answer was in the browser's cache" }
-        guard let uri = Self.uri(request["url"]?.string ?? "") else { return "its URL is none of http or https" }
+        guard let status = response["status"]?.int, (200...599).contains(status) else { return "no response (status 0)" }
+        if status == 304 { return "304: the whole response was in the browser's cache" }
+        guard let uri = Self.uri(request["url"]?.string ?? "") else { return "its URL is neither http nor https" }
         guard let method = request["method"]?.string, !method.isEmpty, method.utf8.allSatisfy(ASCII.isTokenCharacter) else {
-            return "its method is none"
+            return "its method is invalid"
         }
         let fields = Self.fields(request["headers"], cookies: request["cookies"])
-        guard let sent = Self.requestBody(request, fields) else { return "its request's body cannot be read" }
+        guard let sent = Self.requestBody(request, fields) else { return "the body of its request cannot be read" }
         var responseFields = Self.fields(response["headers"], cookies: nil)
-        guard let received = Self.content(response, responseFields) else { return "its body is not there" }
+        guard let received = Self.content(response, responseFields) else { return "its body is missing" }
         let (requestBody, content) = (sent.octets, received.octets)
         let matched = RequestToMatch(
             method: Array(method.utf8), uri: uri, fields: fields, body: requestBody.isEmpty ? .none : .octets(requestBody))

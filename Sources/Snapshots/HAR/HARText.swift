@@ -22,14 +22,14 @@ struct HARText {
         }
         guard let charset = Charset(label) else {
             octets = unicode
-            change = "its charset \(label) is not known: its text is in UTF-8"
+            change = "its charset \(label) is not supported, so its text is stored as UTF-8"
             return
         }
         // Browsers read Latin-1 as Windows-1252, which has letters in the place of controls.
         let wider = charset == .latin1 ? Charset("windows-1252") : nil
         guard let named = charset.octets(of: text) ?? wider?.octets(of: text) else {
             octets = unicode
-            change = isMeant(unicode) ? nil : "\(charset) lacks characters of its text, which is in UTF-8"
+            change = isMeant(unicode) ? nil : "\(charset) lacks characters of its text, which is stored as UTF-8"
             return
         }
         // A server may name another charset than its bytes are in; whoever looked at them knew better.

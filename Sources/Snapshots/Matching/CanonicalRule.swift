@@ -27,7 +27,7 @@ struct CanonicalRule: Sendable {
     private static func parameters(_ names: [String]) throws(SnapshotError) -> [KeyRewriting.ParameterPattern] {
         var patterns: [KeyRewriting.ParameterPattern] = []
         for name in names {
-            guard let pattern = KeyRewriting.ParameterPattern(name) else { throw .malformed("\(name) is no parameter's name") }
+            guard let pattern = KeyRewriting.ParameterPattern(name) else { throw .malformed("\(name) is not a parameter name") }
             patterns.append(pattern)
         }
         return patterns

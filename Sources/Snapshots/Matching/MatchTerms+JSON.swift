@@ -28,7 +28,7 @@ extension MatchTerms {
         switch reason {
         case .unexpectedByte: "JSON does not allow this byte here"
         case .unexpectedEnd: "the JSON text ends too early"
-        default: "this is no JSON: \(reason.rawValue)"
+        default: "this is not JSON: \(reason.rawValue)"
         }
     }
 
@@ -85,7 +85,7 @@ extension JSONPointer {
     static func reading(_ texts: [String]) throws(SnapshotError) -> [JSONPointer] {
         var pointers: [JSONPointer] = []
         for text in texts {
-            guard let pointer = JSONPointer(text) else { throw .malformed("\(text) is no JSON pointer") }
+            guard let pointer = JSONPointer(text) else { throw .malformed("\(text) is not a JSON pointer") }
             pointers.append(pointer)
         }
         return pointers

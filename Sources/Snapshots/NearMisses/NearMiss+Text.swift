@@ -7,13 +7,14 @@ extension NearMiss {
         var lines = [String(decoding: method + [ASCII.space] + uri, as: UTF8.self)]
         for difference in differences {
             lines.append(
-                "  \(difference.name): recorded \(difference.recorded ?? "nothing"), asked \(difference.offered ?? "nothing")")
+                "  \(difference.name): recorded \(difference.recorded ?? "nothing"), requested \(difference.offered ?? "nothing")"
+            )
         }
         if let canonicaliser {
             lines.append("  canonicaliser: \(canonicaliser.json)")
-            if equalled > 0 { lines.append("  this canonicaliser makes \(equalled) recordings equal that differ now") }
+            if equalled > 0 { lines.append("  this canonicaliser would make \(equalled) recordings equal that now differ") }
         } else if equalled > 0 {
-            lines.append("  no canonicaliser: one for this path would make \(equalled) recordings equal that differ now")
+            lines.append("  no canonicaliser proposed: one for this path would make \(equalled) recordings equal that now differ")
         }
         return lines.joined(separator: "\n") + "\n"
     }

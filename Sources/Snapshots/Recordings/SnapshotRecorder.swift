@@ -75,7 +75,7 @@ package final class SnapshotRecorder {
                 request.body = .octets(text)
                 Redactor.describe(text, in: &request.fields)
                 isRedacted = true
-            case .refused: throw .unsearchable("what was sent to \(Self.shown(request.uri))")
+            case .refused: throw .unsearchable("the request to \(Self.shown(request.uri))")
             }
         }
         let uri = redactor.redacted(uri: request.uri)
@@ -255,7 +255,7 @@ package final class ExchangeRecording {
         held.append(octets)
         guard held.count > SnapshotLimits.requestBodyLength else { return }
         guard recorder.unsearched(describedBy: response?.fields ?? Fields()) == .asItWas else {
-            throw .unsearchable("what \(url) answers")
+            throw .unsearchable("the response of \(url)")
         }
         let begun = held
         held = []
@@ -377,7 +377,7 @@ package final class ExchangeRecording {
                 if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
             case .refused where isBroken: break
-            case .refused: throw .unsearchable("what \(url) answers")
+            case .refused: throw .unsearchable("the response of \(url)")
             }
             if content?.isEmpty ?? true { content = nil }
             // Only where it is compared before it is written.

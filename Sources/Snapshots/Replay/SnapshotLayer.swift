@@ -179,7 +179,7 @@ package final class SnapshotLayer {
         var found = Candidates()
         for place in snapshot.keys.places(of: primary) {
             let recording = try snapshot.recording(at: place)
-            guard recording.identity.primary == primary else { throw .damaged("a recording stands under another key") }
+            guard recording.identity.primary == primary else { throw .damaged("a recording is under a wrong key") }
             found.append(recording, at: place)
         }
         if found.isEmpty { return found }

@@ -8,9 +8,9 @@ struct JSONMembers {
 
     /// - Throws: `malformed` where the value is no object, or has a member that is not known.
     init(_ value: JSONValue, of name: String, known: [String]) throws(SnapshotError) {
-        guard let object = value.object else { throw .malformed("\(name) is no object") }
+        guard let object = value.object else { throw .malformed("\(name) is not an object") }
         for member in object.members where !known.contains(member.name) {
-            throw .malformed("\(name) has a member that is not known: \(member.name)")
+            throw .malformed("\(name) has the unknown member \(member.name)")
         }
         self.object = object
         self.name = name
@@ -22,14 +22,14 @@ struct JSONMembers {
 
     func array(_ member: String) throws(SnapshotError) -> [JSONValue] {
         guard let value = object[member] else { return [] }
-        guard let array = value.array else { throw .malformed("\(name).\(member) is no array") }
+        guard let array = value.array else { throw .malformed("\(name).\(member) is not an array") }
         return array
     }
 
     func strings(_ member: String) throws(SnapshotError) -> [String] {
         var strings: [String] = []
         for value in try array(member) {
-            guard let string = value.string else { throw .malformed("\(name).\(member) holds what is no string") }
+            guard let string = value.string else { throw .malformed("\(name).\(member) contains a value that is not a string") }
             strings.append(string)
         }
         return strings
@@ -37,7 +37,7 @@ struct JSONMembers {
 
     func string(_ member: String) throws(SnapshotError) -> String? {
         guard let value = object[member] else { return nil }
-        guard let string = value.string else { throw .malformed("\(name).\(member) is no string") }
+        guard let string = value.string else { throw .malformed("\(name).\(member) is not a string") }
         return string
     }
 
@@ -48,14 +48,14 @@ struct JSONMembers {
     }
 
     func int(_ member: String) throws(SnapshotError) -> Int {
-        guard let int = object[member]?.int else { throw .malformed("\(name).\(member) is no whole number") }
+        guard let int = object[member]?.int else { throw .malformed("\(name).\(member) is not a whole number") }
         return int
     }
 
     /// Hexadecimal digits of a digest.
     func digest(_ member: String) throws(SnapshotError) -> [UInt8] {
         guard let text = try string(member), let octets = Hexadecimal.decode(text), octets.count == 32 else {
-            throw .malformed("\(name).\(member) is no digest")
+            throw .malformed("\(name).\(member) is not a digest")
         }
         return octets
     }

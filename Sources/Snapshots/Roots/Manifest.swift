@@ -77,7 +77,7 @@ package struct Manifest: Equatable, Sendable {
             "content", "created", "format", "generations", "keys", "match", "recordings", "targets", "targetsLength", "tool",
         ]
         let reader = try JSONMembers(value, of: "manifest", known: names)
-        guard try reader.string("format") == Self.format else { throw .notASnapshot("another format") }
+        guard try reader.string("format") == Self.format else { throw .notASnapshot("it has a different format") }
         created = Timestamp(milliseconds: Int64(try reader.int("created")))
         tool = try reader.string("tool") ?? ""
         generations = []
@@ -98,6 +98,6 @@ package struct Manifest: Equatable, Sendable {
         guard (0...SnapshotLimits.recordings).contains(totals.recordings),
             (0...totals.recordings * SnapshotLimits.recordLength).contains(totals.targetsLength)
         else { throw .tooLarge("recordings") }
-        guard self.text == text else { throw .malformed("the manifest is not written as it is written") }
+        guard self.text == text else { throw .malformed("the manifest is not in its canonical form") }
     }
 }

@@ -31,7 +31,7 @@ package struct SigningKey: Sendable {
             guard EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1 else { return 0 }
             return EVP_DigestSign(context, &signature, &count, message, message.count)
         }
-        guard result == 1, count == signature.count else { throw .unusableKey("OpenSSL does not sign by it") }
+        guard result == 1, count == signature.count else { throw .unusableKey("OpenSSL cannot sign with it") }
         return signature
     }
 

@@ -90,7 +90,7 @@ enum RecordingText {
             number += 1
             guard reader.take(Array(line)) else { throw .malformed("line \(number) of a recording") }
         }
-        guard let parsed = reader.parsed else { throw .malformed("a recording that is not whole") }
+        guard let parsed = reader.parsed else { throw .malformed("an incomplete recording") }
         return parsed
     }
 }

@@ -108,7 +108,7 @@ package enum TextFolder {
             if let chain = recording.chain {
                 let record = try FolderFile.octets(
                     "\(folder)/chains/\(Hexadecimal.encode(chain.octets))", limit: SnapshotLimits.chainLength)
-                guard try writer.chain(record) == chain else { throw .malformed("a chain of \(name)") }
+                guard try writer.chain(record) == chain else { throw .malformed("a certificate chain of \(name)") }
             }
             var request = RequestToMatch(
                 method: recording.request.method, uri: recording.request.uri, fields: recording.request.fields)
@@ -187,7 +187,7 @@ enum FolderFile {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .malformed("\(path) is no regular file")
+            throw .malformed("\(path) is not a regular file")
         }
         var buffer = [UInt8](repeating: 0, count: SnapshotLimits.chunkLength)
         while true {
