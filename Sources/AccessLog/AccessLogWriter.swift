@@ -27,7 +27,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
             _ = try loop.register(wakeup.descriptor, .read, handler: writer)
             writer.timer = loop.makeTimer(writer)
         } catch {
-            warn("no access log: \(error)")
+            warn("cannot write the access log: \(error)")
         }
     }
 
@@ -81,14 +81,14 @@ final class AccessLogWriter: EventHandler, TimerHandler {
         do throws(SystemError) {
             try file.reopen()
         } catch {
-            warn("the access log cannot be opened again, and stays as it is: \(file.path): \(error)")
+            warn("cannot reopen the access log \(file.path), so the open file stays in use: \(error)")
         }
     }
 
     private func warnOfDrops() {
         let dropped = wakeup.droppedCount
         guard dropped > warnedDropCount, loop.now >= nextWarning else { return }
-        warn("\(dropped - warnedDropCount) requests were not logged: the access log takes lines too slowly")
+        warn("the access log is too slow: \(dropped - warnedDropCount) requests were not logged")
         warnedDropCount = dropped
         nextWarning = loop.now.advanced(milliseconds: Self.warningIntervalMilliseconds)
     }

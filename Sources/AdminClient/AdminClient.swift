@@ -15,7 +15,7 @@ package final class AdminClient {
 
         package var description: String {
             switch self {
-            case .notRunning(let path): "no Larder is running: nothing answers on \(printable(path, limit: 4096))"
+            case .notRunning(let path): "Larder is not running: no process answers on \(printable(path, limit: 4096))"
             case .broken(let path, let reason): "\(printable(path, limit: 4096)): \(reason)"
             }
         }
@@ -110,9 +110,9 @@ package final class AdminClient {
                     return head
                 }
             } catch {
-                throw .broken(path: path, reason: "what answers there is no Larder (\(error.reason))")
+                throw .broken(path: path, reason: "the process on this socket is not Larder (\(error.reason))")
             }
-            guard try read(&input) else { throw .broken(path: path, reason: "the connection ended without an answer") }
+            guard try read(&input) else { throw .broken(path: path, reason: "the connection closed without a response") }
         }
     }
 
@@ -138,7 +138,7 @@ package final class AdminClient {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw .broken(path: path, reason: "the answer is not complete")
+            throw .broken(path: path, reason: "the response is incomplete")
         }
     }
 
@@ -148,7 +148,7 @@ package final class AdminClient {
         while true {
             let count = recv(descriptor, &bytes, bytes.count, 0)
             if count < 0, errno == EINTR { continue }
-            if count < 0 { throw .broken(path: path, reason: errno == EAGAIN ? "no answer came in time" : Self.lastError) }
+            if count < 0 { throw .broken(path: path, reason: errno == EAGAIN ? "no response in time" : Self.lastError) }
             input += bytes[..<count]
             return count > 0
         }

@@ -59,8 +59,8 @@ package enum AdminSocketPath {
 
     /// Why none of several is asked.
     package static func several(_ paths: [String]) -> String {
-        "several Larders run, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
-            + "or with --socket or --listen where the command has them"
+        "several Larders are running, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
+            + "or with --socket or --listen if the command has these options"
     }
 
     private static let formerName = "admin.sock"

@@ -49,10 +49,10 @@ package struct AttachedProxy {
         self.asksEverybody = asksEverybody
         let answer = try Self.asked(client)
         guard let proxies = answer["proxies"] as? [String] else {
-            throw Failure(matter: .otherVersion, description: "the Larder that runs is of another version")
+            throw Failure(matter: .otherVersion, description: "the running Larder is a different version")
         }
         guard let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first?.reachedLocally else {
-            throw Failure(matter: .listeners, description: "the Larder that runs has no listener that speaks plain HTTP")
+            throw Failure(matter: .listeners, description: "the running Larder has no listener for plain HTTP")
         }
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
@@ -80,7 +80,8 @@ package struct AttachedProxy {
             guard let first = folders.state ?? folders.runtime else {
                 throw Failure(
                     matter: .files,
-                    description: "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR says where the files for programs may stand")
+                    description:
+                        "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR is set, so there is no folder for the clients' files")
             }
             func kept(below place: String) throws(Failure) -> ClientEnvironment {
                 try told(in: "\(place)/clients/\(proxy.address)-\(proxy.port)") { writer throws(WholeFile.Unwritten) in

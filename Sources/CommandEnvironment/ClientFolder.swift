@@ -29,7 +29,7 @@ package struct ClientFolder {
             try FileManager.default.createDirectory(
                 atPath: files.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw WholeFile.Unwritten(reason: "the folder cannot be made")
+            throw WholeFile.Unwritten(reason: "the folder cannot be created")
         }
         // Written last, once the store of these certificates stands there.
         let mark = "\(files.folder)/trust.mark"

@@ -41,12 +41,12 @@ struct ClientVariable: Sendable {
             case .nothing: "empty"
             case .constant(let value): "`\(value)`"
             case .bundle: "the bundle"
-            case .replacedBundle: "the bundle, where it is set already"
-            case .additions: "Larder's certificates alone, which it adds to its own"
-            case .javaOptions: "the proxy, no host left out, and the trust store, behind the options that are there"
-            case .wgetSettings: "a file: its user's settings, then the proxy and the bundle"
-            case .phpFolders: "the folders that are read anyway, then one with `curl.cainfo` and `openssl.cafile`"
-            case .aptSettings: "a file: the one that it named before, then the proxy and the bundle"
+            case .replacedBundle: "the bundle, if the variable is already set"
+            case .additions: "only Larder's certificates, which the program adds to its own"
+            case .javaOptions: "the options already set, then the proxy (with no host excluded) and the trust store"
+            case .wgetSettings: "a file: the user's settings, then the proxy and the bundle"
+            case .phpFolders: "the folders that PHP reads by default, then one with `curl.cainfo` and `openssl.cafile`"
+            case .aptSettings: "a file: the contents of the file that it named before, then the proxy and the bundle"
             }
         }
     }
@@ -77,27 +77,28 @@ struct ClientVariable: Sendable {
         ClientVariable("PIP_PROXY", .proxy, "pip, before the others"),
         ClientVariable("RSYNC_PROXY", .proxyAddress, "rsync, for `rsync://`"),
 
-        ClientVariable("SSL_CERT_FILE", .bundle, "what uses OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
+        ClientVariable("SSL_CERT_FILE", .bundle, "programs that use OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
         ClientVariable("CURL_CA_BUNDLE", .bundle, "curl"),
         ClientVariable("GIT_SSL_CAINFO", .bundle, "git"),
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
         // The AWS CLI reads REQUESTS_CA_BUNDLE where this is not set, and rclone 1.60 fails over S3 where it is.
-        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS's tools, which else read `REQUESTS_CA_BUNDLE`"),
+        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS's tools, which otherwise read `REQUESTS_CA_BUNDLE`"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
         ClientVariable("NIX_SSL_CERT_FILE", .bundle, "Nix"),
         ClientVariable("BUNDLE_SSL_CA_CERT", .bundle, "Bundler"),
 
-        ClientVariable("NODE_USE_ENV_PROXY", .constant("1"), "Node from 22.21 and 24 on, which needs it to look at the others"),
+        ClientVariable(
+            "NODE_USE_ENV_PROXY", .constant("1"), "Node from 22.21 and 24 on, which reads the others only if this is set"),
         ClientVariable("NODE_EXTRA_CA_CERTS", .additions, "Node"),
         ClientVariable("npm_config_proxy", .proxy, "npm"),
         ClientVariable("npm_config_https_proxy", .proxy, "npm"),
         // An empty one is as none, and its settings file would be heard.
-        ClientVariable("npm_config_noproxy", .constant(","), "npm, as no host at all"),
+        ClientVariable("npm_config_noproxy", .constant(","), "npm: a name that matches no host"),
         ClientVariable("npm_config_cafile", .bundle, "npm"),
-        ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which looks at either case"),
+        ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which reads both cases"),
         ClientVariable("NPM_CONFIG_HTTPS_PROXY", .proxy, "npm"),
         ClientVariable("NPM_CONFIG_NOPROXY", .constant(","), "npm"),
         ClientVariable("NPM_CONFIG_CAFILE", .bundle, "npm"),

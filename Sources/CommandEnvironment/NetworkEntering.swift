@@ -12,10 +12,10 @@ package enum NetworkEntering {
     /// - Returns: the exit code where that cannot be, which has been said.
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], resolver: String?) -> Int32 {
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
-            return fail("cannot go into the network of the command: setns: \(String(cString: strerror(errno)))")
+            return fail("cannot enter the network namespace of the command: setns: \(String(cString: strerror(errno)))")
         }
         if let reason = makeMounts(resolver: resolver) {
-            return fail("no names can be answered in the network of the command (--names): \(reason)")
+            return fail("cannot answer DNS queries in the network namespace of the command (--names): \(reason)")
         }
         InheritedDescriptors.closeAll()
         execute(path, words)
@@ -24,7 +24,7 @@ package enum NetworkEntering {
             execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         let code = errno
-        let reason = code == ENOENT ? "the program that its first line names is not there" : String(cString: strerror(code))
+        let reason = code == ENOENT ? "the interpreter in its first line does not exist" : String(cString: strerror(code))
         Terminal.talk("larder: \(printable(path, limit: 4096)): \(reason)\n")
         return ProgramSearch.notExecutableCode
     }

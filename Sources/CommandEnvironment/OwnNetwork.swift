@@ -46,7 +46,7 @@ package struct OwnNetwork {
             }
             namespaces = descriptors
         } catch {
-            throw Refusal(reason: "there can be no network of its own here (--netns): \(error.reason)")
+            throw Refusal(reason: "cannot create a network namespace for the command (--netns): \(error.reason)")
         }
     }
 
@@ -104,7 +104,7 @@ package struct OwnNetwork {
         guard read >= 0 else { throw Refusal("recvmsg", errno) }
         guard count >= 2 else {
             let reason = String(decoding: octets.prefix(read).map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw Refusal(reason: read == 0 ? "the helper has ended" : reason)
+            throw Refusal(reason: read == 0 ? "the helper process has ended" : reason)
         }
         return Array(descriptors.prefix(Int(count)))
     }

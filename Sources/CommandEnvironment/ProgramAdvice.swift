@@ -5,12 +5,13 @@ package enum ProgramAdvice {
     package static func sentence(for program: String) -> String? {
         let name = String(program.split(separator: "/").last ?? "")
         if name == "aria2c" {
-            return #"aria2 reads no variable for CA certificates: https needs aria2c --ca-certificate="$SSL_CERT_FILE""#
+            return
+                #"aria2 reads no environment variable for CA certificates: for https, use aria2c --ca-certificate="$SSL_CERT_FILE""#
         }
         guard browsers.contains(name) else { return nil }
         return
-            "\(name) trusts the certificates of its NSS database alone, which this run does not change: use larder ca install and "
-            + "larder run --join for https"
+            "\(name) trusts only the certificates of its NSS database, which this run does not change: for https, use larder ca install and "
+            + "larder run --join"
     }
 
     private static let browsers: Set = [

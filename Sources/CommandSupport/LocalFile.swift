@@ -34,7 +34,7 @@ package enum LocalFile {
             if isUnchanged { return bytes }
             if number < attempts { poll(nil, 0, pause) }
         }
-        throw Unreadable(reason: "it changes while it is read")
+        throw Unreadable(reason: "it changed while Larder read it")
     }
 
     private static func read(
@@ -61,7 +61,7 @@ package enum LocalFile {
         case S_IFREG: break
         case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
         default:
-            guard mayBePipe else { throw Unreadable(reason: "is no file") }
+            guard mayBePipe else { throw Unreadable(reason: "is not a file") }
             // Once more, so that whoever is to write into it is waited for.
             guard let waiting = FileHandle(forReadingAtPath: path) else {
                 throw Unreadable(reason: String(cString: strerror(errno)))
@@ -87,7 +87,7 @@ package enum LocalFile {
     package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)
-            guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
+            guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "other users can access it; `chmod 600` it") }
             return try read(handle, facts, atMost: limit)
         }
     }

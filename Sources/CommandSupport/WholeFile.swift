@@ -47,7 +47,7 @@ package enum WholeFile {
         if close(descriptor) != 0, code == 0 { code = errno }
         if let before, (try? LocalFile.bytes(at: place.path, atMost: max(before.count, 1))) != before {
             unlink(hidden)
-            throw Unwritten(reason: "it was changed meanwhile; nothing is written")
+            throw Unwritten(reason: "it was changed in the meantime; Larder wrote nothing")
         }
         if code == 0 {
             let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)

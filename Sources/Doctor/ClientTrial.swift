@@ -13,7 +13,7 @@ package struct ClientTrial: Sendable {
     /// What a failure comes to.
     var failure = Finding.Outcome.bad
     /// What is often the reason.
-    var note = "settings of its own go before the variables"
+    var note = "its own settings take precedence over the variables"
     var remedy: String?
 
     package static let all = [
@@ -42,7 +42,7 @@ package struct ClientTrial: Sendable {
             name: "node", program: "node",
             words: { url, _ in
                 ["-e", "fetch(process.argv[1]).then(r => console.log(r.status), e => console.log(String(e.cause || e)))", url]
-            }, failure: .notable, note: "Node looks at the variables from 22.21 and 24 on"),
+            }, failure: .notable, note: "Node reads the variables only from versions 22.21 and 24 on"),
         ClientTrial(
             name: "npm", program: "npm",
             words: { url, folder in ["view", "larder-doctor", "--registry", url, "--fetch-retries", "0", "--cache", folder] },

@@ -12,12 +12,12 @@ extension Diagnosis {
     ///   - used: the root that the running Larder uses; `nil` where it intercepts nothing.
     package func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
         guard loaded.settings.tls.namesInterception || used != nil else {
-            return Finding("authority", .good, "none is needed: these settings intercept nothing")
+            return Finding("authority", .good, "not needed: these settings intercept nothing")
         }
         let settings = loaded.settings.tls.authority
         let named = settings.folder.map { AuthorityFolder(path: Self.path($0, in: loaded)) }
         guard let folder = named ?? AuthorityFolder(environment) else {
-            return Finding("authority", .bad, "HOME is not set, and nothing else says where it stands", remedy: "export HOME=~")
+            return Finding("authority", .bad, "HOME is not set, so the CA's folder is unknown", remedy: "export HOME=~")
         }
         let option = settings.folder == nil ? "" : " --folder \(Shell.word(folder.path))"
         let reload = isRunning ? " && larder reload" : ""
@@ -28,14 +28,14 @@ extension Diagnosis {
         do throws(AuthorityFolderError) {
             root = try folder.roots(at: now).signing
             if try folder.profile(root).hasEnded(at: now) {
-                let day = root.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "a day that cannot be read"
+                let day = root.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "an unreadable date"
                 return Finding(
-                    "authority", .bad, "its root has ended with \(day): nobody believes what it certifies",
+                    "authority", .bad, "the root certificate expired on \(day): programs reject the certificates it issued",
                     remedy: "larder ca rotate\(option) && larder ca rotate --finish\(option)\(reload)")
             }
             if let first = root.certificate.notBefore, now < first {
                 return Finding(
-                    "authority", .bad, "its root begins with \(CalendarDay(of: first)): the clock is behind",
+                    "authority", .bad, "the root certificate is valid from \(CalendarDay(of: first)): the clock is slow",
                     remedy: Self.clockRemedy)
             }
         } catch {
@@ -53,7 +53,7 @@ extension Diagnosis {
             if let used, used != root.certificate {
                 return Finding(
                     "authority", .bad,
-                    "\(folder.rootPath(root.seat)) was replaced; the running Larder still uses the root before",
+                    "\(folder.rootPath(root.seat)) was replaced; the running Larder still uses the former root certificate",
                     remedy: "larder reload && \(Self.environmentRemedy)")
             }
             return Finding("authority", .good, folder.path)

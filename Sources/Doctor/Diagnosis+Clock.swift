@@ -12,7 +12,7 @@ extension Diagnosis {
         if let written, now.seconds < written.seconds - Self.tolerance {
             return Finding(
                 "clock", .bad,
-                "it is behind: \(CalendarDay(of: now)), and this program was written on \(CalendarDay(of: written))",
+                "it is slow: it shows \(CalendarDay(of: now)), but this program was written on \(CalendarDay(of: written))",
                 remedy: Self.clockRemedy)
         }
         let anchors = systemAnchors()
@@ -20,10 +20,11 @@ extension Diagnosis {
         if !anchors.isEmpty, ended * 2 > anchors.count {
             return Finding(
                 "clock", .bad,
-                "it is ahead: \(CalendarDay(of: now)), when \(ended) of the system's \(anchors.count) anchors have ended",
+                "it is fast: it shows \(CalendarDay(of: now)), when \(ended) of the system's \(anchors.count) CA certificates have expired",
                 remedy: Self.clockRemedy)
         }
-        return Finding("clock", .good, "\(CalendarDay(of: now)) fits this program's age and the system's anchors")
+        return Finding(
+            "clock", .good, "\(CalendarDay(of: now)) is plausible for this program's date and the system's CA certificates")
     }
 
     /// A file may come from a machine whose clock is ahead by so many seconds.

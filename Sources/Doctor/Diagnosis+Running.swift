@@ -19,17 +19,17 @@ extension Diagnosis {
             return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
         case .none:
             guard loaded.settings.admin.socket == .off else {
-                return found(.bad, "nothing says where its admin socket may stand", "export HOME=~; larder serve &")
+                return found(.bad, "the place of the admin socket is unknown", "export HOME=~; larder serve &")
             }
             let remedy = environment["LARDER_ADMIN_SOCKET"] == nil ? Self.edit(loaded) : "unset LARDER_ADMIN_SOCKET"
-            return found(.notable, "admin.socket is off: one that runs cannot be asked, and no program can be tried", remedy)
+            return found(.notable, "admin.socket is off: a running Larder cannot be queried, and no program can be tried", remedy)
         }
         do throws(AdminClient.Failure) {
             let client = try AdminClient(path: path)
             do throws(AttachedProxy.Failure) {
                 let larder = try AttachedProxy(client, over: environment, filesIn: .of(folder))
-                let https = larder.intercepts ? "it intercepts https" : "https goes through untouched"
-                return (Finding("larder", .good, "one runs, on \(larder.environment.proxy); \(https)"), larder)
+                let https = larder.intercepts ? "it intercepts https" : "it tunnels https"
+                return (Finding("larder", .good, "Larder is running on \(larder.environment.proxy); \(https)"), larder)
             } catch {
                 switch error.matter {
                 case .otherVersion: return found(.bad, "\(error)", "larder stop; larder serve &")
@@ -38,13 +38,13 @@ extension Diagnosis {
                 }
             }
         } catch {
-            guard case .notRunning = error else { return found(.bad, "one runs, and cannot be asked: \(error)") }
+            guard case .notRunning = error else { return found(.bad, "Larder is running, but cannot be queried: \(error)") }
             if let (address, reason) = loaded.settings.listen.lazy.compactMap(Self.obstacle).first {
                 return found(
-                    .bad, "none runs, and none could: \(address) cannot be listened on: \(reason)",
+                    .bad, "Larder is not running and could not start: cannot listen on \(address): \(reason)",
                     "larder serve --listen 127.0.0.1:0 &")
             }
-            return found(.bad, "none runs: nothing answers on \(path)", "larder serve &")
+            return found(.bad, "Larder is not running: no process answers on \(path)", "larder serve &")
         }
     }
 

@@ -12,27 +12,28 @@ extension Diagnosis {
     package func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
-            return Finding("store", .bad, "neither XDG_CACHE_HOME nor HOME says where it may stand", remedy: "export HOME=~")
+            return Finding(
+                "store", .bad, "neither XDG_CACHE_HOME nor HOME is set, so the store's place is unknown", remedy: "export HOME=~")
         }
-        if path == ":memory:" { return Finding("store", .good, "in memory alone") }
+        if path == ":memory:" { return Finding("store", .good, "in memory only") }
         let full = URL(filePath: path).path
         let place = Self.nearestThere(full)
         guard access(place, place == full ? R_OK | W_OK : W_OK | X_OK) == 0 else {
             let reason = String(cString: strerror(errno))
             let word = Shell.word(place)
             return Finding(
-                "store", .bad, "\(place) cannot be written to: \(reason)",
+                "store", .bad, "cannot write to \(place): \(reason)",
                 remedy: Self.isOurs(place) ? "chmod u+rwX \(word)" : "sudo chown \"$(id -u)\" \(word) && chmod u+rwX \(word)")
         }
         var room = statvfs()
         guard statvfs(place, &room) == 0 else {
-            return Finding("store", .notable, "\(full): how much room there is cannot be told")
+            return Finding("store", .notable, "\(full): the free space is unknown")
         }
         let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
         if free < Self.leastRoom {
             return fullDisk(loaded, full, free: free, isRunning: isRunning)
         }
-        return Finding("store", .good, "\(full), \(EntryText.size(free)) of room")
+        return Finding("store", .good, "\(full), \(EntryText.size(free)) free")
     }
 
     /// A purge leaves the file as long as it is, for what comes: only without it has the disk its room again.
@@ -40,9 +41,9 @@ extension Diagnosis {
         let files = ["", "-wal", "-shm", ".reserved"].map { path + $0 }.filter { access($0, F_OK) == 0 }
         let own = files.reduce(0) { $0 + Self.room(of: $1) }
         let explanation =
-            "the disk of \(path) is full: \(EntryText.size(free)) are left, and the store has \(EntryText.size(own))"
+            "the disk of \(path) is full: \(EntryText.size(free)) are free, and the store uses \(EntryText.size(own))"
         guard free + own >= Self.leastRoom else {
-            return Finding("store", .bad, "\(explanation): it is others' files that fill it", remedy: Self.edit(loaded))
+            return Finding("store", .bad, "\(explanation); other files fill it", remedy: Self.edit(loaded))
         }
         let removal = "rm -f \(files.map(Shell.word).joined(separator: " "))"
         return Finding(

@@ -47,10 +47,10 @@ extension Diagnosis {
 
     private static func finding(_ read: SettingsSources.Loaded) -> Finding {
         switch read.outcome {
-        case .settings: return Finding("settings", .good, read.file ?? "no file, and so the defaults")
+        case .settings: return Finding("settings", .good, read.file ?? "no settings file; Larder uses the defaults")
         case .problems(let problems):
             let others = problems.count > 1 ? " (and \(problems.count - 1) more: larder config check)" : ""
-            let place = problems.first.map(\.description) ?? "they cannot be read"
+            let place = problems.first.map(\.description) ?? "the settings cannot be read"
             return Finding("settings", .bad, place + others, remedy: read.file.map { edit($0) })
         }
     }
@@ -65,21 +65,22 @@ extension Diagnosis {
         let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         let set = names.filter { environment[$0]?.isEmpty == false }
         guard let running else {
-            return Finding("proxy variables", .skipped, "no Larder runs that they could name")
+            return Finding("proxy variables", .skipped, "Larder is not running")
         }
         let wrong = set.filter { environment[$0] != running.proxyURL }
         if let first = wrong.first, let value = environment[first] {
             return Finding(
                 "proxy variables", .bad,
-                "\(first) is \(Self.withoutPassword(value)), and Larder listens on \(running.proxyURL)",
+                "\(first) is \(Self.withoutPassword(value)), but Larder listens on \(running.proxyURL)",
                 remedy: Self.environmentRemedy)
         }
         if !set.contains("http_proxy") || !set.contains(where: { $0.lowercased() == "https_proxy" }) {
             return Finding(
-                "proxy variables", .notable, "not set here: programs of this shell go past Larder", remedy: Self.environmentRemedy
+                "proxy variables", .notable, "not set in this shell: programs started here bypass Larder",
+                remedy: Self.environmentRemedy
             )
         }
-        return Finding("proxy variables", .good, "they name \(running.proxyURL)")
+        return Finding("proxy variables", .good, "they are set to \(running.proxyURL)")
     }
 
     /// A proxy without the user and the password by which it is asked.
@@ -95,33 +96,35 @@ extension Diagnosis {
         }
         guard found.isEmpty else {
             return Finding(
-                "NO_PROXY", .bad, "\(found.joined(separator: " ")): no rule sees these hosts, and nothing of them is stored",
+                "NO_PROXY", .bad,
+                "\(found.joined(separator: " ")): these hosts bypass Larder, so it applies no rules to them and stores nothing",
                 remedy: "export NO_PROXY= no_proxy=")
         }
         return Finding(
             "NO_PROXY", .good,
-            "empty; Go and Chromium leave out localhost and 127.0.0.1 all the same, and Java unless http.nonProxyHosts is empty")
+            "empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, and so does Java unless http.nonProxyHosts is empty"
+        )
     }
 
     private func trustVariables(_ running: ClientEnvironment) -> Finding {
         guard running.carriesTrust else {
-            return Finding("trust variables", .good, "the system's anchors are all that programs need: Larder intercepts nothing")
+            return Finding("trust variables", .good, "not needed: Larder intercepts nothing")
         }
         let name = "SSL_CERT_FILE"
         guard let file = environment[name], !file.isEmpty else {
             return Finding(
                 "trust variables", .notable,
-                "\(name) is not set here: programs of this shell believe Larder only if larder ca install "
-                    + "was run", remedy: Self.environmentRemedy)
+                "\(name) is not set in this shell: programs started here trust Larder only if you have run "
+                    + "larder ca install", remedy: Self.environmentRemedy)
         }
         let wanted = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
         let there = (try? LocalFile.bytes(at: file, atMost: TrustFiles.bundleLimit)) ?? []
         let text = String(decoding: there, as: UTF8.self)
         if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
-            return Finding("trust variables", .good, "\(file) has Larder's root")
+            return Finding("trust variables", .good, "\(file) contains Larder's root certificate")
         }
         return Finding(
-            "trust variables", .bad, "\(name) is \(file), which lacks Larder's root", remedy: Self.environmentRemedy)
+            "trust variables", .bad, "\(name) is \(file), which lacks Larder's root certificate", remedy: Self.environmentRemedy)
     }
 }
 

@@ -37,6 +37,6 @@ package struct Finding: Equatable, Sendable {
         let mark = outcome.rawValue + String(repeating: " ", count: 8 - outcome.rawValue.count)
         let shown = outcome == .bad ? style.bold(mark) : outcome == .good ? style.green(mark) : mark
         let line = "\(shown) \(name): \(printable(explanation, limit: 4096))\n"
-        return line + (remedy.map { "         mend it by: \(printable($0, limit: 4096))\n" } ?? "")
+        return line + (remedy.map { "         fix: \(printable($0, limit: 4096))\n" } ?? "")
     }
 }

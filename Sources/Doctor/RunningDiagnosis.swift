@@ -27,14 +27,14 @@ package struct RunningDiagnosis {
         case .failure(let code):
             let reason = String(cString: strerror(code.number))
             return [
-                Finding("port", .bad, "\(running.proxy) does not answer: \(reason)", remedy: "larder stop; larder serve &"),
-                Finding("request", .skipped, "the port does not answer"),
+                Finding("port", .bad, "\(running.proxy) does not respond: \(reason)", remedy: "larder stop; larder serve &"),
+                Finding("request", .skipped, "the port does not respond"),
             ]
         }
         defer { close(connection) }
         let port = Finding("port", .good, "\(running.proxy) answers")
         guard !hasUpstreamProxy else {
-            let reason = "upstream.proxy would be asked, and this machine left: no program is tried"
+            let reason = "upstream.proxy would receive the request, which would leave this machine: no program is tried"
             return [port, Finding("request", .skipped, reason)]
         }
         return [port, request(on: connection)]
@@ -53,21 +53,22 @@ package struct RunningDiagnosis {
         }
         let text = String(decoding: answer, as: UTF8.self)
         if origin.request(below: "/request/")?.cameThrough == true, text.hasSuffix(TrialOrigin.content) {
-            return Finding("request", .good, "one went through it, and was answered by a server of ours")
+            return Finding("request", .good, "a test request went through Larder to a server of larder doctor")
         }
         let lines = text.components(separatedBy: "\r\n")
         if lines[0].contains(" 407 ") {
             return Finding(
                 "request", .bad,
-                "everybody is asked for a password (clients.authenticate), which larder env does not know; `remote` asks nobody here",
+                "every client must authenticate (clients.authenticate), and larder env has no password; `remote` exempts clients on this machine",
                 remedy: edit.map { "\($0) && larder reload" })
         }
         if text.contains("offline_miss") {
-            return Finding("request", .skipped, "it runs offline, and answers nothing new: no program can be tried")
+            return Finding("request", .skipped, "Larder is offline and forwards no requests: no program can be tried")
         }
         let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
         return Finding(
-            "request", .bad, "it was not brought to a server of ours: \(told.isEmpty ? "no answer came" : told)",
+            "request", .bad,
+            "a test request did not reach the server of larder doctor: \(told.isEmpty ? "no response" : told)",
             remedy: "larder explain \(url)")
     }
 

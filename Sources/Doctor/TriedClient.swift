@@ -34,7 +34,7 @@ package struct TriedClient {
         }
         let place = "\(folder)/\(trial.name)"
         guard mkdir(place, 0o700) == 0, prepare(place) else {
-            return [Finding(trial.name, .skipped, "there is no room for its files")]
+            return [Finding(trial.name, .skipped, "its files cannot be created")]
         }
         func said(_ url: String) -> String {
             let variables = environment.merging(trial.variables(url, place)) { $1 }
@@ -56,9 +56,9 @@ package struct TriedClient {
     /// What has come to the origin is the proof.
     private func http(_ said: String) -> Finding {
         let name = "\(trial.name), http"
-        guard let request = origin.request(below: "/\(trial.name)/") else { return failed(name, "nothing came of it", said) }
-        if request.cameThrough { return Finding(name, .good, "it goes through Larder") }
-        return failed(name, "it goes past Larder", said)
+        guard let request = origin.request(below: "/\(trial.name)/") else { return failed(name, "no request arrived", said) }
+        if request.cameThrough { return Finding(name, .good, "it uses Larder") }
+        return failed(name, "it bypasses Larder", said)
     }
 
     /// Nothing listens there: who is told so by Larder has believed its certificate.
@@ -66,10 +66,14 @@ package struct TriedClient {
         let name = "\(trial.name), https"
         let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
         let text = lines.joined(separator: "\n").lowercased()
-        if text.contains(/certificate|ssl|tls|x509|pkix/) { return failed(name, "it does not believe Larder", said) }
+        if text.contains(/certificate|ssl|tls|x509|pkix/) {
+            return failed(name, "it does not trust Larder's root certificate", said)
+        }
         let isInTunnel = !text.contains(/connect tunnel|after connect|tunnel connection failed/)
-        if isInTunnel, text.contains(/\b50[24]\b|connection_refused/) { return Finding(name, .good, "it believes Larder's root") }
-        return failed(name, "it does not get there", said)
+        if isInTunnel, text.contains(/\b50[24]\b|connection_refused/) {
+            return Finding(name, .good, "it trusts Larder's root certificate")
+        }
+        return failed(name, "its request fails", said)
     }
 
     /// A folder may be called as the words are that tell of a fault.
@@ -83,6 +87,6 @@ package struct TriedClient {
     }
 
     private static func lastLine(_ said: String) -> String {
-        said.split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }.map(String.init) ?? "it says nothing"
+        said.split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }.map(String.init) ?? "no output"
     }
 }

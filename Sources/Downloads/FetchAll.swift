@@ -86,10 +86,10 @@ package struct FetchAll: Sendable {
     ) -> (String, failed: Bool) {
         switch result {
         case .success(let file):
-            if file.wasThere { return ("\(printable(file.path, limit: 4096)): there already, \(digests(file))", false) }
+            if file.wasThere { return ("\(printable(file.path, limit: 4096)): already complete, \(digests(file))", false) }
             let fetched = file.length - file.keptLength
             var line = "\(file.path == "-" ? label : printable(file.path, limit: 4096)): \(Quantity.text(file.length))"
-            if file.keptLength > 0 { line += ", \(Quantity.text(fetched)) of it now" }
+            if file.keptLength > 0 { line += ", \(Quantity.text(fetched)) of it downloaded now" }
             line += " in \(Quantity.time(time))"
             let seconds = time / .seconds(1)
             if seconds > 0.05, fetched > 0 { line += ", \(Quantity.rate(Double(fetched) / seconds))" }
@@ -98,13 +98,13 @@ package struct FetchAll: Sendable {
             return (line, false)
         case .failure(let failure):
             var line = "\(label): \(failure.sentence)"
-            if kept > 0 { line += "; \(Quantity.text(kept)) are kept: the same command goes on" }
+            if kept > 0 { line += "; kept \(Quantity.text(kept)): run the same command to resume" }
             return (line, true)
         }
     }
 
     private static func digests(_ file: FetchedFile) -> String {
         let names = Set(file.digests.map { $0.algorithm.rawValue.filter { $0 != "-" } }).sorted().joined(separator: " and ")
-        return "\(names) as it should be"
+        return "\(names) matches"
     }
 }

@@ -83,7 +83,7 @@ extension FetchFailure {
         case .badURL, .malformedRequest: self.init(.usage, error.code.rawValue, sentence)
         case .redirectRefused, .tooManyRedirects: self.init(.status, error.code.rawValue, sentence)
         case .incompleteResponse, .connectionTerminated:
-            self.init(.network, error.code.rawValue, "the connection broke off", isRetryable: true)
+            self.init(.network, error.code.rawValue, "the connection closed early", isRetryable: true)
         case .timeout, .connectionRefused, .connectionFailed, .dnsError:
             self.init(.network, error.code.rawValue, sentence, isRetryable: true)
         default: self.init(.failed, error.code.rawValue, sentence)

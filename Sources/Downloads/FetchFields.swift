@@ -42,10 +42,10 @@ package enum FetchFields {
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
         guard isToken, !value.unicodeScalars.contains(where: \.isControl) else {
-            throw FetchFailure(.usage, "bad_field", "-H has what is no field: '\(printable(name))'")
+            throw FetchFailure(.usage, "bad_field", "-H has an invalid field name: '\(printable(name))'")
         }
         guard !own.contains(name.lowercased()) else {
-            throw FetchFailure(.usage, "bad_field", "\(name) is not for -H to say")
+            throw FetchFailure(.usage, "bad_field", "-H cannot set \(name)")
         }
         fields.append(name, value)
     }

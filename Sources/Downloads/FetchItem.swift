@@ -28,14 +28,14 @@ package struct FetchItem: Sendable {
         do throws(TargetURI.Fault) { uri = try TargetURI(text) } catch {
             let reason =
                 switch error {
-                case .scheme: "neither http nor https"
-                case .userinfo: "its name and password cannot be read"
-                case .host: "it has no host, or one that cannot be"
-                case .port: "its port is none"
+                case .scheme: "its scheme is not http or https"
+                case .userinfo: "its user name and password cannot be read"
+                case .host: "it has no host, or an invalid one"
+                case .port: "its port is invalid"
                 case .tooLong: "it is too long"
                 }
             throw FetchFailure(
-                .usage, "bad_url", "\(printable(Self.withoutQuery(text), limit: 200)) is no URL to fetch: \(reason)")
+                .usage, "bad_url", "cannot fetch \(printable(Self.withoutQuery(text), limit: 200)): \(reason)")
         }
     }
 

@@ -59,10 +59,10 @@ package final class FetchNames: Sendable {
         for item in items {
             if let name = item.name {
                 if let first = named.updateValue(item, forKey: name) {
-                    throw fault(item, "'\(printable(name))' is the file of \(words(first)) already")
+                    throw fault(item, "\(words(first)) already uses the file name '\(printable(name))'")
                 }
             } else if let first = unnamed.updateValue(item, forKey: item.uri.description) {
-                throw fault(item, "\(item.label) is fetched by \(words(first)) already, to the same file")
+                throw fault(item, "\(words(first)) already fetches \(item.label) to the same file")
             }
         }
     }

@@ -46,14 +46,14 @@ struct FetchRun: Sendable {
         let first: FetchFailure
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
         guard first.kind == .digest, first.isAboutStored, terms.mayAskAgain else { throw first }
-        row.say("what is stored has another digest: the server is asked")
+        row.say("the stored response has a different digest: requesting it from the server")
         try await part.beginAnew()
         var terms = self.terms
         terms.fields.append("Cache-Control", "no-cache")
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch {
             switch error.kind {
             case .digest, .interrupted, .file: throw error
-            default: throw first.saying("\(first.sentence), as it is stored; asked for anew: \(error.sentence)")
+            default: throw first.saying("the stored response: \(first.sentence); requested again: \(error.sentence)")
             }
         }
     }
@@ -114,7 +114,7 @@ struct FetchRun: Sendable {
         guard lstat(path, &facts) == 0 else { return nil }
         // Nothing else gives way to a file: no folder, no device, and no link, which may lead to one.
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) is there already, and no plain file")
+            throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) exists and is not a regular file")
         }
         if let digest = item.digest {
             row.enter(.checking)
@@ -126,7 +126,7 @@ struct FetchRun: Sendable {
         }
         if terms.overwrites { return nil }
         throw FetchFailure(
-            .file, "file_exists", "\(printable(path, limit: 4096)) is there already; --overwrite puts the new one in its place")
+            .file, "file_exists", "\(printable(path, limit: 4096)) already exists; --overwrite replaces it")
     }
 
     // MARK: The whole
@@ -155,8 +155,8 @@ struct FetchRun: Sendable {
                 var failure = FetchFailure(
                     .digest, "other_digest",
                     digest == item.digest
-                        ? "it is not what was asked for: \(FileDigest.text(made)), and not \(FileDigest.text(digest))"
-                        : "it is not what the server says: \(FileDigest.text(made)), and not \(FileDigest.text(digest)) (Repr-Digest)"
+                        ? "the digest is wrong: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
+                        : "the digest is not the one in the server's Repr-Digest: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
                 )
                 failure.isAboutStored = part.isFromStore
                 throw failure

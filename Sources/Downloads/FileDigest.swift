@@ -43,7 +43,7 @@ package enum FileDigest {
     /// - Throws: what a digest has to be, where it is none.
     package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
         if let digest = ContentDigest(text) { return digest }
-        throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is no digest: \(fault(of: text))")
+        throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is not a digest: \(fault(of: text))")
     }
 
     /// Whether the word in front of the colon is one of a digest's.
@@ -56,11 +56,11 @@ package enum FileDigest {
 
     private static func fault(of text: String) -> String {
         guard isMeant(text), let algorithm = algorithm(in: text) else {
-            return "sha256: and 64 hexadecimal digits, or sha512: and 128"
+            return "expected sha256: and 64 hexadecimal digits, or sha512: and 128"
         }
         let name = algorithm.rawValue.filter { $0 != "-" }
         let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
-        let found = count == 0 ? "nothing" : count == wanted ? "something else" : "\(count) of them"
-        return "behind \(name): stand \(wanted) hexadecimal digits, and here \(found)"
+        let found = count == 0 ? "nothing" : count == wanted ? "other characters" : "\(count) characters"
+        return "expected \(wanted) hexadecimal digits after \(name):, found \(found)"
     }
 }

@@ -36,7 +36,7 @@ enum GatewayAnswer {
     private static func ofServer(_ status: Int, _ fields: HTTPFields) -> FetchFailure {
         let isRetryable = RetryPolicy.standard.statuses.contains(status)
         var failure = FetchFailure(
-            .status, "status_\(status)", "the server answers with status \(status)", isRetryable: isRetryable)
+            .status, "status_\(status)", "the server responds with status \(status)", isRetryable: isRetryable)
         failure.retryAfter = fields.retryAfter
         return failure
     }

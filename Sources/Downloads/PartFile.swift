@@ -79,11 +79,11 @@ final class PartFile: Sendable {
             var named = stat()
             guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid() else {
                 close(descriptor)
-                throw FetchFailure(.file, "file_failed", "\(path) is somebody else's, or no file")
+                throw FetchFailure(.file, "file_failed", "\(path) belongs to another user, or is not a file")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw FetchFailure(.file, "in_use", "another larder fetches the same to the same place")
+                throw FetchFailure(.file, "in_use", "another larder is fetching the same URL to the same place")
             }
             // Who had it before may have put it in its place meanwhile.
             if stat(path, &named) == 0, named.st_ino == facts.st_ino, named.st_dev == facts.st_dev { return descriptor }

@@ -56,9 +56,9 @@ struct PartTransfer: Sendable {
                 beginnings += 1
                 try await part.beginAnew()
                 if beginnings > FetchTerms.beginningLimit {
-                    throw FetchFailure(.status, "entity_changes", "the file changes faster than it can be fetched")
+                    throw FetchFailure(.status, "entity_changes", "the file on the server changes faster than it can be fetched")
                 }
-                row.say("the file is another one by now: begun anew")
+                row.say("the file has changed on the server: starting again")
             case .failure(.failure(let failure)):
                 if part.entity == nil { try await part.beginAnew() }
                 tries = part.length > before ? 1 : tries + 1
@@ -78,12 +78,12 @@ struct PartTransfer: Sendable {
         }
         let (wish, bound) = (asked.components.seconds, retries.longestRetryAfter.components.seconds)
         return failure.saying(
-            "\(failure.sentence) and asks to wait \(Quantity.wholeTime(wish)): no more than \(Quantity.wholeTime(bound)) are waited"
+            "\(failure.sentence) and asks to wait \(Quantity.wholeTime(wish)); the longest wait is \(Quantity.wholeTime(bound))"
         )
     }
 
     private static func intent(_ length: UInt64) -> String {
-        length > 0 ? "going on at \(Quantity.text(length))" : "trying again"
+        length > 0 ? "resuming at \(Quantity.text(length))" : "retrying"
     }
 
     private static func text(_ wait: Duration) -> String {
@@ -105,14 +105,16 @@ struct PartTransfer: Sendable {
             let digests = response.fields.values(of: "Repr-Digest")
             switch PartDecision(status: response.status, fields: response.fields, asked: asked, entity: entity) {
             case .refused: throw .failure(await refusal(response))
-            case .malformed: throw .failure(FetchFailure(.failed, "malformed_response", "a part came that was not asked for"))
+            case .malformed:
+                throw .failure(FetchFailure(.failed, "malformed_response", "the server sent a range that was not requested"))
             case .changed: throw .changed
             case .lonePart: throw .needsWhole
             case .whole(let new):
                 if entity != nil {
                     row.say(
                         new.tag == entity?.tag
-                            ? "the server sends no parts: begun anew" : "the file is another one by now: begun anew")
+                            ? "the server does not support ranges: starting again"
+                            : "the file has changed on the server: starting again")
                     do throws(FetchFailure) { try await part.beginAnew() } catch { throw .failure(error) }
                 }
                 try await admit(new, facts.name, digests)
@@ -252,7 +254,7 @@ struct PartTransfer: Sendable {
         do {
             for try await octets in response.body {
                 guard UInt64(octets.count) <= range.upperBound - offset else {
-                    throw FetchFailure(.failed, "malformed_response", "more bytes came than announced")
+                    throw FetchFailure(.failed, "malformed_response", "the server sent more bytes than it announced")
                 }
                 try part.write(octets, at: offset)
                 hasher?.update(octets.span)
@@ -267,10 +269,10 @@ struct PartTransfer: Sendable {
             throw .failure(FetchFailure(error))
         } catch { throw .failure(.interrupted) }
         if endsKnown, offset < range.upperBound {
-            throw .failure(FetchFailure(.network, "response_incomplete", "the connection broke off", isRetryable: true))
+            throw .failure(FetchFailure(.network, "response_incomplete", "the connection closed early", isRetryable: true))
         }
         if let hasher, let told, hasher.finish() != told {
-            var failure = FetchFailure(.digest, "other_digest", "it is not what the server says (Content-Digest)")
+            var failure = FetchFailure(.digest, "other_digest", "the content does not match the server's Content-Digest")
             failure.isAboutStored = isFromStore
             throw .failure(failure)
         }

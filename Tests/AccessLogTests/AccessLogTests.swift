@@ -131,7 +131,7 @@ struct AccessLogTests {
         for _ in 0..<10 { note("http://a.test/", in: buffer) }
         log.close()
         #expect(log.droppedCount == 10)
-        #expect(said.withLock { $0 } == ["10 requests were not logged: the access log takes lines too slowly"])
+        #expect(said.withLock { $0 } == ["the access log is too slow: 10 requests were not logged"])
     }
 
     @Test("A pipe that nobody reads holds nobody up at the end; one that nobody has opened is an error of the start")

@@ -26,18 +26,18 @@ struct FetchNamesTests {
         let outcome = try stage.fetch("-i", list)
         #expect(outcome.code == 2)
         #expect(
-            outcome.talk == "larder: \(list):4:\(origin.url.count + 6): 'x' is the file of line 1 already\n", "\(outcome)")
+            outcome.talk == "larder: \(list):4:\(origin.url.count + 6): line 1 already uses the file name 'x'\n", "\(outcome)")
         let again = try stage.folder.write(
             "  \(origin.url)/a?k=s3cret\n\(origin.url)/b\n  \(origin.url)/a?k=s3cret\n", to: "again")
         let refused = try stage.fetch("-i", again)
         #expect(refused.code == 2)
         #expect(
-            refused.talk == "larder: \(again):3:3: \(origin.url)/a is fetched by line 1 already, to the same file\n", "\(refused)"
+            refused.talk == "larder: \(again):3:3: line 1 already fetches \(origin.url)/a to the same file\n", "\(refused)"
         )
         let twice = try stage.fetch("\(origin.url)/a", "\(origin.url)/a")
         #expect(twice.code == 2)
         #expect(
-            twice.talk == "larder: \(origin.url)/a is fetched by the command line already, to the same file\n", "\(twice)")
+            twice.talk == "larder: the command line already fetches \(origin.url)/a to the same file\n", "\(twice)")
         #expect(origin.requests.isEmpty)
         #expect(try stage.names().isEmpty)
     }
@@ -79,7 +79,7 @@ struct FetchNamesTests {
         #expect(stage.content("a") == Array("/second".utf8))
         #expect(stage.content("a.1") == Array("/a".utf8))
         let again = try stage.fetch("-i", list)
-        #expect(again.code == 3 && again.talk.contains("a.1 is there already"), "\(again)")
+        #expect(again.code == 3 && again.talk.contains("a.1 already exists"), "\(again)")
         #expect(try stage.names() == ["a", "a.1"])
     }
 

@@ -24,7 +24,7 @@ struct FetchSignalTests {
         }
         let stage = try FetchStage()
         let first = try stage.interrupt("-d $files \(origin.url)/a", until: Self.hasHalf, by: Self.twice(seconds))
-        #expect(first.code == 130 && first.talk.contains("244 KiB are kept: the same command goes on"), "\(first)")
+        #expect(first.code == 130 && first.talk.contains("kept 244 KiB: run the same command to resume"), "\(first)")
         #expect(try stage.fetch("\(origin.url)/a").code == 0)
         #expect(stage.content("a") == Self.body)
         #expect(origin.requests.last?["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)")

@@ -101,7 +101,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == "125\n", "\(outcome)")
         #expect(
             outcome.talk.contains(
-                "larder: there can be no network of its own here (--netns): unshare: No space left on device\n"),
+                "larder: cannot create a network namespace for the command (--netns): unshare: No space left on device\n"),
             "\(outcome.talk)")
     }
 
@@ -182,10 +182,11 @@ struct OwnNetworkTests {
             unshare -Ur true || { echo left out; exit; }
             unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; $larder record --netns --names listener -o a.larder -- echo run; echo $?'
             """)
-        #expect(outcome.talk.contains("--names listener is for --netns."))
+        #expect(outcome.talk.contains("--names listener needs --netns."))
         if outcome.output == "2\nleft out\n" { return }
         #expect(outcome.output == "2\n125\n", "\(outcome)")
-        let said = "no names can be answered in the network of the command (--names): unshare (mounts): No space left on device\n"
+        let said =
+            "cannot answer DNS queries in the network namespace of the command (--names): unshare (mounts): No space left on device\n"
         #expect(outcome.talk.contains(said), "\(outcome.talk)")
     }
 }

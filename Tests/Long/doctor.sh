@@ -32,11 +32,11 @@ as() {
         env -i HOME="$home" XDG_RUNTIME_DIR="$home/run" PATH="$WORK/bin:/usr/local/bin:/usr/bin:/bin" bash -c "$1"
 }
 doctor() { as "$* larder doctor --client curl" 2>&1 || true; }
-remedy() { sed -n 's/^ *mend it by: //p' <<< "$1"; }
+remedy() { sed -n 's/^ *fix: //p' <<< "$1"; }
 
 as "faketime -f -3d larder ca init --days 1 && echo made" > /dev/null
 said=$(doctor)
-check "a root that has ended is named" "$said" "bad      authority: its root has ended with"
+check "a root that has ended is named" "$said" "bad      authority: the root certificate expired on"
 as "$(remedy "$said" | grep rotate)" > /dev/null 2>&1
 check "and mended by what is said" "$(doctor)" "good     authority:"
 
@@ -52,14 +52,14 @@ check "and mended by what is said" "$(doctor)" "good     authority:"
 
 chmod 500 "$WORK/disk/store"
 said=$(doctor)
-check "a folder that cannot be written to is named" "$said" "bad      store: $WORK/disk/store cannot be written to: Permission denied"
+check "a folder that cannot be written to is named" "$said" "bad      store: cannot write to $WORK/disk/store: Permission denied"
 as "$(remedy "$said" | grep u+rwX)"
 check "and mended by what is said" "$(doctor)" "good     store:"
 
 dd if=/dev/zero of="$WORK/disk/filler" bs=1M count=60 2> /dev/null
 said=$(doctor)
 check "a disk that others fill is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
-check "and that it is others" "$said" "it is others' files that fill it"
+check "and that it is others" "$said" "; other files fill it"
 rm "$WORK/disk/filler"
 check "and well once there is room" "$(doctor)" "good     store:"
 
@@ -85,6 +85,6 @@ check "and so with a Larder that runs" "$said" "bad      store: the disk of $WOR
 as "$(remedy "$said" | grep 'larder stop') until larder status > /dev/null 2>&1; do sleep 0.1; done" > /dev/null 2>&1
 said=$(doctor)
 check "mended by what is said" "$said" "good     store:"
-check "and it runs again" "$said" "good     larder: one runs"
+check "and it runs again" "$said" "good     larder: Larder is running"
 as "larder stop" > /dev/null 2>&1
 exit $failed
