@@ -194,9 +194,9 @@ final class AdminConnection: EventHandler, TimerHandler {
 
 extension AdminProblem {
     static let ofBusy = AdminProblem(
-        status: Status(503), code: "too_many_clients", detail: "There are too many clients on the admin socket.")
+        status: Status(503), code: "too_many_clients", detail: "Too many clients are connected to the admin socket.")
     static let ofSlowRequest = AdminProblem(
         status: Status(408), code: "request_timeout", detail: "The request did not arrive in time.")
     static let ofSlowAnswer = AdminProblem(
-        status: Status(504), code: "answer_timeout", detail: "What was asked for was not ready in time.")
+        status: Status(504), code: "answer_timeout", detail: "The response was not ready in time.")
 }

@@ -65,14 +65,16 @@ package struct AdminParameter: Sendable {
             guard let parameter = parameters.first(where: { $0.name == name }) else {
                 let hint = NearestName.of(name, among: parameters.map(\.name)).map { "; did you mean `\($0)`?" } ?? "."
                 return AdminProblem(
-                    status: Status(400), code: "unknown_parameter", detail: "This path knows no parameter `\(shown)`\(hint)")
+                    status: Status(400), code: "unknown_parameter", detail: "This path has no parameter `\(shown)`\(hint)")
             }
             if !seen.insert(name).inserted, !parameter.isRepeatable {
-                return AdminProblem(status: Status(400), code: "repeated_parameter", detail: "`\(shown)` stands there twice.")
+                return AdminProblem(
+                    status: Status(400), code: "repeated_parameter", detail: "The parameter `\(shown)` is given twice.")
             }
             if !parameter.takes(value) {
                 return AdminProblem(
-                    status: Status(400), code: "bad_parameter", detail: "\(shown): `\(printable(value))` does not fit.")
+                    status: Status(400), code: "bad_parameter",
+                    detail: "The parameter \(shown) has the invalid value `\(printable(value))`.")
             }
         }
         return nil

@@ -5,21 +5,21 @@ import HTTPMessage
 enum AdminRouting {
     static func answer(_ request: AdminRequest, by routes: [AdminRoute], _ exchange: AdminExchange) {
         guard namesUs(request.head) else {
-            return exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names another server.")
+            return exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names a different server.")
         }
         guard !comesFromAPage(request.head.fields) else {
-            return exchange.refuse(Status(403), code: "cross_site", detail: "Pages of a browser are not answered.")
+            return exchange.refuse(Status(403), code: "cross_site", detail: "The admin API rejects requests from web pages.")
         }
         let ofPath = routes.filter { $0.path == request.path }
         guard !ofPath.isEmpty else {
-            return exchange.refuse(Status(404), code: "no_such_path", detail: "There is nothing under this path.")
+            return exchange.refuse(Status(404), code: "no_such_path", detail: "This path does not exist.")
         }
         // HEAD is GET whose content stays here (RFC 9110 §9.3.2).
         let method = request.head.method == .head ? .get : request.head.method
         guard let route = ofPath.first(where: { $0.method == method }) else {
             let methods = ofPath.flatMap { $0.method == .get ? ["GET", "HEAD"] : ["\($0.method.name)"] }
             return exchange.refuse(
-                Status(405), code: "method_not_allowed", detail: "This path is for \(methods.joined(separator: ", ")).",
+                Status(405), code: "method_not_allowed", detail: "This path supports only \(methods.joined(separator: ", ")).",
                 allowing: methods)
         }
         if let fault = AdminParameter.fault(of: request, for: route.parameters) {

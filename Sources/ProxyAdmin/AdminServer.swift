@@ -21,7 +21,7 @@ package final class AdminServer: Sendable {
                 try listener.listen(on: socket.descriptor)
                 loop.owner = listener
             } catch {
-                warn("the admin socket does not answer: \(error)")
+                warn("the admin socket is not available: \(error)")
             }
         }
     }

@@ -264,7 +264,7 @@ package struct GatewayError: Equatable, Sendable {
         case .noneAccepts:
             self.init(
                 502, "none_accepts", "http_protocol_error", .policy,
-                "A rule requires one of several formats, but the body is none of them.")
+                "A rule requires one of several formats, but the body matches none of them.")
         case .malformedXML:
             self.init(
                 502, "malformed_xml", "http_protocol_error", .policy,

@@ -59,7 +59,7 @@ package final class ProxyServer: Sendable {
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
         } catch {
-            shared.warn("cannot look at passwords: \(error.call) failed")
+            shared.warn("cannot check passwords: \(error.call) failed")
         }
         followNetwork(settings.mode)
         activate { source in
@@ -157,7 +157,7 @@ package final class ProxyServer: Sendable {
         do throws(CertificateAuthority.AuthorityFault) {
             return try Interception(authority, after: previous)
         } catch {
-            warn("no host can be intercepted: TLS cannot be set up")
+            warn("cannot intercept hosts: TLS cannot be set up")
             return nil
         }
     }

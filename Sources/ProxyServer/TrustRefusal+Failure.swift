@@ -42,59 +42,59 @@ private struct Advice {
         switch failure.reason {
         case .pinMismatch: pinMismatch
         case .emptyPins:
-            "The time of the pins in \(settings) is over: give them a later end, `expires`, once it is sure that they still hold."
+            "The pins in \(settings) have expired: set a later `expires` after you have checked that they are still right."
         case .expired:
-            "The certificate of \(subject) was valid until \(date(\.notAfter)): whoever runs the server has to renew it, unless this "
+            "The certificate of \(subject) expired on \(date(\.notAfter)): the server's operator must renew it, unless this "
                 + "machine's clock is wrong."
         case .notYetValid:
-            "The certificate of \(subject) is valid from \(date(\.notBefore)) on: whoever runs the server has to wait for that, unless "
+            "The certificate of \(subject) is not valid before \(date(\.notBefore)): the server's operator must replace it or wait, unless "
                 + "this machine's clock is wrong."
-        case .hostMismatch: "The certificate is not for \(host), but for \(names)."
+        case .hostMismatch: "The certificate is for \(names), not for \(host)."
         case .untrustedRoot:
-            "The chain ends at \(subject), which is none of the anchors of \(settings): if it is your own authority, name its "
+            "The chain ends at \(subject), which is not a trusted CA of \(settings): if it is your own CA, add its "
                 + "certificate there (anchors: {bundle: FILE})."
         case .incompleteChain:
-            "The server did not send the certificate that issued \(subject): whoever runs it has to send the whole chain."
-        case .chainTooLong: "The server's chain of certificates is longer than any that is judged."
-        case .badSignature: "The certificate of \(subject) is not signed by the key of the one above it."
-        case .malformed: "What the server showed cannot be read as certificates, or not by the rules for them."
-        case .weakKey: "The key of \(subject) is shorter than \(settings) permit."
-        case .weakSignature: "The certificate of \(subject) is signed over a digest that \(settings) refuse."
-        case .weakProtocol: "The server speaks only versions of TLS that are older than \(settings) permit."
-        case .nameConstraint: "The certificate of \(subject) stands below one that may not issue for such names."
-        case .wrongUsage: "The certificate of \(subject) is not made for what it is used for."
-        case .criticalExtension: "The certificate of \(subject) demands something that is not understood here."
+            "The server did not send the certificate that issued \(subject): the server's operator must send the whole chain."
+        case .chainTooLong: "The server's certificate chain is too long."
+        case .badSignature: "The certificate of \(subject) is not signed by the key of its issuer in the chain."
+        case .malformed: "The server's certificates are malformed."
+        case .weakKey: "The key of \(subject) is shorter than \(settings) allow."
+        case .weakSignature: "The certificate of \(subject) is signed with a digest that \(settings) do not allow."
+        case .weakProtocol: "The server supports only TLS versions older than \(settings) allow."
+        case .nameConstraint: "The issuer of the certificate of \(subject) may not issue certificates for such names."
+        case .wrongUsage: "The certificate of \(subject) may not be used for this purpose."
+        case .criticalExtension: "The certificate of \(subject) has a critical extension that Larder does not support."
         case .revoked: "The certificate of \(subject) was revoked by its issuer."
         case .revocationUnknown:
-            "Whether the certificate of \(subject) was revoked is not known, and \(settings) demand that it is."
-        case .hostNotAllowed: "tls.hosts in the settings does not name \(host), and tls.default does not let others in."
+            "Larder cannot find out whether the certificate of \(subject) was revoked, and \(settings) require that."
+        case .hostNotAllowed: "tls.hosts does not list \(host), and tls.default denies other hosts."
         }
     }
 
     private var pinMismatch: String {
         let expected = TrustRefusal.Excerpt(failure.expectedDigests.map(\.description), count: Self.namedPins).joined(" or ")
         return
-            "The server's \(isOfCertificates ? "certificate" : "key") is \(failure.seenDigests.first?.description ?? "not there"); "
-            + "\(settings) expect \(expected). If this is a planned rotation, \(rotation); if not, do not add it: somebody may stand "
-            + "between."
+            "The server's \(isOfCertificates ? "certificate" : "key") is \(failure.seenDigests.first?.description ?? "missing"); "
+            + "\(settings) expect \(expected). If this is a planned rotation, \(rotation); if not, do not add it: someone may be intercepting "
+            + "the connection."
     }
 
     private static let namedPins = 4
 
     private var rotation: String {
-        isOfCertificates ? "put its next certificate beside them there" : "run `larder pins rotate \(host) --add PIN`"
+        isOfCertificates ? "add its next certificate to the pins there" : "run `larder pins rotate \(host) --add PIN`"
     }
 
     private var isOfCertificates: Bool { failure.seenDigests.first == failure.certificate?.digest }
 
     private var names: String {
         let names = TrustRefusal.Excerpt(failure.certificate?.names ?? [], count: Self.namedNames).joined()
-        return names.isEmpty ? "no host at all" : names
+        return names.isEmpty ? "no host" : names
     }
 
     private static let namedNames = 5
 
     private func date(_ date: KeyPath<CertificateFacts, POSIXTime?>) -> String {
-        failure.certificate?[keyPath: date]?.rfc3339 ?? "an unknown day"
+        failure.certificate?[keyPath: date]?.rfc3339 ?? "an unknown date"
     }
 }

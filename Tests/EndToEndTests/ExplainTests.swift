@@ -223,7 +223,7 @@ struct ExplainTests {
         let stored = try explained.explain("/x", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n")
         #expect((steps(stored)["again"]?["values"] as? [String: Any])?["action"] as? String == "serve_stored")
         try Schema.check(stored)
-        #expect(steps(stored)["look-up"]?["says"] as? String == "left out: a saved response is judged, whatever is stored")
+        #expect(steps(stored)["look-up"]?["says"] as? String == "skipped: the saved response is used instead of the store")
         #expect(stored["reason"] as? String == "stored" && steps(stored)["decision"] == nil)
         let old = try explained.explain(
             "/x", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nETag: \"1\"\r\nAge: 70\r\n\r\n")
@@ -246,7 +246,7 @@ struct ExplainTests {
         let stored = try storage(secondsLeft: 3600)
         let values = stored?["values"] as? [String: Any]
         #expect(values?["source"] as? String == "signature" && values?["lifetime"] as? Int ?? 0 <= 3600)
-        #expect((stored?["says"] as? String)?.contains("the signature in Location ends then") == true)
+        #expect((stored?["says"] as? String)?.contains("the signature in Location expires then") == true)
         let refused = try storage(secondsLeft: -1)
         #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
     }

@@ -10,7 +10,7 @@ struct ExplainedTrustTests {
     @Test(
         "The policy of the host is named, for an upgraded request too, and nobody is connected to",
         arguments: [
-            ("https", PinSet.Enforcement.enforced, "1 pin, enforced"), ("https", .reported, "1 pin, reported on only"),
+            ("https", PinSet.Enforcement.enforced, "1 pin, enforced"), ("https", .reported, "1 pin, report only"),
             ("http", .enforced, "1 pin, enforced"),
         ])
     func namesPolicy(scheme: String, enforcement: PinSet.Enforcement, pins: String) throws {

@@ -23,7 +23,7 @@ struct ExplainCommandTests {
         let file = try folder.write(saved, to: "head.txt")
         let outcome = try explain("--response", file, "http://example.test/")
         #expect(outcome.code == 0 && outcome.talk.isEmpty)
-        #expect(outcome.output.contains("origin: the saved response, as if it came now: 200\n"))
+        #expect(outcome.output.contains("origin: the saved response, as if it arrived now: 200\n"))
         #expect(outcome.output.contains("storage: stored: lifetime 60 s (max-age)"))
     }
 
@@ -42,16 +42,18 @@ struct ExplainCommandTests {
         }
         let unknown = try CommandLineTests.larder(
             "explain", "--id", "0123456789abcdef", "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
-        #expect(unknown.code == 1 && unknown.talk == "larder: No request of this id is remembered (any more).\n")
+        #expect(
+            unknown.code == 1 && unknown.talk == "larder: Larder has no record of a request with this id; it may be too old.\n")
     }
 
     @Test(
         "Wrong usage is 2, with a sentence that says what is wrong",
         arguments: [
-            (["/x"], "'/x' is no absolute URL"), (["a.test/x"], "'a.test/x' is no absolute URL"),
+            (["/x"], "'/x' is not an absolute URL"), (["a.test/x"], "'a.test/x' is not an absolute URL"),
             (["http://a.test/", "-H", ""], "A field is empty"),
-            (["--id", "1", "--method", "GET"], "--id stands alone."), (["--id", "1", "http://a.test/"], "either a URL or --id"),
-            (["http://a.test/", "--response", "/dev/null"], "no response's head stands in /dev/null"),
+            (["--id", "1", "--method", "GET"], "--id cannot be combined with other options for a request."),
+            (["--id", "1", "http://a.test/"], "either a URL or --id"),
+            (["http://a.test/", "--response", "/dev/null"], "/dev/null does not contain the head of a response"),
         ])
     func refusesWrongUsage(arguments: [String], sentence: String) throws {
         let outcome = try explain(arguments)
@@ -66,7 +68,7 @@ struct ExplainCommandTests {
         let saved = try folder.write("HTTP/1.1 200 OK\r\n\(lines)\r\n", to: "saved")
         let outcome = try explain(["--method", "POST", "--data", "@\(content)", "--response", saved, "http://a.test/"])
         #expect(outcome.code == 1 && outcome.output.isEmpty)
-        #expect(outcome.talk.contains("the request, its content and the saved response are longer than 262144 octets together"))
+        #expect(outcome.talk.contains("the request, its content and the saved response have more than 262144 bytes together"))
     }
 
     @Test("A request that the proxy would refuse is explained as such, by the limits that apply")

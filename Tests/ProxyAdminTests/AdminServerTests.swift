@@ -89,7 +89,7 @@ struct AdminServerTests {
     @Test("A parameter that is not known is refused with the nearest that is")
     func namesTheNearest() throws {
         let response = try Served().get("/v1/hello?cuont=1")
-        #expect(response.text.contains("This path knows no parameter `cuont`; did you mean `count`?"))
+        #expect(response.text.contains("This path has no parameter `cuont`; did you mean `count`?"))
     }
 
     @Test(

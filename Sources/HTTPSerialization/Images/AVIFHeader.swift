@@ -108,11 +108,11 @@ struct AVIFHeader {
         var start = place + 8
         if length == 1 {
             let wide = try header.big(place + 8, 8)
-            guard wide >= 16, wide < 1 << 40 else { throw .malformed("a box of \(wide) octets") }
+            guard wide >= 16, wide < 1 << 40 else { throw .malformed("a box of \(wide) bytes") }
             length = wide
             start = place + 16
         }
-        guard length >= start - place, length <= end - place else { throw .malformed("a box of \(length) octets") }
+        guard length >= start - place, length <= end - place else { throw .malformed("a box of \(length) bytes") }
         return Box(type: try header.text(place + 4, 4), content: start..<place + length)
     }
 

@@ -80,7 +80,7 @@ enum ImageHeaders {
             // Below zero: the rows from the top down.
             let height = Int(Int32(truncatingIfNeeded: try header.little(22, 4)))
             return try info(.bmp, width, abs(height))
-        case let length: throw .malformed("a header of \(length) octets")
+        case let length: throw .malformed("a header of \(length) bytes")
         }
     }
 

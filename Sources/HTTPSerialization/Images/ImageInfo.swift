@@ -51,9 +51,9 @@ public struct ImageInfo: Hashable, Sendable {
             switch error {
             case .malformed(let detail): throw ImageFault(reason: .malformed, detail: detail)
             case .needsMore:
-                if isWhole { throw ImageFault(reason: .malformed, detail: "it ends before its size is said") }
+                if isWhole { throw ImageFault(reason: .malformed, detail: "it ends before its size") }
                 if octets.count >= limits.headerLength {
-                    throw ImageFault(reason: .tooLarge, detail: "no size in the first \(limits.headerLength) octets")
+                    throw ImageFault(reason: .tooLarge, detail: "no size in the first \(limits.headerLength) bytes")
                 }
                 return nil
             }

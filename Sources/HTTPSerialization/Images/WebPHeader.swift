@@ -1,7 +1,7 @@
 /// WebP: RIFF around one of three forms (RFC 9649).
 enum WebPHeader {
     static func read(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
-        guard try header.has(Array("WEBP".utf8), at: 8) else { throw .malformed("RIFF, and no WebP") }
+        guard try header.has(Array("WEBP".utf8), at: 8) else { throw .malformed("RIFF, but not WebP") }
         switch try header.text(12, 4) {
         case "VP8 ":
             // RFC 6386 §9.1: a key frame, its start code, and 14 bits for each side.

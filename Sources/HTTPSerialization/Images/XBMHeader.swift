@@ -21,7 +21,7 @@ enum XBMHeader {
             if words[1].elementsEqual("height".utf8) || words[1].suffix(7).elementsEqual("_height".utf8) { height = value }
             if let width, let height { return try ImageHeaders.info(.xbm, width, height) }
         }
-        throw .malformed("no image that is known")
+        throw .malformed("an unknown image format")
     }
 
     /// The next line. What does not begin as a definition does is given up before its end has come.
@@ -31,13 +31,13 @@ enum XBMHeader {
             guard place < header.octets.count else {
                 let begun = header.octets[start...].drop { ASCII.isBlank($0) }
                 let isPossible = zip(begun, "#define".utf8).allSatisfy { $0 == $1 }
-                if !isPossible && start == 0 { throw .malformed("no image that is known") }
+                if !isPossible && start == 0 { throw .malformed("an unknown image format") }
                 throw .needsMore
             }
             let octet = header.octets[place]
             place += 1
             if octet == ASCII.lf { break }
-            if place - start > lineLength { throw .malformed("no image that is known") }
+            if place - start > lineLength { throw .malformed("an unknown image format") }
         }
         let line = header.octets[start..<place - 1]
         return line.last == ASCII.cr ? line.dropLast() : line

@@ -117,7 +117,8 @@ extension NodeEncoder: SingleValueEncodingContainer {
     }
 
     private func noNumber(_ value: Any) -> EncodingError {
-        .invalidValue(value, EncodingError.Context(codingPath: codingPath, debugDescription: "JSON has no number for \(value)"))
+        .invalidValue(
+            value, EncodingError.Context(codingPath: codingPath, debugDescription: "JSON cannot express the number \(value)"))
     }
 }
 

@@ -29,7 +29,7 @@ struct NodeDecoder: Decoder {
 
     func mismatch(_ expected: String) -> DecodingError {
         let context = DecodingError.Context(
-            codingPath: codingPath, debugDescription: "\(expected) is expected, not \(value.kind)")
+            codingPath: codingPath, debugDescription: "expected \(expected), found \(value.kind)")
         return value.isNull ? .valueNotFound(JSONValue.self, context) : .typeMismatch(JSONValue.self, context)
     }
 }
@@ -86,7 +86,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
 
     private func outOfRange(_ number: JSONNumber, _ type: String) -> DecodingError {
         .dataCorrupted(
-            DecodingError.Context(codingPath: codingPath, debugDescription: "\(number.text) is no value of \(type)"))
+            DecodingError.Context(codingPath: codingPath, debugDescription: "\(number.text) is not a value of \(type)"))
     }
 }
 
@@ -95,7 +95,7 @@ extension JSONValue {
     var kind: String {
         switch self {
         case .null: "null"
-        case .bool: "a truth value"
+        case .bool: "a Boolean"
         case .number: "a number"
         case .string: "a string"
         case .array: "an array"
@@ -150,7 +150,7 @@ extension JSONValue: Codable {
             if let value = Int(exactly: number) { return try value.encode(to: encoder) }
             guard let value = Double(number) else {
                 let context = EncodingError.Context(
-                    codingPath: encoder.codingPath, debugDescription: "no Double is near \(number)")
+                    codingPath: encoder.codingPath, debugDescription: "no Double represents \(number)")
                 throw EncodingError.invalidValue(number, context)
             }
             try value.encode(to: encoder)

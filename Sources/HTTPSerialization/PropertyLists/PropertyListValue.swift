@@ -121,7 +121,7 @@ extension PropertyListValue {
 
     /// Reads either form, as the first bytes say.
     public init(parsing octets: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListFault) {
-        if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) octets") }
+        if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) bytes") }
         if octets.starts(with: Array("bplist".utf8)) {
             self = try BinaryPropertyListReader.read(octets, limits: limits)
         } else {

@@ -15,7 +15,7 @@ enum XMLPropertyList {
                 error.reason == .tooDeep ? .tooDeep : error.reason == .tooLarge ? .tooLarge : .malformed
             throw PropertyListFault(reason, "line \(error.line): \(error.detail)")
         }
-        guard tree.root.name.qualified == "plist" else { throw PropertyListFault(.malformed, "the root is no plist") }
+        guard tree.root.name.qualified == "plist" else { throw PropertyListFault(.malformed, "the root is not plist") }
         let values = try elements(of: tree.root)
         guard values.count == 1 else { throw PropertyListFault(.malformed, "\(values.count) values in the plist") }
         return try value(of: values[0], depth: 0, limits)

@@ -20,14 +20,14 @@ public struct TextSerializer: ResponseSerializer {
         do throws(TextFault) {
             return try charset.text(of: body, replacesFaults: replacesFaults)
         } catch {
-            throw ResponseFault(.malformedText, "no \(charset) at offset \(error.offset)", at: error.offset)
+            throw ResponseFault(.malformedText, "invalid \(charset) at offset \(error.offset)", at: error.offset)
         }
     }
 
     private func charset(of body: [UInt8], _ head: ReceivedHead) throws(ResponseFault) -> Charset {
         if let marked = Charset.ofMark(in: body) { return marked }
         guard let label = head.parameter("charset") else { return fallback }
-        guard let charset = Charset(label) else { throw ResponseFault(.malformedText, "the charset \(label) is not known") }
+        guard let charset = Charset(label) else { throw ResponseFault(.malformedText, "the charset \(label) is not supported") }
         return charset
     }
 }

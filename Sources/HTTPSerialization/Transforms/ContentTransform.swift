@@ -135,7 +135,7 @@ package struct ContentTransform: Sendable {
         let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
         do throws(XMLFault) {
             guard let text = XMLText(content, of: head) else {
-                throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "no text of its charset")
+                throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "the text is invalid in its charset")
             }
             let limits = XMLLimits(length: length, depth: min(limits.depth, 250))
             if let tree = try XMLTree.tree(parsing: text.octets, limits: limits, isUTF8: text.isUTF8, isOverdue: isOverdue) {

@@ -48,7 +48,7 @@ public final class XMLEventReader {
         while index < octets.count {
             let count = min(Self.pieceLength, octets.count - index)
             length += count
-            if length > limits.length { throw stop(.tooLarge, "longer than \(limits.length) octets") }
+            if length > limits.length { throw stop(.tooLarge, "longer than \(limits.length) bytes") }
             octets.extracting(index..<index + count).withUnsafeBytes { piece in
                 // The answer stands in the collector too.
                 _ = xmlParseChunk(parser, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
@@ -56,7 +56,7 @@ public final class XMLEventReader {
             index += count
             if let fault = collector.pointee.fault { throw fault }
             if pendingCount > limits.markupLength + Self.pieceLength {
-                throw stop(.tooLarge, "markup longer than \(limits.markupLength) octets")
+                throw stop(.tooLarge, "markup longer than \(limits.markupLength) bytes")
             }
         }
         return collector.pointee.takeEvents()

@@ -16,7 +16,7 @@ enum DownloadPlan: Equatable {
         let tag = head.fields.strongEntityTag
         switch head.status.code {
         case 206:
-            guard part.canGoOn else { throw SessionError(.malformedResponse, "a part that was not asked for") }
+            guard part.canGoOn else { throw SessionError(.malformedResponse, "the server sent a range that was not requested") }
             guard case .part(let range, let total) = head.fields.contentRange, range.lowerBound == part.length,
                 part.total == nil || total == nil || part.total == total,
                 // Without it nobody knows whether the part's end is the whole's.

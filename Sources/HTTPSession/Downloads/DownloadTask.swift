@@ -24,7 +24,7 @@ struct DownloadTask {
     }
 
     private func run() async throws(SessionError) -> DownloadedFile {
-        guard request.method == .get else { throw SessionError(.malformedRequest, "a download is a GET") }
+        guard request.method == .get else { throw SessionError(.malformedRequest, "a download must be a GET") }
         var part = try await beginning()
         let last: TransferTask.OpenResponse
         do throws(SessionError) { last = try await fetch(&part) } catch {
@@ -47,7 +47,9 @@ struct DownloadTask {
 
     private func beginning() async throws(SessionError) -> DownloadPart {
         if let token {
-            guard token.target == request.target else { throw SessionError(.resumeRejected, "the token is of another target") }
+            guard token.target == request.target else {
+                throw SessionError(.resumeRejected, "the resume token belongs to another target")
+            }
             do throws(SystemError) { return try await DownloadPart.take(token, session.files) } catch {
                 throw SessionError(.resumeRejected, "\(error)")
             }
@@ -83,12 +85,12 @@ struct DownloadTask {
             case .anew:
                 fruitless += 1
                 if fruitless > session.configuration.limits.tries {
-                    throw SessionError(.resumeRejected, "the origin's parts do not fit")
+                    throw SessionError(.resumeRejected, "the origin's ranges do not fit together")
                 }
                 try await beginAnew(&part)
             }
         }
-        throw SessionError(.incompleteResponse, "too many parts")
+        throw SessionError(.incompleteResponse, "too many ranges")
     }
 
     private enum Step {
@@ -156,7 +158,7 @@ struct DownloadTask {
                     // More than the part: nobody can say which bytes are right.
                     guard UInt64(octets.count) <= known else {
                         try await beginAnew(&part)
-                        throw SessionError(.malformedResponse, "more bytes than announced")
+                        throw SessionError(.malformedResponse, "the server sent more bytes than it announced")
                     }
                     left = known - UInt64(octets.count)
                 }

@@ -99,7 +99,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         }
         switch step {
         case .has(let credential): return credential
-        case .refuse: throw SessionError(.interceptorFailed, "too many refreshes of the credential")
+        case .refuse: throw SessionError(.interceptorFailed, "the credential was refreshed too often")
         case .refresh(let former): Task { await self.runRefresh(former) }
         case .wait: break
         }

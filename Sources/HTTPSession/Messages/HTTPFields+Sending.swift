@@ -10,13 +10,13 @@ extension HTTPFields {
     func checkForSending() throws(SessionError) {
         for line in fields.lines {
             guard line.known != .other || Self.isToken(fields.name(of: line)) else {
-                throw Self.malformed("a field's name is none")
+                throw Self.malformed("a field name is invalid")
             }
             let value = fields.value(of: line)
             for index in 0..<value.count where !ASCII.isFieldValueCharacter(value[index]) {
-                throw Self.malformed("the value of \(fields.text(of: line.name)) holds a control character")
+                throw Self.malformed("the value of \(fields.text(of: line.name)) contains a control character")
             }
-            if Self.isOwn(line.known) { throw Self.malformed("\(fields.text(of: line.name)) is the session's own") }
+            if Self.isOwn(line.known) { throw Self.malformed("the session sets \(fields.text(of: line.name)) itself") }
         }
         if fields.lineCount(of: .host) > 1 { throw Self.malformed("two Host fields") }
     }

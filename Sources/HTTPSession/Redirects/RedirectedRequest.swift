@@ -9,7 +9,7 @@ extension PreparedRequest {
         let target: TargetURI
         do throws(TargetURI.Fault) {
             target = try uri.resolving(head.fields.text(of: line.value))
-        } catch { throw SessionError(.redirectRefused, "to no http or https URI (\(error))") }
+        } catch { throw SessionError(.redirectRefused, "to a URI that is neither http nor https (\(error))") }
         let isRewritten = rewritesMethod(head.status)
         var fields = fields
         if isRewritten { fields.removeContentFields() }

@@ -25,7 +25,7 @@ struct ContentDecoding: Sendable {
     func makeStream() throws(SessionError) -> DecodedStream {
         // Streams are as long as they are; a bomb is known by its ratio.
         guard let decoder = ContentDecoder(contentEncoding: codings) else {
-            throw SessionError(.malformedContentCoding, "a coding that was not asked for")
+            throw SessionError(.malformedContentCoding, "a content coding that was not requested")
         }
         return DecodedStream(decoder)
     }

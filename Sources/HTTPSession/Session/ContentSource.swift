@@ -26,7 +26,7 @@ enum ContentSource: Sendable {
             let place = offset
             let wanted = Int(min(UInt64(pieceLength), length - place))
             let octets = try await thread.run { () throws(SystemError) in try file.read(at: place, atMost: wanted) }
-            if octets.isEmpty { throw SessionError(.fileFailed, "\(file.path) has become shorter") }
+            if octets.isEmpty { throw SessionError(.fileFailed, "\(file.path) was truncated") }
             offset += UInt64(octets.count)
             guard await link.send(octets) else { return }
         }
@@ -39,13 +39,13 @@ enum ContentSource: Sendable {
             if octets.isEmpty { continue }
             if let known = left {
                 guard UInt64(octets.count) <= known else {
-                    throw SessionError(.bodySourceFailed, "more than its announced length")
+                    throw SessionError(.bodySourceFailed, "it is longer than its announced length")
                 }
                 left = known - UInt64(octets.count)
             }
             guard await link.send(octets) else { return }
         }
-        if let left, left > 0 { throw SessionError(.bodySourceFailed, "\(left) octets less than its announced length") }
+        if let left, left > 0 { throw SessionError(.bodySourceFailed, "it is \(left) bytes shorter than its announced length") }
         if stream.length == nil { link.endContent() }
     }
 }

@@ -217,7 +217,7 @@ extension TransportConfiguration {
         if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {
-                throw SessionError(.badURL, "the identity for \(entry.host) has no host of its own")
+                throw SessionError(.badURL, "the host of the identity for \(entry.host) is invalid")
             }
         }
         idleConnectionsPerOrigin = configuration.limits.idleConnectionsPerOrigin

@@ -27,7 +27,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         var whole: [UInt8] = []
         while let piece = try await lease.next() {
             if whole.isEmpty { whole = piece } else { whole += piece }
-            if whole.count > limit { throw SessionError(.bodyTooLarge, "more than \(limit) octets") }
+            if whole.count > limit { throw SessionError(.bodyTooLarge, "more than \(limit) bytes") }
         }
         return whole
     }

@@ -13,7 +13,7 @@ final class TransferScope: Sendable {
         guard let entry = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
         guard transfer.begin(number: entry.number, method: prepared.method, uri: prepared.uri, priority: prepared.priority) else {
             session.registry.leave(entry)
-            var error = SessionError(.transferUsed, "an earlier call used this transfer; make one for each call")
+            var error = SessionError(.transferUsed, "this transfer was already used by another call; create one for each call")
             error.request = prepared.subject
             throw error
         }

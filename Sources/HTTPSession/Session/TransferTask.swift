@@ -185,7 +185,7 @@ final class TransferTask: Sendable {
             status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
             hop: hop,
             request: next.described)
-        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit)") }
+        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit) redirects") }
         let decision = await policy.decide(redirect)
         if transfer.isCancelled { throw SessionError(.cancelled) }
         switch decision {

@@ -20,7 +20,7 @@ public enum SessionTrust: Sendable {
                     let policy = try TrustPolicy(anchors: .given(TrustAnchors(pem: bundle)), source: path)
                     return try TrustPolicySet([], fallback: .policy(policy))
                 } catch {
-                    throw SessionError(.trustRejected, "\(path) cannot be read: \(error)")
+                    throw SessionError(.trustRejected, "cannot read \(path): \(error)")
                 }
             }
             return nil

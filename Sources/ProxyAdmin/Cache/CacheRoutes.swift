@@ -53,7 +53,7 @@ package enum CacheRoutes {
                 guard let question = Question(request, exchange) else { return }
                 guard store.hasFile else {
                     return exchange.refuse(
-                        Status(409), code: "in_memory", detail: "The store stands in memory: there is no file.")
+                        Status(409), code: "in_memory", detail: "The store is in memory only: there is no file.")
                 }
                 exchange.stream(
                     contentType: question.contentType,
@@ -68,7 +68,8 @@ package enum CacheRoutes {
                 guard let question = Question(request, exchange) else { return }
                 guard !question.filter.isEmpty || request["all"] == "yes" else {
                     return exchange.refuse(
-                        Status(400), code: "purges_everything", detail: "Without a filter it would purge everything: say all=yes."
+                        Status(400), code: "purges_everything",
+                        detail: "Without a filter this would purge everything: add all=yes."
                     )
                 }
                 let report = PurgeReport()
@@ -76,7 +77,7 @@ package enum CacheRoutes {
                     .matching(question.filter), isSoft: request["soft"] == "yes", at: question.now, report: report.take)
                 guard isTaken else {
                     return exchange.refuse(
-                        Status(503), code: "too_many_purges", detail: "Too many purges are being carried out.")
+                        Status(503), code: "too_many_purges", detail: "Too many purges are in progress.")
                 }
                 exchange.stream(
                     contentType: question.contentType, next: CacheAnswers.purge(report, isText: question.form == .text))
@@ -109,7 +110,9 @@ package enum CacheRoutes {
             for (name, value) in request.parameters {
                 guard let word = StoreFilter.Word(rawValue: name) else { continue }
                 if !filter.set(word, to: value) {
-                    exchange.refuse(Status(400), code: "bad_filter", detail: "\(name): `\(printable(value))` does not fit.")
+                    exchange.refuse(
+                        Status(400), code: "bad_filter", detail: "The filter \(name) has the invalid value `\(printable(value))`."
+                    )
                     return nil
                 }
             }
@@ -119,7 +122,7 @@ package enum CacheRoutes {
         func find(in source: CacheSource) -> [FoundResponse]? {
             let row = request["row"].flatMap { Int64($0) }
             guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {
-                exchange.refuse(Status(400), code: "bad_filter", detail: "A url or a row has to be named.")
+                exchange.refuse(Status(400), code: "bad_filter", detail: "Give a url or a row.")
                 return nil
             }
             let found = (source.responses(place) ?? []).filter { row == nil || $0.response.row == row }

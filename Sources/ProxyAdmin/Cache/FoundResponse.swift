@@ -41,9 +41,9 @@ package struct FoundResponse: Sendable {
         package var sentence: String {
             switch self {
             case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT."
-            case .unsatisfiable(let length): "The content has \(length) bytes, and none of these."
+            case .unsatisfiable(let length): "The content has \(length) bytes, and the range contains none of them."
             case .incomplete(let stored, let length):
-                "Stored in part: of \(length) bytes only \(stored). Ask for a range of these."
+                "Only a part is stored: bytes \(stored) of \(length). Request a range of these."
             }
         }
     }

@@ -24,16 +24,16 @@ struct VerificationReport {
     }
 
     /// The check of the whole file is one long look, which would hold the proxy's log back.
-    private var note: String { verification.isAlone ? "" : "; SQLite's own check waits until no Larder runs" }
+    private var note: String { verification.isAlone ? "" : "; SQLite's own check runs only when Larder is not running" }
 
     private func words(_ fault: StoreVerification.Fault) -> String {
         switch fault {
-        case .row(let row): "row \(row) is not what was stored"
-        case .body(let row, nil): "the body of row \(row) is not what was stored"
-        case .body(let row, let chunk?): "chunk \(chunk) of the body of row \(row) is missing or not what was stored"
-        case .notInIndex(let row): "the index by key does not lead to row \(row)"
-        case .strayIndex(let row): "the index by key leads to row \(row), which is another's or not there"
-        case .chain(let row): "chain \(row) of certificates is not what was stored"
+        case .row(let row): "row \(row) is damaged"
+        case .body(let row, nil): "the body of row \(row) is damaged"
+        case .body(let row, let chunk?): "chunk \(chunk) of the body of row \(row) is missing or damaged"
+        case .notInIndex(let row): "the index by key has no entry for row \(row)"
+        case .strayIndex(let row): "the index by key has an entry for row \(row), which has another key or does not exist"
+        case .chain(let row): "certificate chain \(row) is damaged"
         case .totals: "the totals are not the sum of the rows"
         case .database(let text): "SQLite: \(printable(text, limit: 200))"
         }

@@ -34,7 +34,7 @@ struct DecisionSteps {
         guard trace.isUpgraded else { return [] }
         return [
             Explanation.Step(
-                "upgrade", "what is asked for in plain text is fetched over https, and stored as such",
+                "upgrade", "the request is upgraded from http to https, and its response is stored under the https URL",
                 values: [("scheme", .string("https"))])
         ]
     }
@@ -68,7 +68,7 @@ struct DecisionSteps {
     var sentConditions: String {
         let names = trace.sentConditions.names
         return names.isEmpty
-            ? "without a condition of ours" : "with " + names.joined(separator: " and ") + " of the stored response"
+            ? "without conditions of the stored response" : "with " + names.joined(separator: " and ") + " of the stored response"
     }
 
     var sentConditionValues: JSONText { .array(trace.sentConditions.names.map(JSONText.string)) }
@@ -105,7 +105,7 @@ struct DecisionSteps {
             }
             if place > selected {
                 return Explanation.Step(
-                    "candidate \(place + 1)", "not looked at: a newer one matches\(received)", "RFC 9111 §4", values: values)
+                    "candidate \(place + 1)", "not examined: a newer one matches\(received)", "RFC 9111 §4", values: values)
             }
             let names = mismatches(of: candidate)
             values.append(("differs_in", .array(names.map(JSONText.string))))
@@ -162,7 +162,7 @@ struct DecisionSteps {
         case .fresh(let terms):
             let objection =
                 terms.isPastObjection
-                ? ", and what would have the origin asked all the same is passed over: Larder is offline" : ""
+                ? ", and Larder ignores its reason to contact the origin, because it is offline" : ""
             return step(
                 "the stored response is used: fresh for another \(terms.remaining) s\(objection)", "RFC 9111 §4", "\(reuse.word)")
         case .staleAllowed(_, let reason):
@@ -171,10 +171,10 @@ struct DecisionSteps {
         case .validate(let reason):
             let text = ReasonText(reason)
             return step(
-                "the origin is asked whether the stored response still holds: \(text.says)", text.section, "\(reason.word)")
+                "the stored response is validated with the origin: \(text.says)", text.section, "\(reason.word)")
         case .forward(let reason):
             let text = ReasonText(reason)
-            return step("the origin is asked: \(text.says)", text.section, "\(reason.word)")
+            return step("the request is forwarded: \(text.says)", text.section, "\(reason.word)")
         case .offlineMiss(let reason): return offlineStep(reason)
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
@@ -185,7 +185,7 @@ struct DecisionSteps {
                 isByRequest ? "the request says only-if-cached" : isOnlyIfCached == nil ? "" : "a rule's policy is stored_only"
             return Explanation.Step(
                 "decision",
-                "nothing may go forward\(cause.isEmpty ? "" : " (\(cause))"), and nothing stored can be used: \(text.says)",
+                "the request may not be forwarded\(cause.isEmpty ? "" : " (\(cause))"), and no stored response can be used: \(text.says)",
                 section, values: [("reason", .string("\(reuse.word)")), ("because", .string("\(reason.word)"))])
         }
     }
@@ -194,7 +194,7 @@ struct DecisionSteps {
     private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
         let text = ReasonText(reason)
         return Explanation.Step(
-            "decision", "Larder is offline, and nothing stored can be used: \(text.says)",
+            "decision", "Larder is offline, and no stored response can be used: \(text.says)",
             text.section.isEmpty ? "RFC 9111 §4.2.4" : text.section,
             values: [("reason", .string("\(ReuseDecision.offlineMissWord)")), ("because", .string("\(reason.word)"))])
     }
@@ -223,7 +223,7 @@ struct DecisionSteps {
 
     private func lifetimeText(_ lifetime: DeltaSeconds, _ source: LifetimeSource) -> String {
         source == .none
-            ? "without a lifetime of the origin server's" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
+            ? "without an explicit lifetime" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
     }
 
     /// What becomes of the content of which a rule wants something made.

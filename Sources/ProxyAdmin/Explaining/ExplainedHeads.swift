@@ -16,7 +16,7 @@ package struct ExplainedHeads {
             switch self {
             case .request(let error): "The request's head is malformed: \(error.reason)."
             case .response(let error): "The saved response's head is malformed: \(error.reason)."
-            case .incomplete: "The head has no end: an empty line."
+            case .incomplete: "The head does not end with an empty line."
             }
         }
     }

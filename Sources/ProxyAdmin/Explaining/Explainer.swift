@@ -49,7 +49,7 @@ package enum Explainer {
         }
         _ = dryRun.answer(response, body: heads.responseBody.length, at: now)
         let origin = Explanation.Step(
-            "origin", "the saved response, as if it came now: \(response.status.code)",
+            "origin", "the saved response, as if it arrived now: \(response.status.code)",
             values: [("status", .number(Int(response.status.code)))])
         return Explanation(
             dryRun, at: now, tellsQuery: tellsQuery, judgesSaved: true, origin: origin,
@@ -69,7 +69,8 @@ package enum Explainer {
         }
         guard case .explanation(let explanation) = second else { return nil }
         return Explanation.Step(
-            "again", "the same request, once this is stored", values: [("action", .string(explanation.action.rawValue))],
+            "again", "the same request, after this response is stored",
+            values: [("action", .string(explanation.action.rawValue))],
             steps: explanation.steps.filter { ["freshness", "decision", "request"].contains($0.name) })
     }
 

@@ -51,16 +51,16 @@ extension Explanation {
         guard request.target.form == .absolute, request.target.scheme == .https else { return nil }
         let host = String(decoding: dryRun.exchange.originHost, as: UTF8.self)
         guard let policy = dryRun.exchange.context.trustSummary(host, request.target.port, now) else {
-            return Step("trust", "no policy believes that anybody is \(host)", values: [("policy", .null)])
+            return Step("trust", "no trust policy accepts \(host)", values: [("policy", .null)])
         }
-        var says = policy.place.isEmpty ? "the policy that holds without settings" : "the policy at \(policy.place)"
-        says += policy.anchorCount.map { ": " + counted($0, "anchor") } ?? ": the pins are the anchors"
+        var says = policy.place.isEmpty ? "the default policy" : "the policy at \(policy.place)"
+        says += policy.anchorCount.map { ": " + counted($0, "anchor") } ?? ": the pins are the trust anchors"
         let pins = counted(policy.pins.count, "pin")
         switch policy.pinState {
         case nil: says += ", no pins"
         case .enforced: says += ", \(pins), enforced"
-        case .reportedOnly: says += ", \(pins), reported on only"
-        case .expired: says += ", \(pins), whose time is over"
+        case .reportedOnly: says += ", \(pins), report only"
+        case .expired: says += ", \(pins), expired"
         }
         if policy.isWeakened { says += ", weakened" }
         var values: [(name: String, value: JSONText)] = [
@@ -77,7 +77,7 @@ extension Explanation {
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static let savedInstead = Step(
-        "look-up", "left out: a saved response is judged, whatever is stored", values: [("asked", .string("nothing"))])
+        "look-up", "skipped: the saved response is used instead of the store", values: [("asked", .string("nothing"))])
 
     /// How the origin would be asked, in the words of the head that would leave.
     private static func forwarding(_ dryRun: borrowing DryRun, _ decision: DecisionSteps) -> Step? {
@@ -93,13 +93,13 @@ extension Explanation {
             collapsing
             ? [
                 Step(
-                    "collapsing", "waits where the same is being fetched for another, and shares what may be shared",
+                    "collapsing", "waits for an identical request in flight, and shares its response if that is allowed",
                     "RFC 9111 §4")
             ]
             : []
         return Step(
             "request",
-            "goes to \(String(decoding: dryRun.exchange.originHost, as: UTF8.self)):\(dryRun.exchange.originPort), \(decision.sentConditions)",
+            "sent to \(String(decoding: dryRun.exchange.originHost, as: UTF8.self)):\(dryRun.exchange.originPort), \(decision.sentConditions)",
             decision.trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
             values: [("conditions", decision.sentConditionValues), ("collapses", .bool(collapsing))], steps: steps)
     }

@@ -36,24 +36,24 @@ extension Explanation {
             }
         guard isSent else { return nil }
         return Step(
-            "request", "went out, \(decision.sentConditions)", trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
+            "request", "sent, \(decision.sentConditions)", trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
             values: [("conditions", decision.sentConditionValues)])
     }
 
     private static func freshening(_ trace: DecisionTrace) -> Step? {
         guard trace.upstreamStatus == 304, trace.outcome == .revalidated else { return nil }
         return Step(
-            "storage", "the stored response holds, and takes the fields of the 304 over", "RFC 9111 §4.3.4",
+            "storage", "the stored response is still valid, and takes the new fields of the 304", "RFC 9111 §4.3.4",
             values: [("freshened", .bool(true))])
     }
 
     private static func upstream(_ traced: TracedRequest) -> Step? {
         guard traced.trace.upstreamStatus > 0 else { return nil }
         let connection =
-            traced.reusedConnection ? "on a connection that was open" : "connected in \(milliseconds(traced.connectMicroseconds))"
+            traced.reusedConnection ? "on a reused connection" : "connected in \(milliseconds(traced.connectMicroseconds))"
         return Step(
             "origin",
-            "answered \(traced.trace.upstreamStatus), \(connection), first byte after \(milliseconds(traced.firstByteMicroseconds))",
+            "responded \(traced.trace.upstreamStatus), \(connection), first byte after \(milliseconds(traced.firstByteMicroseconds))",
             values: [
                 ("status", .number(Int(traced.trace.upstreamStatus))), ("connection_reused", .bool(traced.reusedConnection)),
                 ("connect_us", .count(traced.connectMicroseconds)), ("first_byte_us", .count(traced.firstByteMicroseconds)),

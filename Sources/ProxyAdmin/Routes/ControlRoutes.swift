@@ -29,7 +29,8 @@ package enum ControlRoutes {
             exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
         case .refused(let problems):
             if request.wantsText {
-                return exchange.answer(Status(422), text: problems.map { $0 + "\n" }.joined() + "the active settings stay\n")
+                return exchange.answer(
+                    Status(422), text: problems.map { $0 + "\n" }.joined() + "the active settings are unchanged\n")
             }
             exchange.answer(
                 Status(422), json: .object([("reloaded", .bool(false)), ("problems", .array(problems.map(JSONText.string)))]))
@@ -49,6 +50,6 @@ package enum ControlRoutes {
     }
 
     private static func text(waiting: [String]) -> String {
-        "the settings were read again\n" + waiting.map { "\($0) has changed, which takes effect at the next start\n" }.joined()
+        "the settings were reloaded\n" + waiting.map { "\($0) has changed; the change takes effect at the next start\n" }.joined()
     }
 }

@@ -23,13 +23,15 @@ package enum ExplainRoutes {
 
     private static func trace(_ request: AdminRequest, _ exchange: AdminExchange, _ server: ProxyServer) {
         guard let text = request["id"], text.utf8.count <= 16, let id = UInt64(text, radix: 16) else {
-            return exchange.refuse(Status(400), code: "bad_id", detail: "The id is the one in the log: hexadecimal digits.")
+            return exchange.refuse(
+                Status(400), code: "bad_id", detail: "The id must be hexadecimal digits, as in the access log.")
         }
         let wantsText = request.wantsText
         let reply = exchange.loop.reply { (traced: TracedRequest?) in
             guard let traced else {
                 return exchange.refuse(
-                    Status(404), code: "no_such_trace", detail: "No request of this id is remembered (any more).")
+                    Status(404), code: "no_such_trace",
+                    detail: "Larder has no record of a request with this id; it may be too old.")
             }
             answer(Explanation(traced), exchange, wantsText: wantsText)
         }

@@ -124,7 +124,7 @@ struct StatusReport {
             ("log", EntryText.size(UInt64(store.logBytes))),
             (
                 "allocator",
-                "\(EntryText.size(UInt64(allocator.given))) in use, \(EntryText.size(UInt64(allocator.held))) held from the system"
+                "\(EntryText.size(UInt64(allocator.given))) in use, \(EntryText.size(UInt64(allocator.held))) reserved from the system"
             ),
         ]
         if loops.transformed + loops.untransformed + loops.failedTransforms > 0 {

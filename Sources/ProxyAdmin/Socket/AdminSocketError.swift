@@ -14,9 +14,9 @@ package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .inUse(let path): "\(printable(path, limit: 4096)) is in use by another process"
-        case .notASocket(let path): "\(printable(path, limit: 4096)) is there and is no socket"
+        case .notASocket(let path): "\(printable(path, limit: 4096)) exists and is not a socket"
         case .pathTooLong(let path):
-            "\(printable(path, limit: 4096)) is too long for a socket: \(UnixAddress.longestPath) bytes at most"
+            "\(printable(path, limit: 4096)) is too long for a socket: at most \(UnixAddress.longestPath) bytes"
         case .failed(let error, let path): "\(printable(path, limit: 4096)): \(error)"
         }
     }

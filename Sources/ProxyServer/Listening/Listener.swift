@@ -86,7 +86,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
             return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
         }
         if isFull {
-            warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
+            warn("\(settings.connectionLimit) connections are open, which is the limit: Larder refuses further ones")
             return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)
         }
         var one: Int32 = 1

@@ -121,7 +121,7 @@ final class LoopWorker: BatchHandler {
         let reason = "\(refusal.reason)"
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
         let words = detail.map { "\(reason): \($0)" } ?? reason
-        shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(words); said once a minute")
+        shared.warn("TLS handshake with \(peer.address) on the listener \(address) failed: \(words); reported once a minute")
     }
 
     /// Tells a client that it is not served. A refused connection counts as none of those served, and there are only so many.

@@ -43,7 +43,7 @@ extension ProxyServer {
         do throws(ReachabilityError) {
             try network.begin { [weak self] status in self?.networkChanged(to: status) }
         } catch {
-            shared.warn("mode auto is live: nothing is heard of the network: \(error.description)")
+            shared.warn("mode auto stays live, because Larder cannot watch the network: \(error.description)")
         }
     }
 
