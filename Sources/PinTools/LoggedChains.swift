@@ -55,7 +55,7 @@ package struct LoggedChains {
     private func remarks(_ pinned: [SHA256Digest]) -> String {
         var lines = ["\(server.title), as in the access log until \(day):"]
         for sighting in sightings {
-            lines.append("  \(sighting.count) times, first \(sighting.first), last \(sighting.last)")
+            lines.append("  count \(sighting.count), first \(sighting.first), last \(sighting.last)")
             for link in sighting.chain {
                 lines.append("    \(link.key) until \(link.end.map { "\($0)" } ?? "?") \(link.subject)")
             }

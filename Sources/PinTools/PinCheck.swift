@@ -117,7 +117,7 @@ package struct PinCheck: Sendable {
         if verdict.daysToExpiry < days {
             let isLeafPinned = verdict.matchedPin?.publicKeyDigest == verdict.chain[0].publicKeyDigest
             let sentence =
-                "the chain expires in \(verdict.daysToExpiry) days"
+                "the chain expires soon, in \(verdict.daysToExpiry) days"
                 + (isLeafPinned ? ", and the pin is the leaf certificate's key" : "")
             found.append(Warning(code: "chain_expires", sentence: sentence))
         }
