@@ -135,20 +135,20 @@ struct AdminSocketTests {
                 no trace 1
                 listed 0
                 http://127.0.0.1:\(second)
-                the settings were read again
+                the settings were reloaded
                 stopping
                 stopped 0
                 gone 1
                 127.0.0.1:\(first)
                 http://127.0.0.1:\(first)
-                good     larder: one runs, on 127.0.0.1:\(first); https goes through untouched
+                good     larder: Larder is running on 127.0.0.1:\(first); it tunnels https
                 stopping
                 stopped 0
                 gone 1
-                larder: several Larders run, at \([first, second].sorted { Int($0) ?? 0 < Int($1) ?? 0 }.map { "\(folder.path)/larder/admin-\($0).sock" }.joined(separator: ", ")); choose one with LARDER_ADMIN_SOCKET=PATH, or with --socket or --listen where the command has them
-                larder: No request of this id is remembered (any more).
-                larder: no Larder is running: nothing answers on \(sockets[1])
-                larder: no Larder is running: nothing answers on \(folder.path)/larder/admin-3180.sock
+                larder: several Larders are running, at \([first, second].sorted { Int($0) ?? 0 < Int($1) ?? 0 }.map { "\(folder.path)/larder/admin-\($0).sock" }.joined(separator: ", ")); choose one with LARDER_ADMIN_SOCKET=PATH, or with --socket or --listen if the command has these options
+                larder: Larder has no record of a request with this id; it may be too old.
+                larder: Larder is not running: no process answers on \(sockets[1])
+                larder: Larder is not running: no process answers on \(folder.path)/larder/admin-3180.sock
 
                 """, "\(outcome)")
     }

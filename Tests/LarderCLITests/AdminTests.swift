@@ -47,7 +47,7 @@ struct AdminTests {
         #expect(object["bytes"] as? [String: Int] == ["sent": 15, "saved": 10])
         #expect((object["memory"] as? [String: Any])?["entries"] as? Int == 1)
         let warnings = try #require(object["warnings"] as? [[String: String]])
-        #expect(warnings.first?["message"] == "loops has changed, which takes effect at the next start")
+        #expect(warnings.first?["message"] == "loops has changed; the change takes effect at the next start")
 
         let text = try larder("status", served)
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
@@ -133,7 +133,7 @@ struct AdminTests {
         _ = try served.folder.write("loops: 7\nlimits: {fields: 50}\n", to: "larder.yaml")
         let done = try larder("reload", served)
         #expect(done.code == 0)
-        #expect(done.output == "the settings were read again\nloops has changed, which takes effect at the next start\n")
+        #expect(done.output == "the settings were reloaded\nloops has changed; the change takes effect at the next start\n")
         _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
         let refused = try larder("reload", served)
         #expect(refused.code == 2 && refused.output.isEmpty)
@@ -181,7 +181,7 @@ struct AdminTests {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder(verb, "--set", "admin.socket=\(folder.path)/none.sock")
         #expect(outcome.code == 1 && outcome.output.isEmpty)
-        #expect(outcome.talk == "larder: no Larder is running: nothing answers on \(folder.path)/none.sock\n")
+        #expect(outcome.talk == "larder: Larder is not running: no process answers on \(folder.path)/none.sock\n")
     }
 
     @Test("A second Larder on the same socket does not start, and the first is not harmed")
@@ -192,7 +192,7 @@ struct AdminTests {
         let second = try CommandLineTests.larder(
             "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "admin.socket=\(socket)")
         #expect(second.code == 1)
-        #expect(second.talk.contains("\(socket) is in use by another process; admin.socket names another, or is off"))
+        #expect(second.talk.contains("\(socket) is in use by another process; set another path in admin.socket, or off"))
         #expect(try larder("status", served).code == 0)
     }
 

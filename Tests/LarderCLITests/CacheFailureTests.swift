@@ -120,7 +120,7 @@ struct CacheFailureTests {
         #expect(full.code == 1 && full.output.isEmpty && full.talk.contains("cannot write \(store.folder.path)/out/bodies/"))
         #expect(full.talk.hasSuffix(": File too large\n"))
         let nowhere = try store.cache("export", "/proc/nope")
-        #expect(nowhere.code == 1 && nowhere.talk == "larder: cannot make the folder /proc/nope\n")
+        #expect(nowhere.code == 1 && nowhere.talk == "larder: cannot create the folder /proc/nope\n")
         let mixed = try store.cache("export", "\(store.folder.path)/out")
         #expect(mixed.code == 1 && mixed.talk == "larder: \(store.folder.path)/out is not empty\n")
         #expect(try store.cache("export", "\(store.folder.path)/other").output == "exported 3\n")

@@ -112,8 +112,8 @@ struct CommandLineTests {
     @Test(
         "help for what is no command names the nearest",
         arguments: [
-            (["nonsense"], "'nonsense' is no command."), (["sevre"], "'sevre' is no command; did you mean 'serve'?"),
-            (["cache", "verfy"], "'verfy' is no command; did you mean 'verify'?"), (["serve", "x"], "'x' is no command."),
+            (["nonsense"], "'nonsense' is not a command."), (["sevre"], "'sevre' is not a command; did you mean 'serve'?"),
+            (["cache", "verfy"], "'verfy' is not a command; did you mean 'verify'?"), (["serve", "x"], "'x' is not a command."),
         ])
     func namesTheNearestCommand(words: [String], sentence: String) throws {
         let outcome = try Self.larder(["help"] + words)
@@ -127,7 +127,7 @@ struct CommandLineTests {
     func refusesToServeAll() throws {
         let outcome = try Self.larder("serve", "--listen", "0.0.0.0:0", "--store", ":memory:")
         #expect(outcome.code == 2)
-        #expect(outcome.talk.hasPrefix("--listen: listen: 0.0.0.0:0 can be reached from other machines"))
+        #expect(outcome.talk.hasPrefix("--listen: listen: other machines can reach 0.0.0.0:0"))
     }
 
     @Test("A log that cannot be written is a failure that names it")

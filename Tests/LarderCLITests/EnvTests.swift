@@ -109,13 +109,15 @@ struct EnvTests {
             """, ["folder": folder.path, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
         #expect(outcome.output.hasPrefix("export http_proxy=") && outcome.output.hasSuffix("\n125\n"), "\(outcome)")
         let lines = outcome.talk.split(separator: "\n")
-        #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("larder: clients.authenticate has everybody asked") })
+        #expect(
+            lines.count == 2
+                && lines.allSatisfy { $0.hasPrefix("larder: clients.authenticate requires a password from every client") })
     }
 
     @Test("Where none runs it is 1, and says so")
     func saysThatNoneRuns() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
-        #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.talk.hasPrefix("larder: no Larder is running"))
+        #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.talk.hasPrefix("larder: Larder is not running"))
     }
 }

@@ -158,7 +158,7 @@ struct FetchResumeTests {
             "TERM", "\(origin.url)/a",
             until: """
                 test "$(cat $files/.larder-*.part 2> /dev/null | wc -c)" -ge \(Self.half) &&
-                $larder fetch -q -d $files --retries 0 \(origin.url)/a 2>&1 | grep -q 'another larder fetches'
+                $larder fetch -q -d $files --retries 0 \(origin.url)/a 2>&1 | grep -q 'another larder is fetching'
                 """)
         #expect(outcome.code == 143, "\(outcome)")
     }
@@ -225,7 +225,7 @@ struct FetchResumeTests {
         let stage = try FetchStage()
         let outcome = try stage.interrupt(
             "TERM", "--parts 4 http://127.0.0.1:\(origin.port)/a", until: "test -s $files/.larder-*.json")
-        #expect(outcome.code == 143 && outcome.talk.contains("are kept"), "\(outcome)")
+        #expect(outcome.code == 143 && outcome.talk.contains("interrupted; kept "), "\(outcome)")
     }
 
     @Test("One that changes with every answer is given up", .timeLimit(.minutes(1)))

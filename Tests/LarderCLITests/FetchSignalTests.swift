@@ -100,7 +100,7 @@ struct FetchSignalTests {
         }
         let outcome = try stage.interrupt(
             "--digest \(Self.digest) -o $files/a \(origin.url)/a", until: Self.isReading, by: Self.timed)
-        #expect(outcome.code == 130 && outcome.talk.contains("a: interrupted; 128 GiB are kept"), "\(outcome)")
+        #expect(outcome.code == 130 && outcome.talk.contains("a: interrupted; kept 128 GiB"), "\(outcome)")
         #expect(Int(outcome.output.split(separator: "\n").last ?? "") ?? .max < 60_000, "\(outcome)")
         #expect(origin.requests.isEmpty)
         #expect(try stage.parts().count == 2 && stage.names().count == 2)

@@ -82,7 +82,7 @@ struct FetchTests {
             (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "its scheme is not http or https"),
             (
                 ["fetch", "--digest", "md5:00", "http://127.0.0.1:1/"], 2,
-                "'md5:00' is not a digest: expected expected sha256: and 64 hexadecimal digits, or sha512: and 128"
+                "'md5:00' is not a digest: expected sha256: and 64 hexadecimal digits, or sha512: and 128"
             ),
             (
                 ["fetch", "--digest", "sha512:", "http://127.0.0.1:1/"], 2,
@@ -96,7 +96,7 @@ struct FetchTests {
                 ["fetch", "--digest", "sha256:\(String(repeating: "g", count: 64))", "http://127.0.0.1:1/"], 2,
                 "expected 64 hexadecimal digits after sha256:, found other characters"
             ),
-            (["fetch", "--parts", "17", "http://127.0.0.1:1/"], 2, "--parts is from 1 to 16"),
+            (["fetch", "--parts", "17", "http://127.0.0.1:1/"], 2, "--parts must be from 1 to 16"),
             (["fetch", "-H", "Range: bytes=0-1", "http://127.0.0.1:1/"], 2, "-H cannot set Range"),
             (["fetch", "-o", "a", "http://127.0.0.1:1/", "http://127.0.0.1:1/"], 2, "-o names one file"),
             (["fetch", "-i", "/no/list"], 2, "cannot read /no/list"),

@@ -97,7 +97,7 @@ struct LockTests {
     @Test(
         "What cannot be locked, and a lock that is none, are told of with the file, and the place in it",
         arguments: [
-            ("lock write", 2, "Of what?"), ("lock write x -- true", 2, "Of what?"),
+            ("lock write", 2, "What should be locked?"), ("lock write x -- true", 2, "What should be locked?"),
             ("lock write -- true", 2, "Give a lock file, because"),
             ("lock write --key k x", 2, "need a command"), ("run --key k -- true", 2, "--key needs --locked"),
             ("lock write none", 1, "larder: none: open: No such file or directory\n"),

@@ -28,9 +28,9 @@ struct ModeTests {
         _ = try served.ports()
         #expect(try mode(served).output == "live\n")
         for (word, reason) in [
-            ("replay", "there is nothing to replay: replay.layers names no snapshot"),
-            ("record", "there is nowhere to record: record.file names no file"),
-            ("record_missing", "there is nowhere to record: record.file names no file"),
+            ("replay", "nothing to replay: replay.layers lists no snapshot"),
+            ("record", "nowhere to record: record.file names no file"),
+            ("record_missing", "nowhere to record: record.file names no file"),
         ] {
             let refused = try mode(served, word)
             #expect(refused.code == 2 && refused.output.isEmpty)
@@ -38,7 +38,7 @@ struct ModeTests {
         }
         #expect(try mode(served, "bogus").code == 2)
         let reset = try mode(served, "--reset")
-        #expect(reset.code == 2 && reset.talk.contains("nothing is replayed in mode live"))
+        #expect(reset.code == 2 && reset.talk.contains("mode live does not replay"))
         #expect(try mode(served).output == "live\n")
         #expect(try mode(served, "offline").output == "offline\n")
         let object = try JSONSerialization.jsonObject(with: Data(try mode(served, "-o", "json").output.utf8))
@@ -75,7 +75,7 @@ struct ModeTests {
         #expect(try mode(served, "record").code == 0)
         for expected in ["1", "2"] { #expect(try ask(port, origin).text == expected) }
         let early = try mode(served, "replay")
-        #expect(early.code == 2 && early.talk.contains("\(file) is being recorded into; `larder mode live` finishes it"))
+        #expect(early.code == 2 && early.talk.contains("Larder is recording into \(file); `larder mode live` finishes it"))
         #expect(try mode(served, "live").code == 0 && FileManager.default.fileExists(atPath: file))
         let again = try mode(served, "record")
         #expect(again.code == 2 && again.talk.contains("record.file: \(file) already exists"), "\(again.talk)")
@@ -105,7 +105,7 @@ struct ModeTests {
         let layers = "layers: [\(folder.path)/old.larder], expires_after: 30d"
         let served = try Served("mode: replay\nreplay: {\(layers), on_expired: refresh}\n", in: folder)
         let port = try #require(try served.ports().first)
-        #expect(served.says("every request goes out, and it is recorded anew (replay.on_expired: refresh)"))
+        #expect(served.says("every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"))
         #expect(try mode(served).output == "refresh\n")
         #expect(try ask(port, origin).text == "two")
         #expect(try mode(served, "replay").output == "refresh\n")
@@ -132,11 +132,11 @@ struct ModeTests {
         let served = try Served("record: {file: \(file)}\nreplay: {layers: [\(file)]}\n", in: folder)
         let port = try #require(try served.ports().first)
         let early = try mode(served, "diff", "--report", "-")
-        #expect(early.code == 2 && early.talk == "larder: nothing has been compared: `larder mode diff` begins it\n")
+        #expect(early.code == 2 && early.talk == "larder: nothing has been compared yet: run `larder mode diff`\n")
         #expect(try mode(served, "replay", "--report", "-").code != 0)
         #expect(try mode(served, "record").code == 0)
         #expect(try ask(port, origin).text == "one")
-        #expect(try mode(served, "diff").talk.contains("is being recorded into"))
+        #expect(try mode(served, "diff").talk.contains("Larder is recording into"))
         #expect(try mode(served, "live").code == 0)
         #expect(try mode(served, "diff").output == "diff\n")
         #expect(try ask(port, origin).text == "one")
@@ -195,7 +195,7 @@ struct ModeTests {
         answers.open()
         #expect(try client.readResponse().text == "late")
         #expect(ended.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success)
-        #expect(said.withLock { Set($0) } == ["live\n", "the settings were read again\n"])
+        #expect(said.withLock { Set($0) } == ["live\n", "the settings were reloaded\n"])
         #expect(FileManager.default.fileExists(atPath: file))
         #expect(try CommandLineTests.larder(["snapshot", "ls", file]).output.contains("http://127.0.0.1:\(origin.port)/"))
     }

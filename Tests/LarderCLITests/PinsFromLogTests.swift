@@ -66,13 +66,13 @@ struct PinsFromLogTests {
         #expect(shown.code == 0, "\(shown)")
         let pins = try identities.map { "\(try PinnedStage.pin($0))" }
         #expect(shown.output.contains("of: [\"\(pins[1])\", \"\(pins[0])\"]\n"), "\(shown)")
-        #expect(shown.output.contains("#   times 1, since 20") && shown.output.contains("#   times 2, since 20"), "\(shown)")
+        #expect(shown.output.contains("#   count 1, first 20") && shown.output.contains("#   count 2, first 20"), "\(shown)")
         #expect(shown.output.contains("# 2 keys were seen there, and each of them is pinned"))
         #expect(shown.output.contains("    bundle: \(stage.folder.path)/root.pem\n"))
         #expect(shown.output.contains("    connect: probe\n") || shown.output.contains("  connect: probe\n"))
 
         let written = try CommandLineTests.larder(["pins", "learn", host, "--from-log", "--write"] + arguments)
-        #expect(written.code == 0 && written.talk.contains("127.0.0.1_\(origin.port).yaml; larder reload"), "\(written)")
+        #expect(written.code == 0 && written.talk.contains("127.0.0.1_\(origin.port).yaml; run larder reload"), "\(written)")
         let check = try CommandLineTests.larder(["pins", "check", host] + arguments)
         #expect(check.code == 0 && check.output.contains("good"), "\(check)")
         // Who has a policy by now is learned no more, unless it is named.

@@ -22,22 +22,22 @@ struct RecordTests {
 
         let refused = try larder("record", "-o", file, "--", "curl", "-sS", "\(url)/c")
         #expect(refused.code == 125 && refused.output.isEmpty)
-        #expect(refused.talk.contains("record.file: \(file) already exists: add to it (--append, "), "\(refused.talk)")
+        #expect(refused.talk.contains("record.file: \(file) already exists: append to it (--append, "), "\(refused.talk)")
         #expect(refused.talk.contains("--missing") && refused.talk.contains("--overwrite"), "\(refused.talk)")
         #expect(origin.requestHeads.count == 2)
 
         origin.stop()
         let replayed = try larder("replay", "--strict", file, "--", "curl", "-sS", "\(url)/a", "\(url)/b")
         #expect(replayed.code == 0 && replayed.output == recorded.output, "\(replayed)")
-        #expect(replayed.talk.contains("larder: 2 replayed, 0 missed, 0 never asked for\n"), "\(replayed.talk)")
+        #expect(replayed.talk.contains("larder: 2 replayed, 0 missed, 0 not requested\n"), "\(replayed.talk)")
 
-        #expect(!replayed.talk.contains("no key was given"), "no secret was matched")
+        #expect(!replayed.talk.contains("without a key"), "no secret was matched")
 
         let missed = try larder("replay", "--strict", "--unused", file, "--", "curl", "-sS", "\(url)/a?x=1")
         #expect(missed.code == 4 && missed.output.contains("\"code\":\"offline_miss\""), "\(missed)")
         for line in [
-            "larder: 0 replayed, 1 missed, 2 never asked for", "larder:   missed: GET \(url)/a?x=1",
-            "larder:     nearest: GET \(url)/a: query parameter x", "larder:   never asked for: GET \(url)/b",
+            "larder: 0 replayed, 1 missed, 2 not requested", "larder:   missed: GET \(url)/a?x=1",
+            "larder:     nearest: GET \(url)/a: query parameter x", "larder:   not requested: GET \(url)/b",
         ] {
             #expect(missed.talk.contains("\(line)\n"), "\(missed.talk)")
         }
@@ -147,7 +147,7 @@ struct RecordTests {
                 == "125\n/x.\n/x.\nreplayed\n/xdeep\n/xdeep\nreplayed\nrecording.larder\n\n.larder:\nrecording.larder\n",
             "\(outcome)")
         #expect(
-            outcome.talk.contains("larder: there is no recording.larder: make it with `larder record"),
+            outcome.talk.contains("larder: recording.larder does not exist: create it with `larder record"),
             "\(outcome.talk)")
     }
 
@@ -170,7 +170,7 @@ struct RecordTests {
         try #require(lines.count == 5, "\(outcome)")
         #expect(lines[0] == "0" && lines[1] == "0" && lines[3] == "4" && lines[4] == "1", "\(outcome)")
         #expect(lines[2].contains(#""url":"http://127.0.0.1:\#(origin.port)/b","#), "\(lines[2])")
-        #expect(outcome.talk.components(separatedBy: "no key was given: any value matched").count == 2, "\(outcome.talk)")
+        #expect(outcome.talk.components(separatedBy: "without a key, any value matched").count == 2, "\(outcome.talk)")
         #expect(outcome.talk.contains("missed: GET http://127.0.0.1:\(origin.port)/b?n=1&password={secret}\n"), "\(outcome.talk)")
         #expect(!(outcome.talk + outcome.output).contains("open-sesame"))
     }
@@ -202,7 +202,7 @@ struct RecordTests {
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         let told = [1, 2, 1, 2].map { "generation \($0),\n" }.joined()
         #expect(outcome.output == told + "0\n125\n125\n125\n1\n125\n1\n0\n", "\(outcome)")
-        let early = "nothing had been recorded by then; the first generation began at 2026-11-02T00:00:00Z"
+        let early = "nothing was recorded by then; the first generation began at 2026-11-02T00:00:00Z"
         #expect(
             outcome.talk.contains("b.larder: \(early) (replay.as_of)") && outcome.talk.contains("larder: \(early)\n"),
             "\(outcome.talk)")

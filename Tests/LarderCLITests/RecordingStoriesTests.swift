@@ -55,7 +55,7 @@ struct RecordingStoriesTests {
             $larder snapshot verify a.larder > /dev/null && $larder replay --strict a.larder -- curl -sS $url/b
             """)
         #expect(outcome.output == "3\n2\nthis is /b\n", "\(outcome)")
-        #expect(outcome.talk.contains("larder: took 1 out of "), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: removed 1 from "), "\(outcome.talk)")
     }
 
     @Test("The whole is recorded of what a command was given less of and has left; and the run does not wait for ever")
@@ -94,8 +94,8 @@ struct RecordingStoriesTests {
             $larder run --locked missing -- echo run; echo $?
             """)
         #expect(outcome.output == "0\n3\n5\n5\n125\n", "\(outcome)")
-        #expect(outcome.talk.contains("larder: not as locked: + GET \(stage.url)/new 200 sha256:"), "\(outcome.talk)")
-        #expect(outcome.talk.contains("larder: not as locked: - GET \(stage.url)/a 200 sha256:00"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: differs from the lock: + GET \(stage.url)/new 200 sha256:"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: differs from the lock: - GET \(stage.url)/a 200 sha256:00"), "\(outcome.talk)")
     }
 
     @Test("explain --replay says which recording answers, and in what the nearest differ")
@@ -112,13 +112,13 @@ struct RecordingStoriesTests {
             """)
         let lines = outcome.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 7, "\(outcome)")
-        #expect(lines[0] == "replayed: a.larder, generation 1, answer 1 of 1: 200, 11 octets")
+        #expect(lines[0] == "replayed: a.larder, generation 1, response 1 of 1: 200, 11 bytes")
         #expect(
             lines[1...4] == [
-                "missed: not_recorded", "nearest:", "GET \(stage.url)/a", "  query parameter x: recorded nothing, asked 1",
+                "missed: not_recorded", "nearest:", "GET \(stage.url)/a", "  query parameter x: recorded nothing, requested 1",
             ])
-        #expect(lines[5].contains("n: recorded 1, asked 2"), "\(lines)")
-        #expect(lines[6] == "2" && outcome.talk.contains("there is nothing to replay"), "\(outcome)")
+        #expect(lines[5].contains("n: recorded 1, requested 2"), "\(lines)")
+        #expect(lines[6] == "2" && outcome.talk.contains("nothing to replay"), "\(outcome)")
     }
 
     @Test(
@@ -175,7 +175,7 @@ struct RecordingStoriesTests {
               chmod $fault ../.larder; $larder replay -- true; echo $?; chmod go-w ../.larder
             done
             chmod g+w ../.larder/policy.yaml; $larder replay -q -- curl -sS -o x -w '%{http_code}\n' $url/no
-            if chown 65534 ../.larder 2> /dev/null; then $larder replay -- true; else echo '/.larder is passed over: it belongs to somebody else' >&2; fi
+            if chown 65534 ../.larder 2> /dev/null; then $larder replay -- true; else echo '/.larder is ignored: it belongs to another user' >&2; fi
             """)
         #expect(
             outcome.output == """
@@ -184,7 +184,7 @@ struct RecordingStoriesTests {
                 recording.larder
                 this is /a
                 403
-                 generation 1, answer 1 of 1: 200, 11 octets
+                 generation 1, response 1 of 1: 200, 11 bytes
                 other.larder
                 125
                 125
@@ -192,9 +192,9 @@ struct RecordingStoriesTests {
 
                 """, "\(outcome)")
         for (name, fault) in [
-            ("", "everybody may write to it"), ("", "its group may write to it"), ("/policy.yaml", "its group may write to it"),
-            ("", "it belongs to somebody else"),
-        ] { #expect(outcome.talk.contains("/.larder\(name) is passed over: \(fault)\n"), "\(outcome.talk)") }
+            ("", "every user can write to it"), ("", "its group can write to it"), ("/policy.yaml", "its group can write to it"),
+            ("", "it belongs to another user"),
+        ] { #expect(outcome.talk.contains("/.larder\(name) is ignored: \(fault)\n"), "\(outcome.talk)") }
     }
 
     @Test("A snapshot that is older than it may be is replayed with a warning, or not at all")
@@ -210,7 +210,7 @@ struct RecordingStoriesTests {
             $larder replay --expires-after 30d --on-expired fail old.larder -- curl -sS $url/a; echo $?
             """)
         #expect(outcome.output == "this is /a\nthis is /a\n125\n", "\(outcome)")
-        let told = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and holds for "
+        let told = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expires after "
         #expect(outcome.talk.split(separator: "\n").count { $0.contains(told) } == 2, "\(outcome.talk)")
     }
 
@@ -242,13 +242,14 @@ struct RecordingStoriesTests {
         #expect(
             outcome.output == "done\n0\n125\n125\n125\n125\n4\npending\n0\npending\n0\ndone\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 4)
-        let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and holds for "
-        #expect(outcome.talk.split(separator: "\n").count { $0.contains(age) && $0.contains("every request goes out") } == 2)
+        let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expires after "
+        #expect(outcome.talk.split(separator: "\n").count { $0.contains(age) && $0.contains("every request is forwarded") } == 2)
         for said in [
-            "cannot be recorded anew: it is for reading alone", "cannot be recorded anew: what replay.as_of asks for",
-            "cannot be recorded anew: of several layers", "cannot be recorded anew: replay.signed_by asks for a signature",
-            "larder: 1 recorded in \(stage.folder.path)/old.larder\n", "larder: 1 replayed, 0 missed, 0 never asked for\n",
-            "nothing was replayed: --unused and --prune",
+            "cannot be re-recorded: it is read-only", "cannot be re-recorded: replay.as_of selects",
+            "cannot be re-recorded: `replay.layers` lists more than one",
+            "cannot be re-recorded: replay.signed_by requires a signature",
+            "larder: 1 recorded in \(stage.folder.path)/old.larder\n", "larder: 1 replayed, 0 missed, 0 not requested\n",
+            "nothing was replayed, so --unused and --prune",
         ] {
             #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
         }

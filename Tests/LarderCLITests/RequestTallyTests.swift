@@ -30,8 +30,8 @@ struct RequestTallyTests {
                 larder:   a.test 3 requests, 1 hit
                 larder:   c.test 1 request, 0 hits
                 larder:   b.test:443 1 tunnel
-                larder:   not let through (no): POST http://c.test/?q
-                larder:   not let through (offline_miss): GET http://a.test/2?password={secret}&n=1
+                larder:   denied (no): POST http://c.test/?q
+                larder:   denied (offline_miss): GET http://a.test/2?password={secret}&n=1
                 larder: and so on
 
                 """)
@@ -60,8 +60,8 @@ struct RequestTallyTests {
         #expect(
             text.hasSuffix(
                 """
-                larder:   not intercepted (no_http1_offered), so no rule saw its requests: a.test:443
-                larder:   not intercepted (not_tls), so no rule saw its requests: b.test:80
+                larder:   not intercepted (no_http1_offered), so no rules applied to its requests: a.test:443
+                larder:   not intercepted (not_tls), so no rules applied to its requests: b.test:80
 
                 """))
     }

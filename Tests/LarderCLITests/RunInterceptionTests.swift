@@ -67,7 +67,7 @@ struct RunInterceptionTests {
             "openssl s_client -quiet -no_ign_eof -alpn h2 -proxy ${http_proxy#http://} -connect \(host) -servername one.test < /dev/null; true"
         let hidden = try stage.run("--strict", "--summary", "--", "sh", "-c", script)
         #expect(hidden.code == 4 && hidden.talk.contains(", 1 not intercepted\n"), "\(hidden)")
-        #expect(hidden.talk.contains("not intercepted (no_http1_offered), so no rule saw its requests: \(host)\n"))
+        #expect(hidden.talk.contains("not intercepted (no_http1_offered), so no rules applied to its requests: \(host)\n"))
         let untold = try stage.run("--strict", "--", "sh", "-c", script)
         #expect(untold.code == 4 && untold.talk.contains("1 not intercepted (--strict)"), "\(untold)")
     }

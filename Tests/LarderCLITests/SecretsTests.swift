@@ -108,7 +108,7 @@ struct SecretsTests {
         let phrase = "\(stage.folder.path)/keys/phrase"
         try Data(Self.wrongPassphrase.utf8).write(to: URL(filePath: phrase))
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("this is not the passphrase"))
+        #expect(stage.larder.says("this passphrase is wrong"))
         #expect(try stage.run("config", "check", "-c", settings).code == 2)
 
         stage.larder.signal(SIGSEGV)

@@ -164,7 +164,7 @@ struct SecureListenerTests {
             tls: "{certificate: proxy.pem, key: proxy.key, clients: root.pem}", passwords: "alice:\(hash)\n")
         for origin in stage.origins {
             #expect(!(try stage.curl("\(origin)/")).hasPrefix("got"))
-            #expect(stage.larder.says("failed: handshake_failed: it shows no certificate"))
+            #expect(stage.larder.says("failed: handshake_failed: it sent no certificate"))
             let arguments = stage.certificate
             #expect(
                 try stage.curl("\(origin)/", arguments[0], arguments[1], arguments[2], arguments[3]) == "got 0 ")
@@ -239,7 +239,7 @@ struct SecureListenerTests {
         let settings = try folder.write(
             "listen: [{address: '127.0.0.1:0', tls: {certificate: weak.pem, key: weak.key}}]\n", to: "larder.yaml")
         let checked = try CommandLineTests.larder(["config", "check", "-c", settings])
-        #expect(checked.code == 2 && checked.talk.contains("TLS cannot be spoken by weak.pem"), "\(checked.talk)")
+        #expect(checked.code == 2 && checked.talk.contains("TLS cannot use weak.pem"), "\(checked.talk)")
     }
 
     @Test("A reload shows new certificates to new connections, and leaves the active ones where the files are bad")
@@ -250,7 +250,7 @@ struct SecureListenerTests {
         _ = try stage.folder.write(CertificateText.pem(others.der), to: "other.pem")
         #expect(try stage.curl("\(stage.origins[0])/") == "got 0 ")
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("the settings were read again"))
+        #expect(stage.larder.says("the settings were reloaded"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
         #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
         // An entry that has changed waits for the next start: what is active stays, and nothing of before comes back.
@@ -258,14 +258,14 @@ struct SecureListenerTests {
         _ = try stage.folder.write(
             settings.replacing("certificate: proxy.pem", with: "certificate: ./proxy.pem"), to: "larder.yaml")
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("listen has changed, which takes effect at the next start"))
+        #expect(stage.larder.says("listen has changed; the change takes effect at the next start"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
         #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
         _ = try stage.folder.write(settings, to: "larder.yaml")
         _ = try stage.folder.write("nothing", to: "proxy.pem")
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("the active ones stay"))
-        #expect(stage.larder.said.contains("has no certificate, or one that cannot be read"))
+        #expect(stage.larder.says("the active ones are unchanged"))
+        #expect(stage.larder.said.contains("contains no certificate, or one that cannot be read"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
     }
 }

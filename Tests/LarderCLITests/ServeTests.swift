@@ -134,13 +134,13 @@ struct ServeTests {
         _ = try served.ports()
         _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(served.says("the active ones stay"))
+        #expect(served.says("the active ones are unchanged"))
         #expect(served.said.contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
         _ = try served.folder.write(
             "log: {level: debug}\nloops: 7\nstore: {disk: {high: 3GiB}}\nlimits: {fields: 50}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(served.says("the settings were read again"))
-        #expect(served.said.contains("warning: loops has changed, which takes effect at the next start"))
+        #expect(served.says("the settings were reloaded"))
+        #expect(served.said.contains("warning: loops has changed; the change takes effect at the next start"))
         #expect(served.said.contains("warning: store.disk.high has changed"))
         #expect(!served.said.contains("log.level has changed") && !served.said.contains("limits.fields has changed"))
         #expect(served.process.isRunning)
@@ -187,7 +187,7 @@ struct ServeTests {
         let served = try Served("loops: 2\n", descriptors: 112)
         let port = try #require(try served.ports().first)
         let clients = try (0..<200).map { _ in try RawClient(port: UInt16(port)) }
-        #expect(served.says("connections are open, which is the limit: others are refused"))
+        #expect(served.says("connections are open, which is the limit: Larder refuses further ones"))
         for number in 0..<5 {
             clients[number].send("GET http://127.0.0.1:\(origin.port)/\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try clients[number].readResponse().text == "/\(number)")
@@ -211,7 +211,7 @@ struct ServeTests {
         #expect(status.output.contains("mode         offline\n"))
         _ = try served.folder.write("mode: live\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(served.says("the settings were read again"))
+        #expect(served.says("the settings were reloaded"))
         #expect(try code() == "connection_refused")
     }
 
@@ -220,7 +220,7 @@ struct ServeTests {
         arguments: [
             (["--offline"], [:], "mode: offline"), (["-m", "offline"], ["LARDER_MODE": "live"], "mode: offline"),
             ([], ["LARDER_MODE": "offline"], "mode: offline"), (["--mode", "ofline"], [:], "did you mean `offline`?"),
-            (["--offline", "-m", "live"], [:], "say different things"),
+            (["--offline", "-m", "live"], [:], "contradict each other"),
         ] as [([String], [String: String], String)])
     func takesModeFlags(flags: [String], environment: [String: String], expected: String) throws {
         if expected.hasPrefix("mode:") {
@@ -253,9 +253,9 @@ struct ServeTests {
             """, ["HOME": served.folder.path, "XDG_RUNTIME_DIR": "\(served.folder.path)/run"])
         #expect(outcome.output == "1\n1\n1\nnotes.txt\n", "\(outcome)")
         let remedy =
-            "the store is in use by process \(served.process.processIdentifier); give this one a store of its own (--store FILE), or none (--store :memory:)\n"
+            "the store is in use by process \(served.process.processIdentifier); give this one its own store (--store FILE), or none (--store :memory:)\n"
         #expect(outcome.talk.contains(remedy), "\(outcome.talk)")
-        #expect(outcome.talk.contains("notes.txt: this is not a store of Larder"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("notes.txt: the file is not a Larder store"), "\(outcome.talk)")
     }
 
     @Test("A port that is taken is a failure with its reason")

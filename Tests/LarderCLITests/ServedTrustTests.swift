@@ -26,7 +26,7 @@ struct ServedTrustTests {
 
         _ = try folder.write(try settings(pinned: TestAuthority().der), to: "larder.yaml")
         larder.signal(SIGHUP)
-        #expect(larder.says("the settings were read again"))
+        #expect(larder.says("the settings were reloaded"))
         let refused = try fetch()
         #expect(refused.status == 502)
         #expect(refused["Proxy-Status"]?.contains("error=tls_certificate_error; details=\"pin_mismatch\"") == true)
@@ -92,7 +92,7 @@ struct ServedTrustTests {
         let client = try RawClient(port: UInt16(try #require(try larder.ports().first)), owner: larder)
         client.send("GET https://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
         #expect(try client.readResponse(to: "GET").text == "secret")
-        #expect(larder.said.contains("whoever has the file reads what passes"))
+        #expect(larder.said.contains("anyone who can read it can decrypt the traffic"))
         let keys = "\(folder.path)/keys"
         #expect(try String(contentsOfFile: keys, encoding: .utf8).contains("SERVER_TRAFFIC_SECRET_0 "))
         let mode = try FileManager.default.attributesOfItem(atPath: keys)[.posixPermissions] as? Int
@@ -100,6 +100,6 @@ struct ServedTrustTests {
 
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: keys)
         larder.signal(SIGHUP)
-        #expect(larder.says("tls.key_log: cannot write \(keys): it has to be a file of its owner's alone"))
+        #expect(larder.says("tls.key_log: cannot write \(keys): only its owner may have access to the file"))
     }
 }

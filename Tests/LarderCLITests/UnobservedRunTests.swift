@@ -39,8 +39,8 @@ struct UnobservedRunTests {
     }
 
     private static let sentence =
-        "larder: no request came through Larder: the command sent none, or it ignores the proxy's variables; --netns gives it a "
-        + "network from which only Larder is reached\n"
+        "larder: no request came through Larder: the command sent none, or it ignores the proxy variables; --netns runs it in a "
+        + "network namespace where it can reach only Larder\n"
 
     @Test("record and replay report a program that ignores the proxy, and --strict exits with 4", arguments: Program.allCases)
     func reportsTheBypass(program: Program) throws {
@@ -66,7 +66,7 @@ struct UnobservedRunTests {
         guard program.isInstalled else { return }
         let stage = try Stage()
         let sentence =
-            "larder: no request came through Larder: the command sent none, or it ignores the proxy's variables; larder record --netns or "
+            "larder: no request came through Larder: the command sent none, or it ignores the proxy variables; larder record --netns or "
         for (words, code) in [("--strict", 4), ("--summary", 0), ("--summary --strict", 4), ("--offline --strict", 4)]
             as [(String, Int32)]
         {
@@ -112,7 +112,8 @@ struct UnobservedRunTests {
             $larder replay --netns --strict a.larder -- true; echo $?
             """)
         #expect(outcome.output == "0\n0\n", "\(outcome)")
-        let sentence = "larder: no request came through Larder, and the command's own network (--netns) has no other way out\n"
+        let sentence =
+            "larder: no request came through Larder, and the command's network namespace (--netns) has no other connection\n"
         #expect(outcome.talk.components(separatedBy: sentence).count == 3, "\(outcome.talk)")
     }
 

@@ -122,7 +122,7 @@ for name, process in runs.items():
     kept = "; hit" in statuses[2] or "; collapsed" in statuses[2]
     check("fwd=" in statuses[1] and kept, f"run {name}: its own file is fetched, then kept: {statuses[1:]}")
     check(all((WORK / f"{name}.{path}").read_bytes() == CONTENT for path in ("shared", f"of-{name}")), f"run {name}: the origin's octets")
-    of_store = [line for line in summary.splitlines() if "the store is only read" in line]
+    of_store = [line for line in summary.splitlines() if "the store is opened read-only" in line]
     check(of_store and str(server.pid) in of_store[0], f"run {name}: the summary tells who has the store: {of_store}")
     variables = dict(line.split("=", 1) for line in (WORK / f"{name}.env").read_text().splitlines() if "=" in line)
     proxies.add(variables["https_proxy"]), roots.add(variables["SSL_CERT_FILE"])

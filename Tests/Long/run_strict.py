@@ -18,7 +18,7 @@ GRPC_IN_CLEAR = """
         assert channel.unary_unary("/a.B/C")(b"abc", timeout=20) == b"cba"
     """
 UNSEEN = (r"larder: 0 requests, 0 hits, 0 B saved of 0 B, 0 denied\n"
-          r"larder: no request came through Larder: the command sent none, or it ignores the proxy's variables; .*--netns.*\n")
+          r"larder: no request came through Larder: the command sent none, or it ignores the proxy variables; .*--netns.*\n")
 
 
 def through_larder(authority, requests="1 request"):
@@ -90,7 +90,7 @@ def main():
         with clients.serving(clients.GRPC_SERVER) as secure_port, clients.serving(clients.GRPC_SERVER, "in clear") as clear_port:
             secure, clear, tunneled = f"{HOST}:{secure_port}", f"{HOST}:{clear_port}", f"tunnel.test:{clear_port}"
             row("grpcio, TLS", [], [clients.PYTHON, WORK / "secure.py", secure], 4, tunnel(
-                secure, rf"larder:   not intercepted \(no_http1_offered\), so no rule saw its requests: {re.escape(secure)}\n"), fetches=False)
+                secure, rf"larder:   not intercepted \(no_http1_offered\), so no rules applied to its requests: {re.escape(secure)}\n"), fetches=False)
             # The command itself fails.
             row("grpcio, in clear", [], [clients.PYTHON, WORK / "clear.py", clear], 1,
                 rf"larder: 1 request, 0 hits, 0 B saved of 0 B, 1 denied\nlarder:   {re.escape(clear)} 1 request, 0 hits\n"

@@ -4,12 +4,12 @@ import Doctor
 
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "completions", abstract: "Prints completions for a shell.",
+        commandName: "completions", abstract: "Print shell completions.",
         discussion: "For example: larder completions bash > ~/.local/share/bash-completion/completions/larder")
 
     enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
 
-    @Argument(help: "bash, zsh or fish.")
+    @Argument(help: "The shell: bash, zsh or fish.")
     var shell: Shell
 
     func run() {

@@ -6,14 +6,14 @@ import TextCoding
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Checks, shows and describes settings.",
+        commandName: "config", abstract: "Check, show and describe settings.",
         subcommands: [Check.self, Show.self, Schema.self])
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Reads all settings and says what is wrong; exit code 2 if anything is.")
+            commandName: "check", abstract: "Check all settings and report problems; exits with 2 if there are any.")
 
-        @Flag(help: "Do not warn of a file, or of a key in it, that sets nothing.")
+        @Flag(help: "Do not warn about a file, or a key in it, that sets nothing.")
         var allowEmpty = false
 
         @OptionGroup var options: SettingsOptions
@@ -33,7 +33,7 @@ struct ConfigCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Prints the active settings as YAML, without secrets.")
+            commandName: "show", abstract: "Print the active settings as YAML, without secrets.")
 
         @OptionGroup var options: SettingsOptions
 
@@ -44,11 +44,11 @@ struct ConfigCommand: ParsableCommand {
 
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "schema", abstract: "Prints a JSON Schema of the settings file, for editors.")
+            commandName: "schema", abstract: "Print a JSON Schema of the settings file, for editors.")
 
         enum Output: String, CaseIterable, ExpressibleByArgument { case json, markdown }
 
-        @Option(name: [.short, .long], help: "json, or markdown as in docs/configuration.md.")
+        @Option(name: [.short, .long], help: "The format: json, or markdown as in docs/configuration.md.")
         var output = Output.json
 
         func run() {

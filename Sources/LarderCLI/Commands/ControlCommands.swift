@@ -4,7 +4,7 @@ import Foundation
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Says what a running Larder is and has done.")
+        commandName: "status", abstract: "Show the state and the statistics of a running Larder.")
 
     @OptionGroup var options: RunningOptions
 
@@ -17,13 +17,14 @@ struct StatusCommand: ParsableCommand {
 
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Makes a running Larder read its settings again.",
+        commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
-            As SIGHUP does. Settings with a mistake are refused as a whole: exit code 2, and the active ones stay. So are a file that is empty and was not, \
-            and settings without any rule, password or pin where some are active: a file that is being written is empty for a moment.
+            Like SIGHUP. If the settings have a mistake, Larder rejects all of them, keeps the active ones, and this command exits with 2. \
+            It also rejects a file that has become empty, and settings without any rule, password or pin if the active settings have some: \
+            a file that an editor is writing is empty for a moment.
             """)
 
-    @Flag(help: "Accept a file that is empty, and settings that lose all rules, passwords or pins.")
+    @Flag(help: "Accept an empty file, and settings that lose all rules, passwords or pins.")
     var allowEmpty = false
 
     @OptionGroup var options: RunningOptions
@@ -40,8 +41,8 @@ struct ReloadCommand: ParsableCommand {
 
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "Ends a running Larder, and waits until it has ended.",
-        discussion: "As SIGTERM does: what is under way is finished first (timeouts.drain). A second stop ends it at once.")
+        commandName: "stop", abstract: "Stop a running Larder, and wait until it has stopped.",
+        discussion: "Like SIGTERM: exchanges in flight are finished first (timeouts.drain). A second stop ends them at once.")
 
     @OptionGroup var options: RunningOptions
 

@@ -11,41 +11,42 @@ import TextCoding
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Says what Larder would do with a request now, or did, and why.",
+        commandName: "explain", abstract: "Explain what Larder would do with a request now, or did, and why.",
         discussion: """
-            Sends nothing; with --connect, one handshake to the server, and no request. A running Larder is asked what its rules and \
-            its store say; where none runs, the settings and the store's file are read. --id tells what was done, by the id that \
-            stands in the access log.
+            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder, or, if \
+            there is none, the settings and the store's file. --id explains a past request, by its id in the access log.
             """)
 
     @Argument(help: "The URL of the request.")
     var url: String?
 
-    @Option(help: ArgumentHelp("The request's method, GET where none is given.", valueName: "method"))
+    @Option(help: ArgumentHelp("The request's method. The default is GET.", valueName: "method"))
     var method: String?
 
     @Option(
         name: [.customShort("H"), .long],
-        help: ArgumentHelp("A field of the request, as 'Name: value'; repeatable.", valueName: "field"))
+        help: ArgumentHelp("A request field, as 'Name: value'. Repeatable.", valueName: "field"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("The request's content, for requests that are keyed by it: text, or @FILE.", valueName: "content"))
+    @Option(
+        help: ArgumentHelp(
+            "The request's content, as text or @FILE, for requests with the content in their key.", valueName: "content"))
     var data: String?
 
-    @Option(help: ArgumentHelp("Judges the response whose head was saved there, not a stored one.", valueName: "file"))
+    @Option(help: ArgumentHelp("Use the response whose head is in this file, instead of a stored one.", valueName: "file"))
     var response: String?
 
-    @Option(help: ArgumentHelp("What was done with the request of this id.", valueName: "id"))
+    @Option(help: ArgumentHelp("Explain the request with this id, as in the access log.", valueName: "id"))
     var id: String?
 
-    @Flag(help: "Also judges the server of an https URL, as it is now.")
+    @Flag(help: "Also connect to the server of an https URL, and verify it.")
     var connect = false
 
     @Flag(
-        help: "Says which recording answers the request, or which come near to it: of the files of replay.layers, or of --layer.")
+        help: "Show which recording matches the request, or the nearest ones, in the files of replay.layers or --layer.")
     var replay = false
 
-    @Option(name: .long, help: ArgumentHelp("A snapshot that --replay asks, in the place of the settings'.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("A snapshot for --replay, instead of those in the settings.", valueName: "file"))
     var layer: [String] = []
 
     @Option(help: ArgumentHelp("The project's key, for --replay.", valueName: "file"))
@@ -58,15 +59,17 @@ struct ExplainCommand: ParsableCommand {
     func validate() throws {
         if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
         if id != nil, method != nil || response != nil || data != nil || !header.isEmpty {
-            throw ValidationError("--id stands alone.")
+            throw ValidationError("--id cannot be combined with other options for a request.")
         }
         // A CONNECT names an authority, and OPTIONS may ask about the server as a whole.
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
-            throw ValidationError("'\(printable(url))' is no absolute URL; one begins as http://example.com/ does.")
+            throw ValidationError("'\(printable(url))' is not an absolute URL, such as http://example.com/.")
         }
-        if replay, id != nil || connect || response != nil { throw ValidationError("--replay asks recordings alone.") }
-        if !replay, !layer.isEmpty || key != nil { throw ValidationError("--layer and --key are for --replay.") }
-        if connect, authority == nil { throw ValidationError("--connect is for an https URL, without a user's name in it.") }
+        if replay, id != nil || connect || response != nil {
+            throw ValidationError("--replay uses only recordings: omit the other options.")
+        }
+        if !replay, !layer.isEmpty || key != nil { throw ValidationError("--layer and --key need --replay.") }
+        if connect, authority == nil { throw ValidationError("--connect needs an https URL without a user name.") }
         if header.contains("") { throw ValidationError("A field is empty: -H takes 'Name: value'.") }
     }
 
@@ -81,7 +84,7 @@ struct ExplainCommand: ParsableCommand {
         let heads = try self.heads(content)
         guard heads.count <= Self.headsLimit else {
             Terminal.talk(
-                "larder: the request, its content and the saved response are longer than \(Self.headsLimit) octets together\n")
+                "larder: the request, its content and the saved response have more than \(Self.headsLimit) bytes together\n")
             throw ExitCode.failure
         }
         let loaded = try options.load(trustFiles: connect ? TrustFiles() : nil)
@@ -102,7 +105,7 @@ struct ExplainCommand: ParsableCommand {
 
     private func explainReplay(_ content: [UInt8]?) throws {
         guard let request = RequestToMatch(method: method ?? "GET", url: url ?? "", lines: header, content: content) else {
-            Terminal.talk("larder: that is no request: an absolute URL, and fields as 'Name: value'\n")
+            Terminal.talk("larder: this is not a request: give an absolute URL, and fields as 'Name: value'\n")
             throw ExitCode(2)
         }
         let settings = try options.load(trustFiles: layer.isEmpty || key == nil ? TrustFiles() : nil).settings.recordings
@@ -112,7 +115,7 @@ struct ExplainCommand: ParsableCommand {
             if FileManager.default.fileExists(atPath: recording) { paths = [recording] }
         }
         if paths.isEmpty {
-            Terminal.talk("larder: there is nothing to replay: replay.layers names no snapshot; name one with --layer\n")
+            Terminal.talk("larder: nothing to replay: replay.layers lists no snapshot; give one with --layer\n")
             throw ExitCode(2)
         }
         let asOf = RunningRecordings.asOf(settings.asOf)
@@ -155,7 +158,7 @@ struct ExplainCommand: ParsableCommand {
             lines.append("Content-Length: \(content.count)")
         }
         guard !lines.contains(where: { $0.contains("\r") || $0.contains("\n") }) else {
-            Terminal.talk("larder: a field stands on one line\n")
+            Terminal.talk("larder: a field must be on one line\n")
             throw ExitCode(2)
         }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (content ?? []) + (try savedHead())
@@ -169,7 +172,7 @@ struct ExplainCommand: ParsableCommand {
             read.count <= Self.contentLimit
         else {
             Terminal.talk(
-                "larder: cannot read \(printable(path, limit: 4096)), or it is longer than \(Self.contentLimit) octets\n")
+                "larder: cannot read \(printable(path, limit: 4096)), or it is longer than \(Self.contentLimit) bytes\n")
             throw ExitCode.failure
         }
         return Array(read)
@@ -210,7 +213,7 @@ struct ExplainCommand: ParsableCommand {
         }
         if !head.isEmpty { last = head }
         guard !last.isEmpty else {
-            Terminal.talk("larder: no response's head stands in \(printable(response, limit: 4096))\n")
+            Terminal.talk("larder: \(printable(response, limit: 4096)) does not contain the head of a response\n")
             throw ExitCode(2)
         }
         return Array(last.joined(separator: [0x0D, 0x0A])) + [0x0D, 0x0A, 0x0D, 0x0A]

@@ -7,29 +7,29 @@ import TextCoding
 public struct Larder: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "larder",
-        abstract: "A caching forward proxy that enforces policy. Nothing goes into the larder unchecked.",
+        abstract: "A caching forward proxy that enforces policy.",
         discussion: """
-            Serve, and let programs go through it:
+            Serve, and let programs use it:
 
               larder serve
               eval "$(larder env)"
 
-            Or have one command go through a Larder of its own:
+            Run one command through its own Larder:
 
               larder run -- curl https://example.com/
 
-            Or record what a command asks for, and have it run again with the network away:
+            Record a command's requests, and run it again without a network:
 
               larder record -o build.larder -- make
               larder replay build.larder -- make
 
-            Or fetch files through the same store:
+            Fetch files through the same store:
 
               larder fetch https://example.com/image.iso
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run, record and replay tell of with --strict, 5 a store in which something is \
-            wrong (cache verify) or a snapshot or lock that does not hold (run --locked too), 6 snapshots that differ (snapshot diff), 7 pins that do \
-            not hold (pins check). fetch has more, which larder help fetch tells.
+            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 4 what run, record and replay report with --strict; 5 a damaged store \
+            (cache verify), or a snapshot or lock that does not match (also run --locked); 6 snapshots that differ (snapshot diff); 7 pins that \
+            do not match (pins check). fetch has more: see larder help fetch.
             """,
         version: "larder \(Version.number)",
         subcommands: [
@@ -77,7 +77,7 @@ public struct Larder: ParsableCommand {
                 continue
             }
             let hint = NearestName.of(word, among: commands.compactMap { $0.configuration.commandName })
-            throw ValidationError("'\(printable(word))' is no command" + (hint.map { "; did you mean '\($0)'?" } ?? "."))
+            throw ValidationError("'\(printable(word))' is not a command" + (hint.map { "; did you mean '\($0)'?" } ?? "."))
         }
     }
 }

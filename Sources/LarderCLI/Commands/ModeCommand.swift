@@ -5,11 +5,10 @@ import TextCoding
 
 struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mode", abstract: "Tells the mode of a running Larder, or puts another one into effect.",
+        commandName: "mode", abstract: "Show or switch the mode of a running Larder.",
         discussion: """
-            Requests that come from then on are answered by it, until it is switched again or the settings are read again and name \
-            another one than before. To replay and to record, the settings have to say what: replay.layers, record.file. A recording \
-            is finished when its mode ends.
+            The mode holds for new requests, until the next switch or a reload with a different mode. To replay and to record, the settings \
+            need replay.layers and record.file. A recording is finished when its mode ends.
 
               larder mode
               larder mode replay
@@ -17,19 +16,21 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            A mode that cannot be served is refused: exit code 2, and the active one stays. --report switches nothing: it tells in what \
-            the answers in mode diff were not those that were recorded; exit code 6 where any was not.
+            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not switch: it writes how \
+            responses in mode diff differ from the recorded ones, and exits with 6 if any differ.
             """)
 
-    @Argument(help: ArgumentHelp("live, offline, auto, replay, record, record_missing, refresh or diff.", valueName: "mode"))
+    @Argument(
+        help: ArgumentHelp(
+            "The new mode: live, offline, auto, replay, record, record_missing, refresh or diff.", valueName: "mode"))
     var mode: LarderSettings.Mode?
 
-    @Flag(help: "What is replayed begins anew: of several answers to one request the first comes next.")
+    @Flag(help: "Restart the replay: requests with several recorded responses get the first one again.")
     var reset = false
 
     @Option(
         help: ArgumentHelp(
-            "Writes what mode diff has found so far, or has found at last; - is standard output.", valueName: "file"))
+            "Write the differences that the current or last mode diff has found; - is standard output.", valueName: "file"))
     var report: String?
 
     @OptionGroup var options: RunningOptions
@@ -38,7 +39,7 @@ struct ModeCommand: ParsableCommand {
 
     func validate() throws {
         if report != nil, mode != .diff || reset {
-            throw ValidationError("A report is of mode diff: larder mode diff --report FILE")
+            throw ValidationError("A report needs mode diff: larder mode diff --report FILE")
         }
     }
 

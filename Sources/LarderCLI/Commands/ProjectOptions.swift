@@ -5,7 +5,7 @@ import LarderSettings
 struct ProjectOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use the settings in .larder/policy.yaml: auto, as `larder project` decided, else as far as they need no decision; allow, all of them; deny, none.",
+            "Which settings of .larder/policy.yaml to use. auto: as `larder project` decided, else those that need no decision; allow: all; deny: none.",
             valueName: "choice"))
     var projectSettings = ProjectChoice.auto
 }

@@ -15,7 +15,7 @@ enum OutputForm: String, CaseIterable, ExpressibleByArgument {
 }
 
 struct OutputOption: ParsableArguments {
-    @Option(name: [.short, .long], help: "text or json.")
+    @Option(name: [.short, .long], help: "The format: text or json.")
     var output = OutputForm.text
 }
 
@@ -25,7 +25,7 @@ enum RunningLarder {
     /// - Throws: exit code 1 after saying that none runs.
     static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
         guard let path = try path(loaded) else {
-            Terminal.talk("larder: admin.socket is off, or nothing says where it stands\n")
+            Terminal.talk("larder: admin.socket is off, or its place is unknown\n")
             throw ExitCode.failure
         }
         do throws(AdminClient.Failure) {
@@ -88,17 +88,17 @@ struct RunningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Ask the Larder that listens on this port. The default is the Larder on the port that the settings name, else the only one that runs.",
+            "Use the Larder that listens on this port. The default is the port in the settings, else the only Larder that is running.",
             valueName: "[host:]port"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("Ask the Larder whose admin socket this is.", valueName: "path"))
+    @Option(help: ArgumentHelp("Use the Larder with this admin socket.", valueName: "path"))
     var socket: String?
 
     func validate() throws {
-        if listen != nil, socket != nil { throw ValidationError("Give one of --listen and --socket.") }
+        if listen != nil, socket != nil { throw ValidationError("Give --listen or --socket, not both.") }
         if let listen, port == nil {
-            throw ValidationError("--listen \(printable(listen)) names no port; one is 127.0.0.1:3180.")
+            throw ValidationError("--listen \(printable(listen)) has no port; an example is 127.0.0.1:3180.")
         }
     }
 

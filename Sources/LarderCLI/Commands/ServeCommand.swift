@@ -7,44 +7,44 @@ import TextCoding
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serves as a forward proxy until it is told to stop.",
+        commandName: "serve", abstract: "Run the forward proxy until it is stopped.",
         discussion: """
-            SIGTERM and Ctrl-C finish what is under way (timeouts.drain) and end, a second one ends at once; SIGHUP reads the \
-            settings again; SIGUSR1 opens the logs again.
+            SIGTERM and Ctrl-C finish exchanges in flight (timeouts.drain) and stop Larder; a second one stops it at once. SIGHUP reloads the \
+            settings. SIGUSR1 reopens the logs.
             """)
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("Where to listen; repeatable, port 0 lets the system choose.", valueName: "host:port"))
+        help: ArgumentHelp("The address to listen on. Repeatable; port 0 lets the system choose.", valueName: "host:port"))
     var listen: [String] = []
 
-    @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
+    @Option(help: ArgumentHelp("The store file, or :memory:.", valueName: "path"))
     var store: String?
 
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "live, offline (nothing leaves, and what is stored is served whatever its age), auto (offline without a network), replay, record, record_missing, refresh or diff.",
+            "The mode: live, offline (serve stored responses of any age, forward nothing), auto (offline without a network), replay, record, record_missing, refresh or diff.",
             valueName: "mode"))
     var mode: String?
 
     @Flag(help: "The same as --mode offline.")
     var offline = false
 
-    @Option(help: ArgumentHelp("Writes the ports there once they are open, one on a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the ports to this file once they are open, one on each line.", valueName: "file"))
     var portFile: String?
 
-    @Flag(help: "Accept a settings file that is empty, and a reload that loses all rules, passwords or pins.")
+    @Flag(help: "Accept an empty settings file, and a reload that loses all rules, passwords or pins.")
     var allowEmpty = false
 
     @OptionGroup var options: SettingsOptions
 
-    @Flag(name: [.short, .long], help: "Says nothing at the start.")
+    @Flag(name: [.short, .long], help: "Print no start message.")
     var quiet = false
 
     func validate() throws {
         if offline, let mode, mode != LarderSettings.Mode.offline.rawValue {
-            throw ValidationError("--offline and --mode \(printable(mode)) say different things.")
+            throw ValidationError("--offline and --mode \(printable(mode)) contradict each other.")
         }
     }
 

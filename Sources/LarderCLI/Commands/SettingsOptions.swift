@@ -9,7 +9,7 @@ struct SettingsOptions: ParsableArguments {
     @Option(name: [.short, .long], help: ArgumentHelp("The settings file.", valueName: "file"))
     var config: String?
 
-    @Option(name: .long, help: ArgumentHelp("Sets any setting, by its dotted name; the value is YAML.", valueName: "name=value"))
+    @Option(name: .long, help: ArgumentHelp("Set any setting by its dotted name; the value is YAML.", valueName: "name=value"))
     var set: [String] = []
 
     /// The active settings, after warnings were said. Problems are said and end the command with exit code 2.

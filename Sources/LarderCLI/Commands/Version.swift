@@ -8,9 +8,9 @@ package enum Version {
 }
 
 struct VersionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "version", abstract: "Says what this build is.")
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Show the version of this build.")
 
-    @Flag(help: "As one JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() {

@@ -7,7 +7,8 @@ extension LarderSettings {
         var warnings: [String] = []
         if clients.passwords != nil, let open = listen.first(where: { !$0.isLoopback && $0.tls == nil }) {
             warnings.append(
-                "clients.passwords: to \(open) names and passwords travel in plain text, for whoever is on the way to read")
+                "clients.passwords: clients send user names and passwords to \(open) in plain text; anyone on the network path can read them"
+            )
         }
         for (address, loaded) in zip(listen, loadedListeners.all) {
             guard let facts = loaded?.identity?.certificates.first?.facts else { continue }
@@ -15,7 +16,7 @@ extension LarderSettings {
                 warnings.append("listen: the certificate of \(address) has expired, at \(end.rfc3339)")
             }
             if facts.names.isEmpty {
-                warnings.append("listen: the certificate of \(address) is for no host: clients do not believe it")
+                warnings.append("listen: the certificate of \(address) contains no host, so clients reject it")
             }
         }
         return warnings

@@ -12,7 +12,7 @@ enum DifferencesRoute {
         AdminRoute(.get, "/v1/mode/differences") { request, exchange in
             guard let file = comparison() else {
                 return exchange.refuse(
-                    Status(404), code: "nothing_compared", detail: "nothing has been compared: `larder mode diff` begins it")
+                    Status(404), code: "nothing_compared", detail: "nothing has been compared yet: run `larder mode diff`")
             }
             let wantsText = request.wantsText
             // Whatever has been answered by now is in it.

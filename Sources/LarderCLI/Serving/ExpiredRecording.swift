@@ -14,16 +14,16 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
 
     /// What is told of it where it is recorded anew in place of being replayed.
     var refreshing: String {
-        "\(description): every request goes out, and it is recorded anew (replay.on_expired: refresh)"
+        "\(description): every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"
     }
 
     /// Why it cannot be recorded anew, in these settings, which have it replayed.
     func hindrance(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
-        if recordings.files.count > 1 { return "of several layers none can be recorded anew: which were new answers for?" }
-        if recordings.asOf != .newest { return "what replay.as_of asks for is no newest generation" }
+        if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }
+        if recordings.asOf != .newest { return "replay.as_of selects an older generation" }
         if !recordings.signedBy.isEmpty {
-            return "replay.signed_by asks for a signature, and none holds of a file that is changed"
+            return "replay.signed_by requires a signature, and re-recording removes it"
         }
         return Self.hindranceOfFile(path)
     }
@@ -33,7 +33,7 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return String(cString: strerror(errno)) }
         // The superuser may write to it nevertheless, and is not meant to.
-        if facts.st_mode & 0o222 == 0 { return "it is for reading alone" }
+        if facts.st_mode & 0o222 == 0 { return "it is read-only" }
         for place in [path, URL(filePath: path).deletingLastPathComponent().path] where access(place, W_OK) != 0 {
             return "\(place): \(String(cString: strerror(errno)))"
         }
@@ -53,7 +53,7 @@ extension LarderSettings.Recordings {
             let lifetime = SettingsQuantity.text(ofMilliseconds: limit.wholeMilliseconds)
             return ExpiredRecording(
                 path: path,
-                description: "\(path) was recorded at \(recorded.rfc3339), and holds for \(lifetime) (replay.expires_after)")
+                description: "\(path) was recorded at \(recorded.rfc3339), and expires after \(lifetime) (replay.expires_after)")
         }
     }
 }
@@ -80,11 +80,11 @@ extension ServedSettings {
         else { return served }
         if let hindrance = expired.hindrance(in: settings) {
             throw RunningRecordings.Refusal(
-                reason: "replay.on_expired: \(expired), and cannot be recorded anew: \(hindrance)")
+                reason: "replay.on_expired: \(expired), and cannot be re-recorded: \(hindrance)")
         }
         served.refreshed = expired
         if let problem = SettingsConsistency.modeProblem(in: served.settings) {
-            throw RunningRecordings.Refusal(reason: "replay.on_expired: \(expired), and cannot be recorded anew: \(problem)")
+            throw RunningRecordings.Refusal(reason: "replay.on_expired: \(expired), and cannot be re-recorded: \(problem)")
         }
         return served
     }

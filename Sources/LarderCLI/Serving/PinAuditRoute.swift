@@ -43,27 +43,27 @@ struct PinAuditReport {
     }
 
     var text: String {
-        var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): no server of it was met yet" }
+        var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to it yet" }
         if unlistedCount > 0 { lines.append("\(unlistedCount) handshakes with further hosts") }
-        if lines.isEmpty { lines = ["no pins are only reported on"] }
+        if lines.isEmpty { lines = ["no pins are report-only"] }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
     }
 
     private static func lines(_ finding: PinAudit.Finding) -> [String] {
         let total = finding.matchedCount + finding.mismatchedCount
         var lines = [
-            "\(title(finding)): handshakes \(total), since \(finding.since.rfc3339), last \(finding.last.rfc3339)",
+            "\(title(finding)): handshakes \(total), first \(finding.since.rfc3339), last \(finding.last.rfc3339)",
             finding.mismatchedCount == 0
-                ? "  enforcing would have refused none of them"
-                : "  enforcing would have refused \(finding.mismatchedCount) of them",
+                ? "  enforced pins would have rejected none of them"
+                : "  enforced pins would have rejected \(finding.mismatchedCount) of them",
         ]
         if !finding.expected.isEmpty { lines.append("  pinned \(finding.expected.map { "\($0)" }.joined(separator: ", "))") }
         for seen in finding.seen {
             lines.append(
-                "  seen   \(seen.digests.map { "\($0)" }.joined(separator: ", ")): times \(seen.count), last \(seen.last.rfc3339)"
+                "  seen   \(seen.digests.map { "\($0)" }.joined(separator: ", ")): count \(seen.count), last \(seen.last.rfc3339)"
             )
         }
-        if finding.unlistedCount > 0 { lines.append("  \(finding.unlistedCount) times still other keys") }
+        if finding.unlistedCount > 0 { lines.append("  other keys: count \(finding.unlistedCount)") }
         return lines
     }
 

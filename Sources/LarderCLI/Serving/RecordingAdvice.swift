@@ -6,19 +6,19 @@ extension SnapshotError {
     /// - Parameter path: the finished file, which may not exist yet.
     func advice(recordingInto path: String) -> String {
         if case .exists = self {
-            return "\(description): add to it (--append, or --missing for new requests only) or replace it (--overwrite); "
+            return "\(description): append to it (--append, or --missing for new requests only) or replace it (--overwrite); "
                 + "for a server, `record.existing: append` or `overwrite`"
         }
         let partial = SnapshotWriter.partialPath(of: path)
         switch FileWriter.process(writing: partial) {
         case getpid()?: return "\(partial): this Larder is recording into it; `larder mode live` finishes it"
         case let process?:
-            return "\(partial): process \(process) is recording into it; wait for its end, or record into another file"
+            return "\(partial): process \(process) is recording into it; wait until it ends, or record into another file"
         case nil: break
         }
         switch self {
         case .unfinished:
-            return "\(description): continue it (--resume; for a server, `record.existing: resume`), or delete it to start anew"
+            return "\(description): continue it (--resume; for a server, `record.existing: resume`), or delete it to start again"
         case .nothingToResume: return "\(description): start without --resume (for a server, without `record.existing: resume`)"
         default: return description
         }

@@ -60,7 +60,7 @@ final class RunningRecordings: Sendable {
         if settings.replays || settings.recordingPurpose == .compare, let unfinished,
             settings.recordings.files.contains(unfinished)
         {
-            throw Refusal(reason: "replay.layers: \(unfinished) is being recorded into; `larder mode live` finishes it")
+            throw Refusal(reason: "replay.layers: Larder is recording into \(unfinished); `larder mode live` finishes it")
         }
         serving.layers = settings.replays ? try layers(for: settings.recordings) : nil
         serving.recording = try settings.recordingPurpose.map { purpose throws(Refusal) in
@@ -225,7 +225,7 @@ final class RunningRecordings: Sendable {
         } catch {
             throw Refusal(reason: "recordings.key: cannot read \(path): \(error.reason)")
         }
-        throw Refusal(reason: "recordings.key: \(path) holds no key: 64 hexadecimal digits are one")
+        throw Refusal(reason: "recordings.key: \(path) does not contain a key (64 hexadecimal digits)")
     }
 
     private func octets(_ path: String, of setting: String) throws(Refusal) -> [UInt8] {

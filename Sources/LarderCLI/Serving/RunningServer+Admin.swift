@@ -14,7 +14,7 @@ extension RunningServer {
     static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
         guard let path = plan.adminSocketPath(port: port) else {
             if plan.settings.admin.socket == .auto {
-                logger.notice("nothing says where an admin socket could stand: there is none")
+                logger.notice("no admin socket: its place is unknown")
             }
             return nil
         }
@@ -22,10 +22,10 @@ extension RunningServer {
             return try AdminSocket(path: path)
         } catch {
             if case .failed = error, plan.settings.admin.socket == .auto {
-                logger.notice("there is no admin socket: \(error)")
+                logger.notice("no admin socket: \(error)")
                 return nil
             }
-            logger.error("there is no admin socket: \(error); admin.socket names another, or is off")
+            logger.error("no admin socket: \(error); set another path in admin.socket, or off")
             throw ExitCode.failure
         }
     }
@@ -35,7 +35,7 @@ extension RunningServer {
             let logger = log.logger
             try keep(AdminServer(socket, routes: routes(plan, loaded)) { logger.warning("\($0)") })
         } catch {
-            log.logger.error("the admin socket does not answer: \(error)")
+            log.logger.error("the admin socket is not available: \(error)")
             throw ExitCode.failure
         }
     }

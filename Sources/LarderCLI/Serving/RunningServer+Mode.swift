@@ -16,7 +16,7 @@ extension RunningServer {
         let former = served.withLock { $0 }
         let mode = change.mode.flatMap(LarderSettings.Mode.init) ?? former.settings.mode
         if change.rewinds, !former.switched(to: mode).settings.replays {
-            return .refused(reason: "there is nothing to begin anew: nothing is replayed in mode \(mode.rawValue)")
+            return .refused(reason: "nothing to restart: mode \(mode.rawValue) does not replay")
         }
         if mode != former.settings.mode {
             do throws(RunningRecordings.Refusal) {

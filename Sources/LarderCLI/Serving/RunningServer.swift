@@ -170,7 +170,7 @@ final class RunningServer: Sendable {
         reloading.sync {}
         store.shutdown()
         finishRecording()
-        if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
+        if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }
 
     /// Reads the settings again; where they are bad, the active ones stay.
@@ -192,7 +192,7 @@ final class RunningServer: Sendable {
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
-            log.logger.error("the settings were not read again: the active ones stay")
+            log.logger.error("the settings were not reloaded: the active ones are unchanged")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             let former = readFiles.withLock { $0 }
@@ -202,13 +202,13 @@ final class RunningServer: Sendable {
                 : SettingsLoss.reasons(
                     from: served.withLock { $0.read }, file: former.file, empty: former.empty, to: settings, loaded)
             if !losses.isEmpty {
-                for loss in losses { log.logger.error("the settings were not read again: \(loss); the active ones stay") }
+                for loss in losses { log.logger.error("the settings were not reloaded: \(loss); the active ones are unchanged") }
                 return .refused(problems: losses)
             }
             do throws(RunningRecordings.Refusal) {
                 try activate(served.withLock { $0.reading(settings) })
             } catch {
-                log.logger.error("\(printable(error.reason, limit: 4096)); the active ones stay")
+                log.logger.error("\(printable(error.reason, limit: 4096)); the active settings are unchanged")
                 return .refused(problems: [error.reason])
             }
             readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
@@ -217,8 +217,8 @@ final class RunningServer: Sendable {
                 log.logger.warning("\(warning)")
             }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
-            for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
-            log.logger.notice("the settings were read again")
+            for name in waiting { log.logger.warning("\(name) has changed; the change takes effect at the next start") }
+            log.logger.notice("the settings were reloaded")
             return .done(waiting: waiting)
         }
     }
@@ -236,10 +236,10 @@ final class RunningServer: Sendable {
         do throws(CertificateAuthority.AuthorityFault) {
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, active: server.listenerTLS)
         } catch {
-            throw RunningRecordings.Refusal(reason: "listen: cannot speak TLS: \(error)")
+            throw RunningRecordings.Refusal(reason: "listen: cannot set up TLS: \(error)")
         }
         if serverSettings.lacksAuthority {
-            throw RunningRecordings.Refusal(reason: "tls.authority: a listener that is open shows its certificates")
+            throw RunningRecordings.Refusal(reason: "tls.authority: an open listener uses the CA's certificates")
         }
         if let passwords = serverSettings.admission.passwords, let former = server.passwords, passwords.isSame(as: former) {
             serverSettings.admission.passwords = former
@@ -274,15 +274,15 @@ final class RunningServer: Sendable {
             guard plan.mayForgetWhatIsNew else {
                 var remedy = ""
                 if case .lockedByProcess = error.code {
-                    remedy = "; give this one a store of its own (--store FILE), or none (--store :memory:)"
+                    remedy = "; give this one its own store (--store FILE), or none (--store :memory:)"
                 }
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
             if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // without it memory stands alone
-                return (backing, "the store is only read, and what was fetched is forgotten: \(error)")
+                return (backing, "the store is opened read-only, and new responses are kept in memory only: \(error)")
             }
-            if let alone = try? open(":memory:", .owned) { return (alone, "what was fetched is forgotten: \(error)") }
+            if let alone = try? open(":memory:", .owned) { return (alone, "new responses are kept in memory only: \(error)") }
             logger.error("cannot open the store: \(error)")
             throw ExitCode.failure
         }
@@ -298,7 +298,7 @@ final class RunningServer: Sendable {
                 let reason = String(cString: strerror(error.code))
                 let isMissingIPv6 = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT
                 if isMissingIPv6, addresses == ListenAddress.defaults, address.address.family == .ipv6 {
-                    logger.notice("no IPv6 here: not listening on \(address)")
+                    logger.notice("no IPv6 on this machine: not listening on \(address)")
                     continue
                 }
                 logger.error("cannot listen on \(address): \(reason)")

@@ -34,7 +34,8 @@ struct ServingPlan {
         } else if mayForgetWhatIsNew {
             storePath = ":memory:"
         } else {
-            Terminal.talk("store.path: neither XDG_CACHE_HOME nor HOME says where the store may stand; use --store PATH\n")
+            Terminal.talk(
+                "store.path: neither XDG_CACHE_HOME nor HOME is set, so the store's place is unknown; use --store PATH\n")
             throw ExitCode(2)
         }
     }

@@ -17,17 +17,20 @@ struct StartMessage {
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
         if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
-        if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
-        if mode == .replay { lines.append("  mode      replay: nothing leaves, what was recorded is the answer") }
-        if mode == .diff { lines.append("  mode      diff: answers are compared with what was recorded") }
+        if mode == .offline {
+            lines.append("  mode      offline: no request is forwarded; stored responses are served at any age")
+        }
+        if mode == .replay { lines.append("  mode      replay: no request is forwarded; recorded responses are served") }
+        if mode == .diff { lines.append("  mode      diff: responses are compared with the recorded ones") }
         if mode == .record || mode == .recordMissing || mode == .refresh {
             lines.append(
-                "  mode      \(mode.rawValue): answers are recorded, also those that no cache may keep; secrets are put out")
+                "  mode      \(mode.rawValue): responses are recorded, including those a cache may not store; secrets are replaced"
+            )
         }
         if let first = addresses.first {
             lines.append("  use       " + style.bold("export http_proxy=\(first.tls == nil ? "http" : "https")://\(first)"))
         }
-        lines.append(style.faint("  Ctrl-C finishes what is under way and ends."))
+        lines.append(style.faint("  Ctrl-C finishes exchanges in flight and stops."))
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -9,37 +9,37 @@ import TextCoding
 
 struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ca", abstract: "Makes and looks after a certificate authority of your own.",
+        commandName: "ca", abstract: "Create and manage your own certificate authority (CA).",
         discussion: """
-            It certifies hosts for the programs of whoever chooses to believe it: under `connect: intercept` Larder answers https for \
-            them, with its rules, its cache and its pins.
+            With `connect: intercept`, Larder serves https for a host with a certificate from this CA, and applies rules, cache and pins. \
+            It works for programs that trust the CA's root certificate.
 
               larder ca init --constrain corp.test
               larder ca install
               larder ca status
 
-            The key stands in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca, its owner's alone. Whoever has it can \
-            pretend to be any host that the root is for, to everybody who believes the root.
+            The key is in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca, and only its owner can read it. Anyone who has the key \
+            can impersonate every host that the root certificate is for, to every program that trusts it.
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage.
+            Exit codes: 0 success, 1 failure, 2 wrong usage.
             """,
         subcommands: [Init.self, Status.self, Install.self, Uninstall.self, Rotate.self, Export.self])
 }
 
 /// Where the authority stands, the same for every verb.
 struct AuthorityPlace: ParsableArguments {
-    @Option(help: ArgumentHelp("The authority's folder.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The CA's folder.", valueName: "folder"))
     var folder: String?
 
     func validate() throws {
-        if folder?.isEmpty == true { throw ValidationError("--folder has to name one") }
+        if folder?.isEmpty == true { throw ValidationError("--folder needs a path") }
     }
 
     /// - Throws: exit code 1 after saying that nothing says where it stands.
     func value() throws(ExitCode) -> AuthorityFolder {
         if let folder { return AuthorityFolder(path: folder) }
         guard let usual = AuthorityFolder(ProcessInfo.processInfo.environment) else {
-            throw AuthorityCommand.refuse("nothing says where the authority stands: HOME is not set; give --folder")
+            throw AuthorityCommand.refuse("the CA's folder is unknown, because HOME is not set; give --folder")
         }
         return usual
     }
@@ -47,7 +47,7 @@ struct AuthorityPlace: ParsableArguments {
 
 /// A key's passphrase, which stands in a file that is its owner's alone.
 struct PassphraseOption: ParsableArguments {
-    @Option(help: ArgumentHelp("A file whose first line encrypts the key.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file whose first line is the passphrase of the key.", valueName: "file"))
     var passphraseFile: String?
 
     /// - Throws: exit code 1 after saying why there is none, without any of it.
@@ -83,10 +83,10 @@ extension AuthorityCommand {
             switch error {
             case .count: throw ValidationError("at most \(NameConstraint.itemLimit) of --constrain")
             case .pattern(let item):
-                throw ValidationError("--constrain \(printable(item)): name the domain alone; it means everything below it too")
+                throw ValidationError("--constrain \(printable(item)): give only the domain; it includes all names below it")
             case .malformed(let item):
                 throw ValidationError(
-                    "--constrain \(printable(item)): is neither a domain in ASCII (`xn--…`) nor an address or a range like 10.0.0.0/8"
+                    "--constrain \(printable(item)): expected a domain in ASCII (`xn--…`), an address, or a range like 10.0.0.0/8"
                 )
             }
         }
@@ -103,7 +103,7 @@ extension AuthorityCommand {
 
     static func check(days: Int) throws {
         guard RootTerms.daysRange.contains(days) else {
-            throw ValidationError("--days has to be from \(RootTerms.daysRange.lowerBound) to \(RootTerms.daysRange.upperBound)")
+            throw ValidationError("--days must be from \(RootTerms.daysRange.lowerBound) to \(RootTerms.daysRange.upperBound)")
         }
     }
 }

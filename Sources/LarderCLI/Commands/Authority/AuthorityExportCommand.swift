@@ -8,15 +8,16 @@ import ServerTrust
 extension AuthorityCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Prints the root for programs that are to believe it; never the key.",
+            commandName: "export",
+            abstract: "Print the root certificate, for programs that should trust it. The key is never printed.",
             discussion: """
-                While a rotation is under way pem and pkcs12 have both roots, and der has the one that certifies. pkcs12 is a trust \
-                store of Java's (-Djavax.net.ssl.trustStore=FILE) with the password changeit: it has nothing secret in it.
+                During a rotation, pem and pkcs12 contain both root certificates, and der contains the one in use. pkcs12 is a Java trust store \
+                (-Djavax.net.ssl.trustStore=FILE) with the password changeit; it contains no secret.
                 """)
 
         enum Format: String, CaseIterable, ExpressibleByArgument { case pem, der, pkcs12 }
 
-        @Option(name: [.short, .long], help: "pem, der or pkcs12.")
+        @Option(name: [.short, .long], help: "The format: pem, der or pkcs12.")
         var format = Format.pem
 
         @OptionGroup var place: AuthorityPlace

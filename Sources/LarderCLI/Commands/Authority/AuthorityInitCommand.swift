@@ -7,17 +7,18 @@ import TextCoding
 extension AuthorityCommand {
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Makes the authority: a root and its key.",
-            discussion: "Nobody believes it yet: larder ca install puts the root where programs look, larder ca export prints it."
+            commandName: "init", abstract: "Create the CA: a root certificate and its key.",
+            discussion:
+                "No program trusts it yet: larder ca install installs the root certificate into trust stores, larder ca export prints it."
         )
 
         @Option(
             help: ArgumentHelp(
-                "A domain, with everything below it, or an address or range, for which alone it can certify; repeatable.",
+                "A domain with all names below it, an address or an address range. The CA can then issue certificates only for these. Repeatable.",
                 valueName: "domain"))
         var constrain: [String] = []
 
-        @Option(help: ArgumentHelp("How long the root is good for.", valueName: "days"))
+        @Option(help: ArgumentHelp("Days until the root certificate expires.", valueName: "days"))
         var days = RootTerms.usualDays
 
         @OptionGroup var passphrase: PassphraseOption
@@ -38,9 +39,10 @@ extension AuthorityCommand {
                 try folder.begin(authority, passphrase: secret)
             }
             Terminal.output(AuthorityReport(authority.root, isConstrained: constraint).text(at: AuthorityCommand.now))
-            Terminal.talk("larder: the key stands in \(printable(folder.keyPath(.current), limit: 4096))\n")
+            Terminal.talk("larder: the key is in \(printable(folder.keyPath(.current), limit: 4096))\n")
             if constraint == nil {
-                Terminal.talk("larder: whoever has it can pretend to be any host; --constrain makes a root for some alone\n")
+                Terminal.talk(
+                    "larder: anyone who has it can impersonate any host; --constrain limits a root certificate to some hosts\n")
             }
         }
     }

@@ -10,21 +10,21 @@ extension TrustStoreKind: ExpressibleByArgument {}
 
 /// Which stores are meant, and whether anything is done.
 struct TrustStoreOptions: ParsableArguments {
-    @Option(help: "system, nss or java alone; repeatable.")
+    @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Show what would change, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Asks nothing.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     /// For tests. Links in it lead nowhere else, and no hook of its own is run; it is not for who wants an image of a system changed.
-    @Option(help: ArgumentHelp("A folder that stands for /.", valueName: "folder", visibility: .hidden))
+    @Option(help: ArgumentHelp("Use this folder as /.", valueName: "folder", visibility: .hidden))
     var root: String?
 
     func validate() throws {
-        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): has to begin with /") }
+        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): must begin with /") }
     }
 
     /// NSS's databases are the running user's, and in no image.
@@ -55,11 +55,11 @@ struct TrustStoreOptions: ParsableArguments {
 extension AuthorityCommand {
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "install", abstract: "Puts the root where programs look for whom to believe.",
+            commandName: "install", abstract: "Install the root certificate into the system's trust stores.",
             discussion: """
-                Into the system's store (Debian's and Fedora's kinds), NSS databases (Chromium, Firefox; by certutil) and Java's \
-                cacerts (by keytool), as far as they are there. It asks before it does anything. Who may not change a store is told \
-                what to run. larder ca uninstall takes back what it did.
+                Changes the system's store (Debian and Fedora kinds), NSS databases (Chromium, Firefox; with certutil) and Java's cacerts \
+                (with keytool), if they exist. It asks for confirmation first. If you may not change a store, it prints the command to run. \
+                larder ca uninstall reverts its changes.
                 """)
 
         @OptionGroup var options: TrustStoreOptions
@@ -75,7 +75,7 @@ extension AuthorityCommand {
             }
             if profiles.contains(where: { $0.hasEnded(at: AuthorityCommand.now) }) {
                 throw AuthorityCommand.refuse(
-                    "a root has ended: nobody would believe what it certifies; larder ca status says more")
+                    "a root certificate has expired, so programs would reject the certificates it issues; see larder ca status")
             }
             try TrustStoreChange(isInstallation: true, entries: roots.all.map { RootEntry($0.certificate) }, folder: folder)
                 .run(options)
@@ -84,11 +84,11 @@ extension AuthorityCommand {
 
     struct Uninstall: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "uninstall", abstract: "Takes the root out of the stores into which install put it.",
+            commandName: "uninstall", abstract: "Remove the root certificate from the trust stores that install changed.",
             discussion:
-                "Only what stands there under Larder's name for it, and is this very certificate; nothing else is touched.")
+                "Removes only entries with Larder's name and exactly this certificate. Everything else stays.")
 
-        @Flag(help: "Only roots that a rotation has replaced.")
+        @Flag(help: "Remove only root certificates that a rotation has replaced.")
         var former = false
 
         @OptionGroup var options: TrustStoreOptions
@@ -103,7 +103,7 @@ extension AuthorityCommand {
             let entries = certificates.map { RootEntry($0) }
             if entries.isEmpty {
                 if !faults.isEmpty { throw ExitCode.failure }
-                return Terminal.talk("larder: there is no former root\n")
+                return Terminal.talk("larder: there is no replaced root certificate\n")
             }
             try TrustStoreChange(isInstallation: false, entries: entries, folder: folder).run(options)
             if !faults.isEmpty { throw ExitCode.failure }

@@ -8,30 +8,30 @@ import TextCoding
 extension AuthorityCommand {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate", abstract: "Makes the next root beside the one there is, and puts it in its place later.",
+            commandName: "rotate", abstract: "Create the next root certificate, which replaces the current one later.",
             discussion: """
-                Until the day the old root goes on certifying, so that there is time for everybody to be given the next one: install \
-                and export hand out both. From that day on the next one certifies. --finish, then or at once (a key that was \
-                stolen), deletes the old key.
+                Until that day the old root certificate stays in use, so that you have time to distribute the next one: install and export \
+                handle both. From that day on, the next one is in use. --finish, then or at once (if the key was stolen), deletes the old key.
                 """)
 
         @Option(
             help: ArgumentHelp(
-                "The day on which the next root takes over, like 2027-01-31; in 30 days if not said.", valueName: "day"))
+                "The day on which the next root certificate takes over, like 2027-01-31. The default is in 30 days.",
+                valueName: "day"))
         var from: String?
 
-        @Flag(help: "The next root takes the place of the old one now, whose key is deleted.")
+        @Flag(help: "Let the next root certificate replace the old one now, and delete the old key.")
         var finish = false
 
         @Option(
             help: ArgumentHelp(
-                "For whom alone the next root can certify, as for init; as the old one if not said.", valueName: "domain"))
+                "Limit the next root certificate, as for init. The default is the limits of the old one.", valueName: "domain"))
         var constrain: [String] = []
 
-        @Flag(help: "The next root is for every host.")
+        @Flag(help: "Do not limit the next root certificate.")
         var unconstrained = false
 
-        @Option(help: ArgumentHelp("How long the next root is good for.", valueName: "days"))
+        @Option(help: ArgumentHelp("Days until the next root certificate expires.", valueName: "days"))
         var days = RootTerms.usualDays
 
         @OptionGroup var passphrase: PassphraseOption
@@ -42,15 +42,17 @@ extension AuthorityCommand {
         func validate() throws {
             try AuthorityCommand.check(days: days)
             _ = try AuthorityCommand.constraint(constrain)
-            if unconstrained, !constrain.isEmpty { throw ValidationError("--constrain or --unconstrained, not both.") }
+            if unconstrained, !constrain.isEmpty { throw ValidationError("Give --constrain or --unconstrained, not both.") }
             if finish, from != nil || unconstrained || !constrain.isEmpty || passphrase.passphraseFile != nil {
-                throw ValidationError("--finish makes no root: nothing is said of one beside it.")
+                throw ValidationError("--finish creates no root certificate: omit the options for one.")
             }
             if let from {
                 guard let day = CalendarDay(from) else {
-                    throw ValidationError("--from \(printable(from)): is no day like 2027-01-31")
+                    throw ValidationError("--from \(printable(from)): expected a date like 2027-01-31")
                 }
-                guard day.firstSecond > AuthorityCommand.now else { throw ValidationError("--from \(from): has begun already") }
+                guard day.firstSecond > AuthorityCommand.now else {
+                    throw ValidationError("--from \(from): this day is not in the future")
+                }
             }
         }
 
@@ -65,15 +67,17 @@ extension AuthorityCommand {
             let day = from.flatMap { CalendarDay($0) } ?? CalendarDay(of: POSIXTime(seconds: now.seconds + Self.usualWait))
             let next = try AuthorityCommand.made(RootTerms.ofThisMachine(days: days, constraint: nextConstraint(after: current)))
             guard let last = next.root.notAfter, day.firstSecond < last else {
-                throw AuthorityCommand.refuse("the next root would end before \(day)")
+                throw AuthorityCommand.refuse("the next root certificate would expire before \(day)")
             }
             try AuthorityCommand.reading { () throws(AuthorityFolderError) in
                 try folder.beginRotation(to: next, passphrase: secret, from: day)
             }
             Terminal.output(AuthorityReport(next.root, isConstrained: next.constraint).text(at: now))
-            Terminal.talk("larder: it takes over on \(day); larder ca install and larder ca export hand out both until then\n")
+            Terminal.talk(
+                "larder: the next root certificate takes over on \(day); larder ca install and larder ca export use both until then\n"
+            )
             if let last = current.notAfter, last < day.firstSecond {
-                Terminal.talk("larder: warning: the old root ends before that, on \(CalendarDay(of: last))\n")
+                Terminal.talk("larder: warning: the old root certificate expires before that, on \(CalendarDay(of: last))\n")
             }
         }
 
@@ -83,7 +87,8 @@ extension AuthorityCommand {
             do throws(AuthorityFault) {
                 return try NameConstraint.read(of: current)
             } catch {
-                throw AuthorityCommand.refuse("the old root's constraints are not Larder's; say --constrain or --unconstrained")
+                throw AuthorityCommand.refuse(
+                    "Larder did not write the old root certificate's constraints; give --constrain or --unconstrained")
             }
         }
 
@@ -92,7 +97,7 @@ extension AuthorityCommand {
                 try folder.finishRotation(at: AuthorityCommand.now)
             }
             Terminal.talk(
-                "larder: the next root is in its place, and the old key is deleted; larder ca uninstall --former takes the old root out of stores\n"
+                "larder: the next root certificate is in use, and the old key is deleted; larder ca uninstall --former removes the old root certificate from trust stores\n"
             )
         }
     }

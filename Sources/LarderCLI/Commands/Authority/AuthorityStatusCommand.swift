@@ -9,8 +9,8 @@ extension AuthorityCommand {
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Says which root there is, for whom and until when; exit code 1 if it could certify nobody.",
-            discussion: "It looks at the key too: that it is the root's, and that nobody else may read it.")
+            abstract: "Show the root certificate, its limits and dates; exits with 1 if it cannot issue certificates.",
+            discussion: "Checks the key too: it must belong to the root certificate, and no other user may read it.")
 
         @OptionGroup var format: OutputOption
 
@@ -49,14 +49,16 @@ extension AuthorityCommand {
                 Terminal.output(JSONText.object([("roots", .array(members)), ("turn", turn)]).written() + "\n")
             }
             if try !report(roots.signing.certificate, in: folder).isActive(at: now) {
-                throw AuthorityCommand.refuse("the root is not in its time: nobody would believe what it certifies")
+                throw AuthorityCommand.refuse(
+                    "the root certificate is not valid now, so programs would reject the certificates it issues")
             }
         }
 
         private func role(of root: AuthorityFolder.Seated, in roots: AuthorityFolder.Roots) -> String {
             let isSigning = root.seat == roots.signing.seat
             switch root.seat {
-            case .current: return isSigning ? "gives way to the next root" : "gave way to the next root"
+            case .current:
+                return isSigning ? "is replaced by the next root certificate" : "was replaced by the next root certificate"
             case .next: return isSigning ? "took over" : "takes over"
             }
         }
@@ -66,7 +68,7 @@ extension AuthorityCommand {
                 return AuthorityReport(root, isConstrained: try NameConstraint.read(of: root))
             } catch {
                 throw AuthorityCommand.refuse(
-                    "the root in \(folder.path) has name constraints that Larder would not have written")
+                    "the root certificate in \(folder.path) has name constraints that Larder does not write")
             }
         }
     }

@@ -15,7 +15,7 @@ struct TrustStoreChange {
     /// - Throws: exit code 1 where something could not be done, 2 where nobody could be asked.
     func run(_ options: TrustStoreOptions) throws {
         let stores = options.stores
-        if stores.isEmpty { throw AuthorityCommand.refuse("there is no store of a kind that Larder knows") }
+        if stores.isEmpty { throw AuthorityCommand.refuse("no supported trust store was found") }
         for entry in entries {
             Terminal.talk("larder: \(printable(entry.certificate.facts.subject, limit: 512)), sha256 \(entry.fingerprint)\n")
         }
@@ -77,12 +77,12 @@ struct TrustStoreChange {
         }
         let presences = due.map(store.presence)
         guard presences.allSatisfy(isDone) else {
-            Terminal.talk("larder: \(place(store)): it was changed, but not so that it shows\n")
+            Terminal.talk("larder: \(place(store)): the tool succeeded, but the change is not visible\n")
             return false
         }
         for (entry, presence) in zip(due, presences) {
             Terminal.output("\(isInstallation ? "added to" : "removed from") \(place(store)): \(entry.name)\n")
-            if !isInstallation, presence != .absent { tell("the root stands there by other means too, and stays", of: store) }
+            if !isInstallation, presence != .absent { tell("another entry contains the root certificate, and stays", of: store) }
         }
         return !hasFault
     }
@@ -101,9 +101,9 @@ struct TrustStoreChange {
             switch (store.presence(of: entry), isInstallation) {
             case (.absent, true), (.ours, false), (.halfway, _): due.append(entry)
             case (.absent, false): break
-            case (.ours, true): note("\(entry.name) stands there already")
-            case (.others, true): note("the root stands there by other means")
-            case (.others, false), (.othersUnbelieved, false): note("the root stands there by other means, and stays")
+            case (.ours, true): note("\(entry.name) is already installed")
+            case (.others, true): note("another entry already contains the root certificate")
+            case (.others, false), (.othersUnbelieved, false): note("another entry contains the root certificate, and stays")
             case (.unclear(let reason), _), (.othersUnbelieved(let reason), true):
                 note("\(reason); left as it is")
                 hasFault = true
@@ -116,8 +116,8 @@ struct TrustStoreChange {
         let words = options.words(verb: verb, folder: folder, kind: store.kind)
         let told =
             switch obstacle {
-            case .needsRoot: "only root may change it; run: sudo \(words)"
-            case .belongsToAnother: "belongs to another user, who has to run: \(words)"
+            case .needsRoot: "only root can change it; run: sudo \(words)"
+            case .belongsToAnother: "belongs to another user, who must run: \(words)"
             case .lacks(let tool, let package): "\(tool) is not installed (Debian's package \(package))"
             }
         Terminal.talk("larder: \(place(store)): \(printable(told, limit: 4096))\n")
@@ -126,10 +126,10 @@ struct TrustStoreChange {
     private func ask(_ options: TrustStoreOptions) throws {
         if options.yes { return }
         guard isatty(0) == 1 else {
-            Terminal.talk("larder: nobody can be asked; --yes does it\n")
+            Terminal.talk("larder: no terminal for the confirmation; give --yes\n")
             throw ExitCode(2)
         }
-        Terminal.talk("larder: go on? [y/N] ")
+        Terminal.talk("larder: continue? [y/N] ")
         guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
             throw AuthorityCommand.refuse("nothing was changed")
         }

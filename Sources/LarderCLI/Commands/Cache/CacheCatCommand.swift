@@ -4,9 +4,9 @@ import ProxyAdmin
 
 struct CacheCatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cat", abstract: "Writes a stored response's content to standard output, the newest variant's.",
+        commandName: "cat", abstract: "Write the content of a stored response (its newest variant) to standard output.",
         discussion:
-            "Of a response that is stored in part, which `show` tells, it writes a range that is there, and nothing without --range."
+            "If only a part of a response is stored, as `show` reports, --range is required and must lie in that part."
     )
 
     @OptionGroup var choice: ResponseChoice
@@ -14,7 +14,7 @@ struct CacheCatCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The bytes from FIRST to LAST, counted from 0; or FIRST-, or the last -COUNT.", valueName: "first-last"))
+            "The bytes to write: FIRST-LAST (counted from 0), FIRST-, or -COUNT for the last ones.", valueName: "first-last"))
     var range: String?
 
     func run() throws {

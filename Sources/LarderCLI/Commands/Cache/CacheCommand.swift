@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Lists, shows, purges and verifies what is stored.",
+        commandName: "cache", abstract: "List, show, purge and verify stored responses.",
         discussion: """
-            Asks the Larder that runs with these settings; where none runs, the store's file is read as it stands. See docs/cache.md.
+            Uses the running Larder for these settings; if there is none, it reads the store's file. See docs/cache.md.
 
               larder cache ls --host '*.example.com' --stale
               larder cache purge 'http://example.com/simple/*'

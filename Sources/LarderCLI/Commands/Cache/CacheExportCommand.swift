@@ -7,24 +7,24 @@ import TextCoding
 
 struct CacheExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Writes stored responses into a folder: heads as NDJSON, contents as files.",
+        commandName: "export", abstract: "Write stored responses into a folder: heads as NDJSON, contents as files.",
         discussion: """
-            FOLDER/index.ndjson has one object for each response, FOLDER/bodies its contents, named by their rows; of what is stored in \
-            part the head alone. Responses to requests with Authorization are left out, and Set-Cookie is not written, unless --secrets \
-            is given.
+            FOLDER/index.ndjson has one object for each response. FOLDER/bodies has the contents, named by their rows; responses stored in \
+            part have no content there. Responses to requests with Authorization, and Set-Cookie fields, are left out unless you give \
+            --secrets.
             """)
 
-    @Argument(help: "A folder that is empty, or made where it is missing.")
+    @Argument(help: "A folder that is empty or does not exist.")
     var folder: String
 
     @OptionGroup var filter: FilterWords
     @OptionGroup var place: CachePlace
 
-    @Flag(help: "Writes responses to requests with Authorization, and Set-Cookie, too.")
+    @Flag(help: "Include responses to requests with Authorization, and Set-Cookie fields.")
     var secrets = false
 
     func validate() throws {
-        if folder.isEmpty { throw ValidationError("Name a folder.") }
+        if folder.isEmpty { throw ValidationError("Give a folder.") }
     }
 
     func run() throws {
@@ -38,10 +38,10 @@ struct CacheExportCommand: ParsableCommand {
         try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
-            Terminal.talk("larder: left out, being for requests with Authorization: \(export.leftOut)\n")
+            Terminal.talk("larder: left out, because the request had Authorization: \(export.leftOut)\n")
         }
-        if export.inPart > 0 { Terminal.talk("larder: without their content, being stored in part: \(export.inPart)\n") }
-        if export.gone > 0 { Terminal.talk("larder: gone before they were written: \(export.gone)\n") }
+        if export.inPart > 0 { Terminal.talk("larder: without content, because only a part is stored: \(export.inPart)\n") }
+        if export.gone > 0 { Terminal.talk("larder: removed from the store before they were written: \(export.gone)\n") }
     }
 }
 
@@ -137,7 +137,7 @@ final class CacheExport {
             try files.createDirectory(
                 atPath: "\(folder)/bodies", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            Terminal.talk("larder: cannot make the folder \(printable(folder, limit: 4096))\n")
+            Terminal.talk("larder: cannot create the folder \(printable(folder, limit: 4096))\n")
             throw ExitCode.failure
         }
     }

@@ -3,19 +3,19 @@ import ProxyAdmin
 
 struct CacheListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "Lists stored responses: status, freshness, size, age, type, URL.")
+        commandName: "ls", abstract: "List stored responses: status, freshness, size, age, type, URL.")
 
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: CachePlace
 
-    @Option(name: [.short, .long], help: "text, json or ndjson.")
+    @Option(name: [.short, .long], help: "The format: text, json or ndjson.")
     var output = CacheOutput.text
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("Most responses to list.", valueName: "count"))
     var limit: Int?
 
     func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more.") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     }
 
     func run() throws {

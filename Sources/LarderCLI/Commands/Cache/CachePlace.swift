@@ -6,7 +6,7 @@ import LarderSettings
 struct CachePlace: ParsableArguments {
     @OptionGroup var settings: RunningOptions
 
-    @Option(help: ArgumentHelp("A store's file, read without asking a running Larder.", valueName: "path"))
+    @Option(help: ArgumentHelp("Read this store file directly, without a running Larder.", valueName: "path"))
     var store: String?
 
     enum Access {
@@ -29,7 +29,7 @@ struct CachePlace: ParsableArguments {
     private func file(_ loaded: LoadedSettings) throws -> StoreFileAccess {
         let path = try store ?? ServingPlan(loaded).storePath
         guard path != ":memory:" else {
-            Terminal.talk("larder: the store stands in memory, and no Larder is running\n")
+            Terminal.talk("larder: the store is in memory only, and Larder is not running\n")
             throw ExitCode.failure
         }
         return try StoreFileAccess(path: path, settings: loaded.settings)

@@ -6,10 +6,10 @@ import TextCoding
 
 struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purge", abstract: "Removes stored responses, or makes them stale, and says how many.",
+        commandName: "purge", abstract: "Remove stored responses or make them stale, and print how many.",
         discussion: """
-            Without a running Larder it takes the store's lock. From the moment at which a purge is in effect no request is answered \
-            with what it covers, whatever happens to the process; deleting comes behind.
+            Without a running Larder it locks the store. Once a purge is in effect, Larder serves none of the purged responses, even if the \
+            process ends; it deletes them afterwards.
 
               larder cache purge http://example.com/a.html
               larder cache purge 'http://example.com/simple/*' --soft
@@ -18,13 +18,13 @@ struct CachePurgeCommand: ParsableCommand {
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: CachePlace
 
-    @Flag(help: "Keeps them, stale: the next request has them validated.")
+    @Flag(help: "Make the responses stale instead: the next request validates them.")
     var soft = false
 
-    @Flag(help: "Says how many it would be, and does nothing.")
+    @Flag(help: "Print how many would be purged, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Everything, where no filter is given.")
+    @Flag(help: "Purge everything, if no filter is given.")
     var all = false
 
     @OptionGroup var format: OutputOption
@@ -32,7 +32,7 @@ struct CachePurgeCommand: ParsableCommand {
     func run() throws {
         let filter = try filter.value()
         guard !filter.isEmpty || all || dryRun else {
-            Terminal.talk("larder: without a filter it would purge everything: say --all\n")
+            Terminal.talk("larder: without a filter this would purge everything; give --all\n")
             throw ExitCode(2)
         }
         let count = dryRun ? try foretell(filter) : try purge(filter)
@@ -59,7 +59,7 @@ struct CachePurgeCommand: ParsableCommand {
             let words = filter.parameters + [("soft", soft ? "yes" : "no"), ("all", all ? "yes" : "no"), ("output", "json")]
             let lines = try larder.ask("POST", "purge", words).split(separator: "\n")
             guard let last = lines.last, let count = JSONAnswer(String(last))["count"] as? Int else {
-                Terminal.talk("larder: the purge is in effect; its end was not heard of\n")
+                Terminal.talk("larder: the purge is in effect, but Larder did not report its end\n")
                 throw ExitCode.failure
             }
             return count

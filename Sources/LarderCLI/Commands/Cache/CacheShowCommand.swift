@@ -5,14 +5,14 @@ import TextCoding
 
 struct CacheShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows a stored response's head and what is known of it, each variant.")
+        commandName: "show", abstract: "Show the head and the metadata of a stored response, for each variant.")
 
     @OptionGroup var choice: ResponseChoice
     @OptionGroup var place: CachePlace
 
     @OptionGroup var format: OutputOption
 
-    @Flag(help: "Shows Set-Cookie too.")
+    @Flag(help: "Show Set-Cookie fields too.")
     var secrets = false
 
     func run() throws {

@@ -3,7 +3,7 @@ import ProxyAdmin
 
 struct CacheStatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stat", abstract: "Says what stored responses come to, by host, type and status.")
+        commandName: "stat", abstract: "Show store totals by host, type and status.")
 
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: CachePlace

@@ -4,8 +4,8 @@ import ProxyAdmin
 
 struct CacheVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Checks every checksum and the database; exit code 5 where something is wrong.",
-        discussion: "SQLite's own check of the whole file is made where no Larder runs: it is one long look.")
+        commandName: "verify", abstract: "Verify all checksums and the database; exits with 5 if something is damaged.",
+        discussion: "SQLite's own check of the whole file takes long, and runs only when Larder is not running.")
 
     @OptionGroup var place: CachePlace
 

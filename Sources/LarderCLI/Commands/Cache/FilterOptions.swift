@@ -6,7 +6,7 @@ import TextCoding
 
 /// Which stored responses are meant: all that is said has to hold.
 struct FilterWords: ParsableArguments {
-    @Option(help: ArgumentHelp("Host, with * for any run of characters; with a port or without.", valueName: "pattern"))
+    @Option(help: ArgumentHelp("Host, with or without a port; * matches any characters.", valueName: "pattern"))
     var host: String?
 
     @Option(help: ArgumentHelp("Status codes: 404, 200-299, 5xx, or several with commas.", valueName: "codes"))
@@ -15,19 +15,19 @@ struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Older than this, such as 12h: since the origin server made it.", valueName: "time"))
+    @Option(help: ArgumentHelp("Older than this, such as 12h, counted from when the origin generated it.", valueName: "time"))
     var olderThan: String?
 
     @Option(help: ArgumentHelp("Younger than this.", valueName: "time"))
     var youngerThan: String?
 
-    @Flag(help: "Fresh by the origin server's words.")
+    @Flag(help: "Fresh, by the origin's Cache-Control or Expires.")
     var fresh = false
 
-    @Flag(help: "Stale by the origin server's words.")
+    @Flag(help: "Stale, by the origin's Cache-Control or Expires.")
     var stale = false
 
-    @Option(help: ArgumentHelp("Tagged so by a rule; repeatable, all have to hold.", valueName: "name"))
+    @Option(help: ArgumentHelp("Has this tag from a rule. Repeatable; all must match.", valueName: "name"))
     var tag: [String] = []
 
     @Option(help: ArgumentHelp("Content larger than this, such as 10MiB.", valueName: "size"))
@@ -37,7 +37,7 @@ struct FilterWords: ParsableArguments {
     var smallerThan: String?
 
     func validate() throws {
-        if fresh, stale { throw ValidationError("Nothing is both --fresh and --stale.") }
+        if fresh, stale { throw ValidationError("Give --fresh or --stale, not both.") }
     }
 
     /// - Throws: exit code 2 after saying what does not fit.
@@ -48,7 +48,7 @@ struct FilterWords: ParsableArguments {
         func set(_ word: StoreFilter.Word, _ text: String?, as form: (String) -> String? = { $0 }) throws {
             guard let text else { return }
             if let words = form(text), filter.set(word, to: words) { return }
-            Terminal.talk("larder: \(word.rawValue): `\(printable(text))` does not fit\n")
+            Terminal.talk("larder: \(word.rawValue): invalid value `\(printable(text))`\n")
             throw ExitCode(2)
         }
         func seconds(_ text: String) -> String? { SettingsQuantity.milliseconds(text).map { "\($0 / 1000)" } }
@@ -69,7 +69,7 @@ struct FilterWords: ParsableArguments {
 
 /// The same with a URL first.
 struct FilterOptions: ParsableArguments {
-    @Argument(help: "URL, with * for any run of characters; all of it without.")
+    @Argument(help: "URL; * matches any characters. The default is all URLs.")
     var url: String?
 
     @OptionGroup var words: FilterWords

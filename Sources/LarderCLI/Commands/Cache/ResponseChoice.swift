@@ -10,12 +10,12 @@ struct ResponseChoice: ParsableArguments {
     @Argument(help: "The response's URL.")
     var url: String?
 
-    @Option(help: ArgumentHelp("The response's row, as ls -o ndjson says it.", valueName: "number"))
+    @Option(help: ArgumentHelp("The row of the response, as ls -o ndjson prints it.", valueName: "number"))
     var row: Int64?
 
     func validate() throws {
-        if (url == nil) == (row == nil) { throw ValidationError("Name a URL or a row.") }
-        if let url, URLPattern(url)?.isExact != true { throw ValidationError("`\(printable(url))` is not one URL.") }
+        if (url == nil) == (row == nil) { throw ValidationError("Give a URL or a row.") }
+        if let url, URLPattern(url)?.isExact != true { throw ValidationError("`\(printable(url))` must be a single URL.") }
     }
 
     var parameters: [(String, String)] { row.map { [("row", "\($0)")] } ?? [("url", url ?? "")] }

@@ -71,7 +71,7 @@ final class StoreFileAccess {
             case .inEffect: isInEffect = true
             case .done(let count): return count
             case .interrupted:
-                let state = isInEffect ? "is in effect, and deleting goes on when Larder next runs" : "was not carried out"
+                let state = isInEffect ? "is in effect; Larder finishes deleting when it next runs" : "was not carried out"
                 Terminal.talk("larder: the purge \(state)\n")
                 throw ExitCode.failure
             case nil: break

@@ -9,113 +9,113 @@ import TextCoding
 
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Fetches files by their URLs, through the store, and checks what it gets.",
+        commandName: "fetch", abstract: "Fetch files by URL, through the store, and verify them.",
         discussion: """
-            A file stands under its name once it is whole and is what its digest says. What breaks off is gone on with, also by the next call.
+            A file gets its name once it is complete and its digest matches. An interrupted download is resumed, also by a later call.
 
               larder fetch https://example.com/image.iso
               larder fetch --digest sha256:… -o image.iso https://example.com/latest
               larder fetch -i list.txt -d downloads --at-once 8
 
-            A line of a list has a URL and, where wanted, sha256:… and out=NAME behind it.
+            A line of a list has a URL, optionally followed by sha256:… and out=NAME.
 
-            Exit codes: 0 all is there, 1 failure, 2 wrong usage or settings, 3 a file cannot be written or is there already, 4 a rule \
-            or the settings do not let it pass, or nothing is stored (--offline), 5 another digest, 7 a server that is not believed, 8 no \
-            way to a server, or one that broke off, 9 the server answers with an error; of several the first that failed, in the order \
-            of the URLs. 128 and more where a signal ended it.
+            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a file cannot be written, or exists; 4 a rule or the settings deny \
+            the request, or nothing is stored (--offline); 5 a different digest; 7 the server is not trusted; 8 the server cannot be reached, \
+            or closed the connection early; 9 the server responds with an error. For several URLs, the code of the first one that failed, in \
+            their order. 128 and more if a signal ended it.
             """)
 
     @Option(
         name: [.short, .customLong("input")],
-        help: ArgumentHelp("Takes URLs from a file, one on a line; - is standard input.", valueName: "file"))
+        help: ArgumentHelp("Read URLs from a file, one on each line; - is standard input.", valueName: "file"))
     var input: String?
 
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The file to write; - is standard output, which gets nothing before the whole is there, as do a pipe and a device.",
+            "The file to write. - is standard output; it, pipes and devices get nothing before the file is complete.",
             valueName: "file"))
     var output: String?
 
     @Option(
         name: [.customShort("d"), .long],
         help: ArgumentHelp(
-            "The folder for files by the names that the responses suggest; made where it is missing.", valueName: "folder"))
+            "The folder for files with suggested names. It is created if necessary.", valueName: "folder"))
     var folder: String?
 
-    @Flag(name: .customShort("O"), help: "By the name that the response suggests, which is so without -o.")
+    @Flag(name: .customShort("O"), help: "Use the name that the response suggests. This is the default without -o.")
     var remoteName = false
 
-    @Flag(help: "A file that has the name gives way.")
+    @Flag(help: "Replace a file that exists.")
     var overwrite = false
 
     @Option(
-        help: ArgumentHelp("What the file has to be: sha256: or sha512: and hexadecimal digits.", valueName: "digest"))
+        help: ArgumentHelp("The expected digest: sha256: or sha512: and hexadecimal digits.", valueName: "digest"))
     var digest: String?
 
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp(
-            "A field of every request, \"Name: value\"; @FILE has one on each line. Repeatable.", valueName: "field"))
+            "A field for every request, \"Name: value\", or @FILE with one on each line. Repeatable.", valueName: "field"))
     var header: [String] = []
 
     @Option(
-        help: ArgumentHelp("Ranges of one file that are fetched at once, where its server sends them.", valueName: "count"))
+        help: ArgumentHelp("Ranges of one file to fetch at the same time, if its server supports ranges.", valueName: "count"))
     var parts = 1
 
-    @Option(help: ArgumentHelp("URLs that are fetched at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("URLs to fetch at the same time.", valueName: "count"))
     var atOnce = 4
 
-    @Option(help: ArgumentHelp("Further tries, one after the other, that may bring nothing.", valueName: "count"))
+    @Option(help: ArgumentHelp("Retries that may fail in a row.", valueName: "count"))
     var retries = 5
 
-    @Flag(help: "Has the server asked whether what is stored still holds.")
+    @Flag(help: "Validate stored responses with the server.")
     var refresh = false
 
-    @Flag(help: "Keeps nothing of it in the store.")
+    @Flag(help: "Do not store the responses.")
     var noStore = false
 
-    @Flag(help: "Takes what is stored, whatever its age; nothing leaves.")
+    @Flag(help: "Use stored responses of any age, and send no requests.")
     var offline = false
 
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
+    @Option(help: ArgumentHelp("A settings file whose values override the main one.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
+    @Option(help: ArgumentHelp("The store file, or :memory:.", valueName: "path"))
     var store: String?
 
-    @Flag(help: "Says on standard output what became of each, as JSON, one on a line.")
+    @Flag(help: "Print the result of each URL on standard output, as one JSON object on each line.")
     var json = false
 
-    @Flag(name: [.short, .long], help: "Says nothing but what went wrong.")
+    @Flag(name: [.short, .long], help: "Print only errors.")
     var quiet = false
 
     @OptionGroup var options: SettingsOptions
 
-    @Argument(help: ArgumentHelp("What to fetch.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The URLs to fetch.", valueName: "url"))
     var urls: [String] = []
 
     func validate() throws {
-        if urls.isEmpty, input == nil { throw ValidationError("Which URL? As in: larder fetch https://example.com/file") }
+        if urls.isEmpty, input == nil { throw ValidationError("Which URL? For example: larder fetch https://example.com/file") }
         if output != nil, urls.count != 1 || input != nil {
-            throw ValidationError("-o names one file: several go into a folder (-d).")
+            throw ValidationError("-o names one file; for several URLs use a folder (-d).")
         }
-        if output != nil, folder != nil || remoteName { throw ValidationError("-o says where the file stands; so do -d and -O.") }
+        if output != nil, folder != nil || remoteName { throw ValidationError("-o gives the file's path: omit -d and -O.") }
         if digest != nil, urls.count != 1 || input != nil {
-            throw ValidationError("--digest is one file's: a list (-i) has them behind the URLs.")
+            throw ValidationError("--digest is for one file: in a list (-i), write the digests after the URLs.")
         }
-        if output == "" { throw ValidationError("-o names a file.") }
+        if output == "" { throw ValidationError("-o needs a file name.") }
         if json, let output, ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(output) {
             throw ValidationError("-o \(output) and --json both write to standard output.")
         }
-        if offline, refresh { throw ValidationError("--offline asks nobody, --refresh the server.") }
+        if offline, refresh { throw ValidationError("--offline sends no requests, so --refresh cannot work with it.") }
         try Self.check(parts, "--parts", 1...FetchTerms.partLimit)
         try Self.check(atOnce, "--at-once", 1...FetchTerms.atOnceLimit)
         try Self.check(retries, "--retries", 0...100)
     }
 
     private static func check(_ value: Int, _ name: String, _ range: ClosedRange<Int>) throws {
-        if !range.contains(value) { throw ValidationError("\(name) is from \(range.lowerBound) to \(range.upperBound).") }
+        if !range.contains(value) { throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound).") }
     }
 
     func run() throws {
@@ -151,7 +151,7 @@ struct FetchCommand: ParsableCommand {
         let others = names.filter { environment[$0].map { !$0.isEmpty && $0 != "http://\(way.address)" } ?? false }
         if !way.hasProxy, let name = others.first {
             Terminal.talk(
-                "larder: the proxy that \(name) names is not gone through: upstream.proxy names the one that Larder goes through\n"
+                "larder: ignored the proxy in \(name): Larder uses the one in upstream.proxy\n"
             )
         }
     }
@@ -223,7 +223,7 @@ struct FetchCommand: ParsableCommand {
         }
         guard let folder, !folder.isEmpty else { return .folder(".") }
         do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
-            throw FetchFailure(.file, "file_failed", "cannot make the folder \(printable(folder, limit: 4096))")
+            throw FetchFailure(.file, "file_failed", "cannot create the folder \(printable(folder, limit: 4096))")
         }
         return .folder(folder)
     }

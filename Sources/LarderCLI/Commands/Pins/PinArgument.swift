@@ -12,10 +12,10 @@ enum PinArgument {
         do throws(LocalFile.Unreadable) {
             let octets = try LocalFile.bytes(at: text, atMost: TrustFiles.pinFileLimit)
             if let pins = try? Pin.reading(file: octets) { return pins.map(\.publicKeyDigest) }
-            throw LocalFile.Unreadable(reason: "has neither a certificate nor a public key that can be read")
+            throw LocalFile.Unreadable(reason: "contains no readable certificate or public key")
         } catch {
             Terminal.talk(
-                "larder: \(printable(text, limit: 4096)) is no digest sha256/…, and as a file \(error.reason)\n")
+                "larder: \(printable(text, limit: 4096)) is not a digest sha256/…, and as a file: \(error.reason)\n")
             throw ExitCode(2)
         }
     }

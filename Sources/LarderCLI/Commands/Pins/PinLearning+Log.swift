@@ -23,14 +23,14 @@ extension PinLearning {
         }
         for note in log.notes { say(note) }
         if servers.isEmpty, log.sightings.isEmpty {
-            say("it tells of no server that was judged")
+            say("contains no server that was verified")
             throw .failure
         }
         var found: [NamedServer] = []
         if servers.isEmpty {
             for server in log.sightings.keys.sorted(by: { ($0.host, $0.port) < ($1.host, $1.port) }).map(NamedServer.init) {
                 if let site = trust.ownSite(of: server) ?? trust.pinningSite(of: server) {
-                    say("\(server.title) has a policy already, at \(site.position), and is passed over")
+                    say("\(server.title) already has a policy, at \(site.position); skipped")
                 } else {
                     found.append(server)
                 }
@@ -45,13 +45,13 @@ extension PinLearning {
         if case .file(let path) = source { return path }
         let log = settings.log.access
         if log.path != "-", log.format != .off { return log.path }
-        Terminal.talk("larder: the settings name no file for the access log (log.access.path): give --from-log=FILE\n")
+        Terminal.talk("larder: the settings name no access log file (log.access.path): give --from-log=FILE\n")
         throw ExitCode(2)
     }
 
     private func learned(_ server: NamedServer, _ log: ChainLog) throws(Refusal) -> LearnedPins {
         guard let sightings = log.sightings[server.logged] else {
-            throw Refusal(reason: "was not judged, as far as the log goes")
+            throw Refusal(reason: "was not verified, according to the log")
         }
         let site = trust.site(host: server.host, port: server.origin.port)
         return try LoggedChains(

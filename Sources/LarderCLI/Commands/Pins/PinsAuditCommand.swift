@@ -3,8 +3,9 @@ import ArgumentParser
 extension PinsCommand {
     struct Audit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "audit", abstract: "Says what a running Larder saw where pins are only reported on.",
-            discussion: "Since its start, or since the host's policy was changed: enforcing would have refused what is told here."
+            commandName: "audit", abstract: "Show what a running Larder has seen of hosts with report-only pins.",
+            discussion:
+                "Counted since Larder started, or since the host's policy changed. Enforced pins would have rejected the connections listed here."
         )
 
         @OptionGroup var format: OutputOption

@@ -6,12 +6,12 @@ import PinTools
 extension PinsCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Asks every pinned host now whether its pins hold, and what will go wrong next.",
+            commandName: "check", abstract: "Check the pins of every pinned host now, and warn of coming problems.",
             discussion: """
-                One handshake with each host, and no request. Without hosts, those of the settings that have pins.
+                Makes one TLS handshake with each host, and sends no request. Without hosts, it checks all hosts with pins in the settings.
 
-                Exit codes: 0 all is well, 7 a host is refused or will be once its pins are enforced (with --strict also one \
-                that is warned of), 1 one cannot be reached.
+                Exit codes: 0 success; 7 a host is rejected, or will be once its pins are enforced (with --strict, also a host with a warning); \
+                1 a host cannot be reached.
                 """)
 
         enum Output: String, CaseIterable, ExpressibleByArgument { case text, json, junit }
@@ -19,13 +19,13 @@ extension PinsCommand {
         @Argument(help: ArgumentHelp("HOST or HOST:PORT.", valueName: "host"))
         var hosts: [NamedServer] = []
 
-        @Option(help: ArgumentHelp("How soon an end is warned of.", valueName: "days"))
+        @Option(help: ArgumentHelp("Warn if something expires within this many days.", valueName: "days"))
         var days = 14
 
-        @Flag(help: "What is warned of is a fault: a missing backup, an end that is near, a host without pins.")
+        @Flag(help: "Treat warnings as failures: a missing backup, an expiry soon, a host without pins.")
         var strict = false
 
-        @Option(name: [.short, .long], help: "text, json or junit.")
+        @Option(name: [.short, .long], help: "The format: text, json or junit.")
         var output = Output.text
 
         @OptionGroup var options: SettingsOptions

@@ -3,7 +3,7 @@ import PinTools
 
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pins", abstract: "Learns, checks and changes pins, passes them on to other programs, and takes them over.",
+        commandName: "pins", abstract: "Learn, check, change, export and import pins.",
         subcommands: [Learn.self, Check.self, Audit.self, Rotate.self, Export.self, Import.self])
 }
 

@@ -8,11 +8,11 @@ import TextCoding
 extension PinsCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Prints the pins in the settings as other programs have them.",
+            commandName: "export", abstract: "Print the pins in the settings in the format of another program.",
             discussion:
-                "What a format cannot say is said on standard error. Pins of tls.default belong to no host and are left out.")
+                "Standard error lists what the format cannot express. Pins of tls.default belong to no host and are left out.")
 
-        @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")
+        @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat
 
         @OptionGroup var options: SettingsOptions
@@ -25,7 +25,7 @@ extension PinsCommand {
             for site in settings.tls.loaded?.sites ?? [] where site.terms.pins != nil {
                 let others = site.wordsWithoutPins.map(\.key)
                 if let name = site.entry?.name, !others.isEmpty {
-                    notes.append("\(name): \(others.joined(separator: ", ")) of its policy are not passed on")
+                    notes.append("\(name): \(others.joined(separator: ", ")) of its policy cannot be exported")
                 }
             }
             for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }

@@ -7,13 +7,13 @@ import TextCoding
 extension PinsCommand {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "import", abstract: "Prints pins of other programs as a file for tls.pins_from.",
-            discussion: "Without a format it reads a folder of certificates that end with .cer, for the host that --host names.")
+            commandName: "import", abstract: "Print the pins of another program as a file for tls.pins_from.",
+            discussion: "Without a format, it reads a folder of .cer certificates for the host in --host.")
 
-        @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")
+        @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat?
 
-        @Option(help: ArgumentHelp("For which host it is, where the file does not say that (hpkp, a folder).", valueName: "host"))
+        @Option(help: ArgumentHelp("The host, if the file does not name it (hpkp, a folder).", valueName: "host"))
         var host: String?
 
         @Argument(help: ArgumentHelp("The file or folder; - is standard input.", valueName: "file"))

@@ -10,16 +10,16 @@ import TextCoding
 extension PinsCommand {
     struct Learn: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "learn", abstract: "Shows a server's chain, and proposes pins of it.",
+            commandName: "learn", abstract: "Show a server's certificate chain, and propose pins.",
             discussion: """
-                One handshake with each host, and no request. It prints a file for tls.pins_from; --write puts it there, unless \
-                the host has a policy already. A server that is not trusted is not learned from.
+                Makes one TLS handshake with each host, and sends no request. It prints a file for tls.pins_from; --write writes it there, unless \
+                the host already has a policy. It learns nothing from a server that is not trusted.
 
-                With --from-log and --from-store nobody is asked. The one learns what a running Larder has seen and believed, from its \
-                access log (ndjson); the other judges as it would be now what the servers of stored responses have shown. Without a \
-                host they learn all that have no policy.
+                --from-log and --from-store connect to no server. --from-log learns what a running Larder has seen and verified, from its access \
+                log (ndjson). --from-store verifies now the certificates of the servers of stored responses. Without a host, they learn all \
+                hosts that have no policy.
 
-                Exit codes: 0 every host was learned, 1 one was not.
+                Exit codes: 0 every host was learned, 1 a host was not.
                 """)
 
         enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -33,39 +33,43 @@ extension PinsCommand {
         @Option(
             defaultAsFlag: AccessLogSource.settings, parsing: .next,
             help: ArgumentHelp(
-                "From an access log in place of the server; --from-log=FILE another one, - standard input.", valueName: "file"))
+                "Learn from an access log instead of the server: the one in the settings, or --from-log=FILE; - is standard input.",
+                valueName: "file"))
         var fromLog: AccessLogSource?
 
-        @Flag(help: "From what the store has recorded of servers.")
+        @Flag(help: "Learn from the certificates recorded in the store.")
         var fromStore = false
 
-        @Option(help: "What is pinned: leaf, intermediate or root.")
+        @Option(help: "The key to pin: leaf, intermediate or root.")
         var pin = PinProposal.Choice.leaf
 
         @Option(
-            help: ArgumentHelp("A key that is not in use yet: sha256/…, or a file in PEM or DER; repeatable.", valueName: "pin"))
+            help: ArgumentHelp(
+                "A backup key that is not in use yet: sha256/…, or a file in PEM or DER. Repeatable.", valueName: "pin"))
         var backup: [String] = []
 
-        @Option(help: "report_only or enforce.")
+        @Option(help: "The mode of the pins: report_only or enforce.")
         var mode = Mode.reportOnly
 
-        @Flag(help: "For a server that nobody vouches for: its certificate becomes the only anchor. Needs --write.")
+        @Flag(help: "Trust only this server's certificate, for a server without a trusted CA. Needs --write.")
         var pinsOnly = false
 
-        @Flag(help: "Writes it into the folder of tls.pins_from.")
+        @Flag(help: "Write the file into the folder of tls.pins_from.")
         var write = false
 
         @OptionGroup var options: SettingsOptions
 
         func validate() throws {
             let asksNobody = fromStore || fromLog != nil
-            if hosts.isEmpty, !asksNobody { throw ValidationError("Name a host, or give --from-log or --from-store.") }
-            if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store.") }
+            if hosts.isEmpty, !asksNobody { throw ValidationError("Give a host, --from-log or --from-store.") }
+            if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store, not both.") }
             if pinsOnly, asksNobody {
-                throw ValidationError("--pins-only asks the server, and --from-log and --from-store ask nobody.")
+                throw ValidationError("--pins-only connects to the server, and --from-log and --from-store do not.")
             }
-            if pinsOnly, !write { throw ValidationError("--pins-only needs --write: its certificate goes into a file.") }
-            if pinsOnly, !backup.isEmpty { throw ValidationError("--pins-only takes no --backup: an anchor's backup is a file.") }
+            if pinsOnly, !write { throw ValidationError("--pins-only needs --write, because the certificate goes into a file.") }
+            if pinsOnly, !backup.isEmpty {
+                throw ValidationError("--pins-only cannot use --backup, because the backup of a trust anchor must be a file.")
+            }
         }
 
         func run() throws {
@@ -100,7 +104,7 @@ extension PinsCommand {
             if let fromLog { return try learning.learn(servers, fromLog: fromLog) }
             guard fromStore else { return zip(servers, try learning.learn(servers)).map { ($0, $1.map(\.learned)) } }
             let recorded = try RecordedServers(of: loaded)
-            if !recorded.isComplete { Terminal.talk("larder: the store has more servers than are listed\n") }
+            if !recorded.isComplete { Terminal.talk("larder: the store has more servers than the list\n") }
             return learning.learn(recorded, of: servers).map { ($0, $1.map(\.learned)) }
         }
 
@@ -109,7 +113,7 @@ extension PinsCommand {
             do throws(PinsFolder.Refusal) {
                 let path = try PinsFolder(trust).add(learned, isEnforced: mode == .enforce || pinsOnly)
                 Terminal.talk(learned.remarks)
-                Terminal.talk("larder: wrote \(printable(path, limit: 4096)); larder reload activates it\n")
+                Terminal.talk("larder: wrote \(printable(path, limit: 4096)); run larder reload to activate it\n")
                 return true
             } catch {
                 Terminal.talk("larder: \(printable(error.reason, limit: 4096))\n")

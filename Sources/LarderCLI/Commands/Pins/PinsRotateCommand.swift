@@ -10,25 +10,24 @@ import TextCoding
 extension PinsCommand {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate", abstract: "Adds the next key of a host, and retires the last one.",
+            commandName: "rotate", abstract: "Add the next key of a host, or retire an old one.",
             discussion: """
-                A key is added as a backup, comes into use when the server shows it, and is retired when it shows it no more: for \
-                --retire the server is asked. It changes a file of tls.pins_from; elsewhere it says what to change.
+                Add a key as a backup; it is in use once the server uses it. Retire the old key when the server no longer uses it: --retire \
+                connects to the server to check. The command changes a file of tls.pins_from; for other files it prints what to change.
 
-                Exit codes: 0 it is written; 1 nothing is, be it that the order would be broken or that somebody has changed the file \
-                since it was read.
+                Exit codes: 0 written; 1 not written, because the order would be wrong or the file has changed since it was read.
                 """)
 
-        @Argument(help: ArgumentHelp("The host as it stands in the settings; a pattern in quotes.", valueName: "host"))
+        @Argument(help: ArgumentHelp("The host as in the settings; put quotes around a pattern.", valueName: "host"))
         var host: String
 
-        @Option(help: ArgumentHelp("The next key: sha256/…, or a file in PEM or DER; repeatable.", valueName: "pin"))
+        @Option(help: ArgumentHelp("The next key: sha256/…, or a file in PEM or DER. Repeatable.", valueName: "pin"))
         var add: [String] = []
 
-        @Option(help: ArgumentHelp("A key that is used no more; repeatable.", valueName: "pin"))
+        @Option(help: ArgumentHelp("A key that is no longer in use. Repeatable.", valueName: "pin"))
         var retire: [String] = []
 
-        @Flag(help: "Also where no backup would be left, or nobody can say what the server shows.")
+        @Flag(help: "Proceed even without a backup pin, or if the server cannot be reached.")
         var force = false
 
         @OptionGroup var options: SettingsOptions
@@ -44,7 +43,7 @@ extension PinsCommand {
             let added = try add.flatMap(PinArgument.digests)
             let retired = try retire.flatMap(PinArgument.digests)
             guard let pins = site.terms.pins, pins.mode == .publicKey, !site.terms.hasPinsForAnchors else {
-                throw refuse("certificates are pinned, or are the anchors: their files are changed by hand, at \(site.position)")
+                throw refuse("the pins are certificates or trust anchors: change their files by hand, at \(site.position)")
             }
             let shown = retired.isEmpty ? [] : try shownKeys(settings, of: site)
             var rotation = PinRotation(live: site.items(pins.live), backup: site.items(pins.backup))
@@ -54,7 +53,7 @@ extension PinsCommand {
             } catch {
                 throw refuse(error.reason)
             }
-            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force does it all the same") }
+            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force does it anyway") }
             try write(rotation, of: site, to: file)
         }
 
@@ -70,13 +69,13 @@ extension PinsCommand {
                 // As a message names it: by what the server is called, whatever its pins stand under.
                 if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
                     let title = printable(site.entry?.name ?? "tls.default")
-                    Terminal.talk("larder: the pins of \(printable(host)) stand under \(title)\n")
+                    Terminal.talk("larder: the pins of \(printable(host)) are under \(title)\n")
                     return site
                 }
             }
             let names = sites.filter { $0.terms.pins != nil }.compactMap { $0.entry?.name }
             let hint = NearestName.of(host, among: names).map { "; did you mean `\(printable($0))`?" } ?? ""
-            Terminal.talk("larder: no pins stand in the settings for `\(printable(host))`\(hint)\n")
+            Terminal.talk("larder: the settings have no pins for `\(printable(host))`\(hint)\n")
             throw ExitCode(2)
         }
 
@@ -106,14 +105,17 @@ extension PinsCommand {
         }
 
         private func requireForce(_ reason: String) throws {
-            if !force { throw refuse("\(host) \(reason), so that nobody knows which key it shows; --force retires one unseen") }
+            if !force {
+                throw refuse(
+                    "\(host) \(reason), so Larder cannot tell which key is in use; --force retires the key without this check")
+            }
         }
 
         /// - Returns: `nil` where a person has to change it.
         private func file(of site: SettingsLocation) throws -> PinsFile? {
             guard site.isIncluded, let entry = site.entry, let file = PinsFile(path: site.source) else { return nil }
             guard file.policy(of: entry.name) == .mapping(site.terms.words) else {
-                throw refuse("\(site.source): it was changed meanwhile; nothing is written")
+                throw refuse("\(site.source): the file has changed in the meantime; nothing written")
             }
             return file
         }
@@ -121,7 +123,7 @@ extension PinsCommand {
         private func write(_ rotation: PinRotation, of site: SettingsLocation, to file: PinsFile?) throws {
             guard var file, let entry = site.entry else {
                 Terminal.talk(
-                    "larder: \(printable(site.position, limit: 4096)) was written by a person, who has to change it; the pins become\n"
+                    "larder: Larder did not write \(printable(site.position, limit: 4096)); change it by hand to these pins:\n"
                 )
                 Terminal.output(YAMLWriter.write([("pins", .mapping(rotation.words))], indentation: 0))
                 throw ExitCode.failure
@@ -132,7 +134,7 @@ extension PinsCommand {
             } catch {
                 throw refuse("cannot write \(site.source): \(error.reason)")
             }
-            Terminal.talk("larder: wrote \(printable(site.source, limit: 4096)); larder reload activates it\n")
+            Terminal.talk("larder: wrote \(printable(site.source, limit: 4096)); run larder reload to activate it\n")
         }
 
         private func refuse(_ reason: String) -> ExitCode {

@@ -14,7 +14,7 @@ extension RecordedServers {
         } else {
             let path = try ServingPlan(loaded).storePath
             guard path != ":memory:" else {
-                Terminal.talk("larder: the store stands in memory, and no Larder is running\n")
+                Terminal.talk("larder: the store is in memory only, and Larder is not running\n")
                 throw ExitCode.failure
             }
             let file = try StoreFileAccess(path: path, settings: loaded.settings)

@@ -11,18 +11,17 @@ enum NamesInside: String, CaseIterable, ExpressibleByArgument {
 
 /// The options by which a command gets a network of its own.
 struct NetworkOptions: ParsableArguments {
-    @Flag(help: "The command gets a network of its own, from which nothing but Larder is reached.")
+    @Flag(help: "Run the command in a network namespace where it can reach only Larder.")
     var netns = false
 
     @Option(
         help: """
-            With --netns, what names stand for that the command looks up by itself: fail, for nothing; listener, for the address at which \
-            Larder listens.
+            With --netns, the answer to the command's own DNS queries: fail, no address; listener, the address that Larder listens on.
             """)
     var names = NamesInside.fail
 
     func validate() throws {
-        if names == .listener, !netns { throw ValidationError("--names listener is for --netns.") }
+        if names == .listener, !netns { throw ValidationError("--names listener needs --netns.") }
     }
 
     /// - Returns: `nil` where none was asked for.

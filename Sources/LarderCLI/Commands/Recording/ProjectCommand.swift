@@ -9,11 +9,11 @@ import TextCoding
 
 struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "project", abstract: "Decide whether the settings in a project's .larder folder are used.",
+        commandName: "project", abstract: "Decide whether to use the settings in a project's .larder folder.",
         discussion: """
-            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision it may set only what cannot send data to another server or \
-            weaken your own settings: rules that leave responses as they are, replay, limits, record.match, and stricter trust. A decision holds for the folder's files as they are now: \
-            any changed byte needs a new one. The recording and the key do not count.
+            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, the file may only set what cannot send data to \
+            another server or weaken your own settings: rules that leave responses unchanged, replay, limits, record.match, and stricter trust. \
+            A decision holds for the folder's files as they are now: any changed byte needs a new one. The recording and the key do not count.
 
               larder project status
               larder project allow
@@ -60,9 +60,9 @@ struct ProjectCommand: ParsableCommand {
 
     struct Allow: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "allow", abstract: "Use all settings of the project, as its files are now.",
+            commandName: "allow", abstract: "Use all settings of the project, for its files as they are now.",
             discussion:
-                "Read .larder/policy.yaml first: it can name servers, certificates and proxies for everything that the project's commands send."
+                "Read .larder/policy.yaml first: it can set servers, certificates and proxies for everything that the project's commands send."
         )
 
         @OptionGroup var options: Options
@@ -72,7 +72,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Deny: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "deny", abstract: "Use no settings of the project, as its files are now.")
+            commandName: "deny", abstract: "Use no settings of the project, for its files as they are now.")
 
         @OptionGroup var options: Options
 
@@ -80,17 +80,17 @@ struct ProjectCommand: ParsableCommand {
     }
 
     struct Options: ParsableArguments {
-        @Argument(help: ArgumentHelp("A folder of the project. The default is the working folder.", valueName: "folder"))
+        @Argument(help: ArgumentHelp("A folder in the project. The default is the current folder.", valueName: "folder"))
         var place: String?
 
         @OptionGroup var settings: SettingsOptions
 
         /// - Throws: exit code 1 after saying that there is none.
         func folder() throws -> ProjectFolder {
-            if let place, !Self.isFolder(place) { throw ProjectCommand.fail("\(place): there is no such folder") }
+            if let place, !Self.isFolder(place) { throw ProjectCommand.fail("\(place): the folder does not exist") }
             let start = URL(filePath: place ?? FileManager.default.currentDirectoryPath).path
             if let folder = ProjectFolder(above: start) { return folder }
-            throw ProjectCommand.fail("there is no folder .larder in \(start) or above")
+            throw ProjectCommand.fail("no .larder folder in \(start) or above it")
         }
 
         private static func isFolder(_ path: String) -> Bool {
@@ -112,12 +112,12 @@ struct ProjectCommand: ParsableCommand {
 
     private static func decide(_ word: ProjectDecisions.Word, _ folder: ProjectFolder) throws {
         guard let policy = try policy(of: folder) else {
-            throw fail("\(folder.path) has no settings: there is no policy.yaml in it")
+            throw fail("\(folder.path) has no settings: it contains no policy.yaml")
         }
         let digest: String
         do throws(ProjectDigest.Failure) {
             digest = try ProjectDigest.make(of: folder, policy: policy)
-        } catch { throw fail("the files of \(folder.path) cannot be decided about: \(error.reason)") }
+        } catch { throw fail("cannot decide about the files of \(folder.path): \(error.reason)") }
         do throws(ProjectDecisions.Failure) {
             let decisions = try ProjectDecisions(ProcessInfo.processInfo.environment)
             try decisions.storing(ProjectDecisions.Decision(folder: folder.path, digest: digest, word: word))

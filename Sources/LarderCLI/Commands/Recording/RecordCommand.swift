@@ -11,56 +11,59 @@ import TextCoding
 
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "Runs a command and records what it asks for, and every answer, into one file.",
+        commandName: "record", abstract: "Run a command, and record its requests and their responses into one file.",
         discussion: """
-            As `larder run` does, it gives the command a Larder of its own. Every request goes out and is recorded: nothing is \
-            answered from the store, and nothing is stored. Answers are recorded that no cache may keep. Secrets are not: placeholders \
-            stand in their place. The file is called FILE.partial until the command has ended.
+            Like `larder run`, it runs the command with its own Larder. Every request is forwarded and recorded: nothing is served from the \
+            store, and nothing is stored. Responses that no cache may store are recorded too. Secrets are not recorded; placeholders replace \
+            them. The file is called FILE.partial until the command has ended.
 
               larder record -o build.larder -- make
               larder record -o build.larder --missing -- make
               larder replay build.larder -- make
 
-            Exit codes: the command's own; 125 where Larder could not do its part, or not all could be written; 126 and 127 where the \
-            command cannot be run or is not there; 4 with --strict; 2 for wrong usage.
+            Exit codes: the command's own; 125 if Larder failed, or the recording is incomplete; 126 if the command cannot be executed, 127 if \
+            it does not exist; 4 with --strict; 2 for wrong usage.
             """)
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The file; else .larder/recording.larder of the project, or recording.larder here.", valueName: "file")
+        help: ArgumentHelp(
+            "The recording file. The default is .larder/recording.larder in the project, else recording.larder in the current folder.",
+            valueName: "file")
     )
     var output: String?
 
-    @Flag(help: "What is recorded becomes a further generation of the file that is there.")
+    @Flag(help: "Append a generation to a file that exists.")
     var append = false
 
-    @Flag(help: "What the file has is the answer; only the rest goes out, and is recorded beside it.")
+    @Flag(help: "Serve what the file contains, and record only other requests into it.")
     var missing = false
 
-    @Flag(help: "The file that is there is replaced, once the new one is finished.")
+    @Flag(help: "Replace a file that exists, once the new one is complete.")
     var overwrite = false
 
-    @Flag(help: "Goes on with FILE.partial, which was not finished.")
+    @Flag(help: "Continue an unfinished FILE.partial.")
     var resume = false
 
     @Option(
         help: ArgumentHelp(
-            "The project's key, by which secrets are known again; made where there is none. Do not commit it.", valueName: "file")
+            "The project's key, with which Larder recognizes secrets. It is created if necessary. Do not commit it.",
+            valueName: "file")
     )
     var key: String?
 
     @Option(
         help: ArgumentHelp(
-            "A JSON file that says what of requests tells recordings apart: what is ignored, sorted or counts too.",
+            "A JSON file with match rules: which parts of requests are ignored, sorted or compared.",
             valueName: "file"))
     var match: String?
 
-    @Option(help: "What becomes of answers that no shared cache may keep: keep or skip.")
+    @Option(help: "Whether to record responses that a shared cache may not store: keep or skip.")
     var noStore = LarderSettings.NoStore.keep
 
     @OptionGroup var shared: CommandOptions
 
-    @Flag(help: "Leaves https alone: it is not recorded.")
+    @Flag(help: "Do not intercept https, so it is not recorded.")
     var noIntercept = false
 
     @Flag(
@@ -77,13 +80,13 @@ struct RecordCommand: ParsableCommand {
 
     func validate() throws {
         if shared.command.isEmpty {
-            throw ValidationError("Which command? It stands behind --, as in: larder record -o build.larder -- make")
+            throw ValidationError("Which command? Write it after --, for example: larder record -o build.larder -- make")
         }
         if [append, missing, overwrite, resume].count(where: { $0 }) > 1 {
-            throw ValidationError("Give one of --append, --missing, --overwrite and --resume.")
+            throw ValidationError("Give only one of --append, --missing, --overwrite and --resume.")
         }
         if match != nil, append || resume {
-            throw ValidationError("--match is of a new file: one that is gone on with keeps what it was begun with.")
+            throw ValidationError("--match needs a new file: an existing recording keeps its match rules.")
         }
     }
 
@@ -97,7 +100,7 @@ struct RecordCommand: ParsableCommand {
         let larder = try EphemeralProxy(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
             Terminal.talk(
-                "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
+                "larder: recording into \(printable(file, limit: 4096)), including responses that a shared cache may not store\n")
         }
         let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder, in: network) }
         let tally = larder.close()

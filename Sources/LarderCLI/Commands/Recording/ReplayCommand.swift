@@ -12,46 +12,52 @@ import TextCoding
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Runs a command whose requests are answered with what was recorded; nothing leaves.",
+        commandName: "replay", abstract: "Run a command, and serve its requests from recordings; no request leaves this machine.",
         discussion: """
-            As `larder run` does, it gives the command a Larder of its own. What several files (--layer) have, the first one answers. What none \
-            has is answered with 504, which names what comes near to it; so does the summary.
+            Like `larder run`, it runs the command with its own Larder. With several files (--layer), the first file that matches serves the \
+            request. A request without a match gets 504, which names the nearest recordings; so does the summary.
 
               larder replay build.larder -- make
               larder replay --strict --unused build.larder -- npm ci
               larder replay --no-strict -- make
 
-            Exit codes: the command's own; 125 where Larder could not do its part; 126 and 127 where the command cannot be run or is not \
-            there; 4 with --strict; 2 for wrong usage.
+            Exit codes: the command's own; 125 if Larder failed; 126 if the command cannot be executed, 127 if it does not exist; 4 with \
+            --strict; 2 for wrong usage.
             """)
 
-    @Argument(help: "A snapshot; else .larder/recording.larder of the project, or recording.larder here.")
+    @Argument(
+        help:
+            "The recording file. The default is .larder/recording.larder in the project, else recording.larder in the current folder."
+    )
     var file: String?
 
-    @Option(name: .long, help: ArgumentHelp("A further snapshot, asked for what the ones before do not have.", valueName: "file"))
+    @Option(
+        name: .long, help: ArgumentHelp("A further snapshot, for requests that the ones before do not match.", valueName: "file"))
     var layer: [String] = []
 
-    @Flag(help: "What no file has is answered with what is stored, whatever its age.")
+    @Flag(help: "Serve requests without a recording from the store, at any age.")
     var cache = false
 
-    @Option(help: ArgumentHelp("The project's key: a secret matches itself alone. Without one, any does.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The project's key: a secret then matches only itself. Without a key, any secret matches.", valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Only files that this public key has signed.", valueName: "file"))
+    @Option(help: ArgumentHelp("Use only files signed with this public key.", valueName: "file"))
     var signedBy: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What was recorded up to a generation, a day such as 2026-11-23 (in UTC, inclusive), or a time such as 2026-11-23T10:00:00Z.",
+            "Replay only what was recorded up to this generation, day such as 2026-11-23 (in UTC, inclusive), or time such as 2026-11-23T10:00:00Z.",
             valueName: "moment"))
     var asOf: String?
 
-    @Option(help: "What comes behind the last of several answers to one request: loop, last or error.")
+    @Option(help: "What follows the last of several responses to one request: loop, last or error.")
     var sequenceEnd: LarderSettings.SequenceEnd?
 
     @OptionGroup var shared: CommandOptions
 
-    @Flag(help: "Leaves https alone: it gets 504.")
+    @Flag(help: "Do not intercept https: it gets 504.")
     var noIntercept = false
 
     @Flag(
@@ -61,27 +67,27 @@ struct ReplayCommand: ParsableCommand {
             discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
     var strict: Bool?
 
-    @Flag(help: "Names the recordings that nobody has asked for.")
+    @Flag(help: "List the recordings that no request used.")
     var unused = false
 
     @Flag(
         help:
-            "Takes out of the files what nobody has asked for, once the command has done well and missed nothing. Signatures go.")
+            "Remove recordings that no request used, if the command succeeds and no request was missed. This removes signatures.")
     var prune = false
 
     @Option(
         help: """
-            Which time it is: recorded, answers are dated as they were; shift, as if they had been recorded now; freeze, the command's own clock \
-            goes on from then, by libfaketime.
+            The dates of responses: recorded, as they were; shift, as if they were recorded now; freeze, as they were, and the command's own \
+            clock starts at that time (with libfaketime).
             """)
     var clock = ReplayClock.recorded
 
-    @Option(help: ArgumentHelp("How long after it was recorded a file may be replayed, such as 30d.", valueName: "time"))
+    @Option(help: ArgumentHelp("How old a recording may be when it is replayed, such as 30d.", valueName: "time"))
     var expiresAfter: String?
 
     @Option(
         help: """
-            What comes of a file that is older: warn; fail, exit code 125; refresh, every request goes out and the file is recorded anew.
+            What happens with an older recording: warn; fail, exit with 125; refresh, forward every request and re-record the file.
             """)
     var onExpired: LarderSettings.OnExpired?
 
@@ -96,9 +102,9 @@ struct ReplayCommand: ParsableCommand {
 
     func validate() throws {
         if shared.command.isEmpty {
-            throw ValidationError("Which command? It stands behind --, as in: larder replay build.larder -- make")
+            throw ValidationError("Which command? Write it after --, for example: larder replay build.larder -- make")
         }
-        if prune, asOf != nil { throw ValidationError("--prune would take out what came later than --as-of.") }
+        if prune, asOf != nil { throw ValidationError("--prune with --as-of would remove what was recorded later.") }
     }
 
     func run() throws {
@@ -108,7 +114,7 @@ struct ReplayCommand: ParsableCommand {
         let named = file
         let file = named ?? ProjectFolder.recording(of: project)
         guard named != nil || FileManager.default.fileExists(atPath: file) else {
-            throw EphemeralProxy.fail("there is no \(file): make it with `larder record -- COMMAND`, or name a recording")
+            throw EphemeralProxy.fail("\(file) does not exist: create it with `larder record -- COMMAND`, or give a recording")
         }
         let isStrict =
             strict
@@ -127,9 +133,11 @@ struct ReplayCommand: ParsableCommand {
         var remarks =
             [unseen?.sentence, tally?.untrustedRemark].compactMap { $0 } + run.remarks(on: larder)
             + larder.settings.replayWarnings
-        if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
+        if clock == .freeze, formerClock == nil {
+            remarks.append("libfaketime is not installed, so the command used the current time")
+        }
         if larder.recordings.layers?.hasMatchedAnySecret == true {
-            remarks.append("no key was given: any value matched where a secret was recorded")
+            remarks.append("without a key, any value matched a recorded secret")
         }
         if let tally, let layers = larder.recordings.layers, !quiet || unused {
             let summary = ReplaySummary(tally: tally, layers: layers, remarks: remarks)
@@ -156,7 +164,7 @@ struct ReplayCommand: ParsableCommand {
         guard let recording = larder.recordings.ended else { throw EphemeralProxy.failureCode }
         let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
         if !quiet || !summary.isWritten {
-            let remark = unused || prune ? ["nothing was replayed: --unused and --prune tell and take out nothing"] : []
+            let remark = unused || prune ? ["nothing was replayed, so --unused and --prune list and remove nothing"] : []
             Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + remark))
         } else if let unseen {
             Terminal.talk("larder: \(unseen.sentence)\n")
@@ -181,8 +189,8 @@ struct ReplayCommand: ParsableCommand {
                 let source = try Snapshot(path: path)
                 guard used.count < source.count else { continue }
                 let count = try SnapshotMaintenance.keep(of: source, at: path) { used.contains($0) }
-                Terminal.talk("larder: took \(count) out of \(printable(path, limit: 4096))\n")
-            } catch { throw EphemeralProxy.fail("\(path) stays as it was: \(error)") }
+                Terminal.talk("larder: removed \(count) from \(printable(path, limit: 4096))\n")
+            } catch { throw EphemeralProxy.fail("\(path) is unchanged: \(error)") }
         }
     }
 

@@ -48,13 +48,13 @@ struct ReplayExplanation {
     var text: String {
         switch outcome {
         case .found(let found):
-            let answer = found.recording.response.map { "\($0.status.code), \($0.body?.length ?? 0) octets" }
+            let answer = found.recording.response.map { "\($0.status.code), \($0.body?.length ?? 0) bytes" }
             let what = answer ?? found.recording.failure.map { "failed (\($0.kind.word))" } ?? "nothing"
             return "replayed: \(printable(path, limit: 4096)), generation \(found.recording.generation), "
-                + "answer \(found.position + 1) of \(found.sequenceLength): \(what)\n"
+                + "response \(found.position + 1) of \(found.sequenceLength): \(what)\n"
         case .missed(let reason, let nearest):
             let lines = nearest.map(\.text).joined().split(separator: "\n").map { printable(String($0), limit: 8192) + "\n" }
-            return "missed: \(reason.rawValue)\n" + (lines.isEmpty ? "nothing comes near\n" : "nearest:\n" + lines.joined())
+            return "missed: \(reason.rawValue)\n" + (lines.isEmpty ? "no recording is similar\n" : "nearest:\n" + lines.joined())
         }
     }
 

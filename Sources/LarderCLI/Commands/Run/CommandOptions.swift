@@ -2,12 +2,12 @@ import ArgumentParser
 
 /// What every subcommand has that runs a command through a Larder of its own.
 struct CommandOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
+    @Option(help: ArgumentHelp("A settings file whose values override the main one.", valueName: "file"))
     var policy: String?
 
     @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
     var log: String?
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command to run, with its arguments.", valueName: "command"))
     var command: [String] = []
 }

@@ -19,7 +19,7 @@ struct CommandRun {
         signals = RunSignals(given.signals)
         environment = ProcessInfo.processInfo.environment
         guard let folder = PrivateFolder(environment) else {
-            throw EphemeralProxy.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
+            throw EphemeralProxy.fail("no place for temporary files: neither TMPDIR nor /tmp is writable")
         }
         self.folder = folder
         signals.sweep(folder)
@@ -54,7 +54,7 @@ struct CommandRun {
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
         if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
-            remarks.append("\(name) was set, and is not heeded")
+            remarks.append("\(name) was set, and is ignored")
         }
         return remarks
     }
@@ -74,7 +74,7 @@ struct CommandRun {
         let others = OtherProxies(environment)
         if larder.settings.upstream.proxy == nil, let name = others.replaced(by: variables).first {
             Terminal.talk(
-                "larder: the proxy that \(name) names is not gone through: upstream.proxy names the one that Larder goes through\n"
+                "larder: ignored the proxy in \(name): Larder uses the one in upstream.proxy\n"
             )
         }
         Self.warn(of: others)
@@ -86,7 +86,8 @@ struct CommandRun {
 
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
-            Terminal.talk("larder: \(printable(name)) goes before what is set here: who reads it may go past Larder, uncounted\n")
+            Terminal.talk(
+                "larder: \(printable(name)) overrides these settings: programs that read it may bypass Larder, uncounted\n")
         }
     }
 
@@ -99,7 +100,7 @@ struct CommandRun {
             let name = printable(command[0], limit: 4096)
             switch error {
             case .missing:
-                Terminal.talk("larder: \(name): there is no such command\n")
+                Terminal.talk("larder: \(name): command not found\n")
                 throw ExitCode(ProgramSearch.missingCode)
             case .notExecutable(let reason):
                 Terminal.talk("larder: \(name): \(reason)\n")

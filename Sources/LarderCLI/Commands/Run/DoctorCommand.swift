@@ -8,22 +8,21 @@ import TextCoding
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Looks for what keeps programs from going through Larder, and says what mends it.",
+        commandName: "doctor", abstract: "Diagnose why programs bypass Larder, and suggest fixes.",
         discussion: """
-            It looks at the settings, the authority, the clock, the store and the variables, asks the Larder that runs, and has each \
-            program that is installed fetch something of a server of its own, with the variables that larder env gives. Nothing leaves \
-            this machine but a program's own question for that server's name, and nothing is changed; where upstream.proxy would be \
-            asked, no program is tried.
+            Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then each installed program \
+            fetches a file from a server of its own, with the variables of larder env. Nothing leaves this machine except a program's own DNS \
+            query for that server, and nothing is changed. If upstream.proxy is set, no program is tried.
 
               larder doctor
               larder doctor --client git --client pip -o json
 
-            Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.
+            Exit codes: 0 no problem, 1 a problem, 2 wrong usage.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Only this program is tried, of \(ClientTrial.all.map(\.name).joined(separator: ", ")); repeatable.",
+            "Try only this program, of \(ClientTrial.all.map(\.name).joined(separator: ", ")). Repeatable.",
             valueName: "name"))
     var client: [String] = []
 
@@ -35,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
         let names = ClientTrial.all.map(\.name)
         for name in client where !names.contains(name) {
             throw ValidationError(
-                "'\(printable(name))' is not among the programs that are tried: \(names.joined(separator: ", ")).")
+                "'\(printable(name))' is not one of the programs that doctor can try: \(names.joined(separator: ", ")).")
         }
     }
 
@@ -59,7 +58,7 @@ struct DoctorCommand: ParsableCommand {
         var findings = [settings, diagnosis.clock(at: now)]
         guard let loaded else { return findings }
         guard let folder = PrivateFolder(environment) else {
-            return findings + [Finding("larder", .skipped, "there is no room for files of ours")]
+            return findings + [Finding("larder", .skipped, "its files cannot be created")]
         }
         let process = TrialProcess()
         Interruption.begin {

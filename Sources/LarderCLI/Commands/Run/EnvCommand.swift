@@ -5,10 +5,10 @@ import Foundation
 
 struct EnvCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "env", abstract: "Prints the variables by which programs go through the Larder that runs.",
+        commandName: "env", abstract: "Print the environment variables that make programs use the running Larder.",
         discussion: """
-            Its files stand in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. What the \
-            variables named before, its files begin with, however often this is evaluated.
+            The files are in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. They begin with the \
+            contents of the files that the variables named before; you can evaluate this repeatedly.
 
               eval "$(larder env)"
               larder env --shell fish | source
@@ -17,7 +17,8 @@ struct EnvCommand: ParsableCommand {
               larder env --shell apt | sudo tee /etc/apt/apt.conf.d/90larder
             """)
 
-    @Option(help: "sh, fish, pwsh, json, dotenv, docker (build arguments), apt (apt.conf) or gradle (gradle.properties).")
+    @Option(
+        help: "The form: sh, fish, pwsh, json, dotenv, docker (build arguments), apt (apt.conf) or gradle (gradle.properties).")
     var shell = ShellSyntax.sh
 
     @OptionGroup var options: RunningOptions

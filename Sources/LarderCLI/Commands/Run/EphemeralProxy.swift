@@ -63,7 +63,7 @@ struct EphemeralProxy {
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
             // What cannot be recorded anew is told of by the server.
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
-                throw Self.fail("what is recorded anew is of today: not with --clock freeze (replay.on_expired: refresh)")
+                throw Self.fail("replay.on_expired: refresh records today's responses, so it cannot be used with --clock freeze")
             }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
@@ -82,8 +82,8 @@ struct EphemeralProxy {
         guard let (tally, failure) = log?.finish() else { return nil }
         if let logFile { Foundation.close(logFile) }
         if let logPath, let failure {
-            let reason = failure == ETIMEDOUT ? "nobody reads it" : String(cString: strerror(failure))
-            Terminal.talk("larder: the log \(printable(logPath, limit: 4096)) lacks lines: \(reason)\n")
+            let reason = failure == ETIMEDOUT ? "no process reads it" : String(cString: strerror(failure))
+            Terminal.talk("larder: the log \(printable(logPath, limit: 4096)) is incomplete: \(reason)\n")
         }
         return tally
     }
@@ -98,7 +98,7 @@ struct EphemeralProxy {
     var storeRemark: String? { server.storeRemark }
 
     static let asking =
-        "clients.authenticate has everybody asked for a password, and no program knows one; `remote` asks nobody here"
+        "clients.authenticate requires a password from every client, and programs have none; `remote` exempts clients on this machine"
 
     static func fail(_ reason: String) -> ExitCode {
         Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
@@ -123,7 +123,7 @@ struct EphemeralProxy {
         do throws(SystemError) {
             return try TalliedLog(in: folder.path, copiesQueries: terms.log != nil && logsQueries(options, policy: terms.policy))
         } catch {
-            throw fail("the requests cannot be counted: \(error)")
+            throw fail("cannot count the requests: \(error)")
         }
     }
 
@@ -159,7 +159,7 @@ struct EphemeralProxy {
         // A pipe without a reader is an error, and is not waited for.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor >= 0 { return descriptor }
-        throw fail("cannot write the log \(path): \(errno == ENXIO ? "nobody reads it" : String(cString: strerror(errno)))")
+        throw fail("cannot write the log \(path): \(errno == ENXIO ? "no process reads it" : String(cString: strerror(errno)))")
     }
 
     /// What is not the settings' to say.

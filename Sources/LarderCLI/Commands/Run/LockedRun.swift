@@ -29,10 +29,10 @@ struct LockedRun {
             let answers = try run.answers(ended)
             let found = lock.violations(by: answers.lock, isWhole: false).filter { !isAskedAgain($0) }.map(\.text)
             let isByChance = !found.isEmpty && answers.holdsSecrets && !hasKey
-            let hint = "? secrets were sent or answered: without the project's key (--key) they are others each time"
+            let hint = "? requests or responses contain secrets: without the project's key (--key) their digests differ each time"
             return found + answers.gaps.map { "? \($0)" } + (isByChance ? [hint] : [])
         } catch {
-            throw EphemeralProxy.fail("what was answered cannot be held against the lock: \(error)")
+            throw EphemeralProxy.fail("cannot compare the responses with the lock: \(error)")
         }
     }
 

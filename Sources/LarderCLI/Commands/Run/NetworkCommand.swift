@@ -6,25 +6,25 @@ import Foundation
 /// Not for people: what `OwnNetwork` executes, since it takes a process with one thread.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: OwnNetwork.commandName, abstract: "Makes a network, or goes into one and becomes a program.",
+        commandName: OwnNetwork.commandName, abstract: "Create a network namespace, or enter one and execute a program.",
         shouldDisplay: false)
 
-    @Option(help: "Makes a network and hands it over through this socket.")
+    @Option(help: "Create a network namespace, and send it through this socket.")
     var make: Int32?
 
-    @Flag(help: "With --make: also sockets to which questions for names come.")
+    @Flag(help: "With --make: also send sockets for DNS queries.")
     var names = false
 
-    @Option(help: "Descriptors of what is gone into.")
+    @Option(help: "Descriptors of the namespaces to enter.")
     var through: [Int32] = []
 
-    @Option(help: "Libraries that are loaded into the program.")
+    @Option(help: "Libraries to load into the program.")
     var preload: String?
 
-    @Option(help: "A file that is put in the place of /etc/resolv.conf.")
+    @Option(help: "A file to mount over /etc/resolv.conf.")
     var resolver: String?
 
-    @Argument(parsing: .postTerminator, help: "The program's file, and the words that it is called with.")
+    @Argument(parsing: .postTerminator, help: "The program's file, and its arguments.")
     var program: [String] = []
 
     func run() throws {

@@ -30,7 +30,7 @@ struct RecordSummary {
         if others > 0 { lines.append("  and \(others) more") }
         if case .failure(let error) = result {
             lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")
-            lines.append("\(file.path) was not made; what could be written stands in \(file.path).partial")
+            lines.append("\(file.path) was not created; \(file.path).partial contains what was recorded")
         } else if let failure = summary.failure {
             lines.append("the recording is incomplete: \(failure)")
         }
@@ -49,7 +49,7 @@ struct RecordSummary {
         var line = "\(counts.recorded) recorded in \(file.path)"
         if counts.unchanged > 0 { line += ", \(counts.unchanged) unchanged" }
         if counts.failures > 0 { line += ", \(counts.failures) of them failures" }
-        if counts.unshared > 0 { line += ", \(counts.unshared) that no cache may keep" }
+        if counts.unshared > 0 { line += ", \(counts.unshared) that a shared cache may not store" }
         return line
     }
 }

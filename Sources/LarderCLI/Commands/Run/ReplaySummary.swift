@@ -13,7 +13,7 @@ struct ReplaySummary {
 
     var text: String {
         let unused = unusedPlaces.reduce(0) { $0 + $1.count }
-        var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) never asked for"]
+        var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) not requested"]
         if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed as recorded" }
         if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
         for refusal in tally.refusals {
@@ -33,7 +33,7 @@ struct ReplaySummary {
             for place in places.prefix(Self.unusedLimit - lines.count) {
                 guard let request = try? snapshot.recording(at: place).request else { continue }  // verify says what is wrong
                 let method = String(decoding: request.method, as: UTF8.self)
-                lines.append("  never asked for: \(method) \(String(decoding: request.uri, as: UTF8.self))")
+                lines.append("  not requested: \(method) \(String(decoding: request.uri, as: UTF8.self))")
             }
         }
         return Self.said(lines)

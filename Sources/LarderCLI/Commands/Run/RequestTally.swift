@@ -123,15 +123,15 @@ struct RequestTally {
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline; a run stores no answer to POST, none with no-store, and none with neither a lifetime nor a validator, unless a rule "
-            + "says so: docs/offline.md has the rules"
+            "\(missedCount) missed offline; a run does not store responses to POST, with no-store, or with neither a lifetime nor a validator, unless a rule "
+            + "stores them: see docs/offline.md"
     }
 
     /// A sentence about a tunnel that was refused for what the client sent in it, such as gRPC in clear.
     var clearTextRemark: String? {
         clearTextHost.map {
-            "\($0): the client sent neither TLS nor HTTP/1.1 in its tunnel; tls.hosts with connect: tunnel for the host lets it through, "
-                + "past all rules"
+            "\($0): the client sent neither TLS nor HTTP/1.1 in its tunnel; connect: tunnel for the host in tls.hosts allows it, "
+                + "without any rules"
         }
     }
 
@@ -142,8 +142,8 @@ struct RequestTally {
         guard let first = silent.first else { return nil }
         let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
         return
-            "\(first)\(others): the client sent no request in its tunnel; if it does not trust Larder's certificate, docs/clients.md names the "
-            + "option of the program"
+            "\(first)\(others): the client sent no request in its tunnel; if it does not trust Larder's certificate, see docs/clients.md for the "
+            + "program's option"
     }
 
     /// - Parameter authority: of CONNECT. Hosts of https URLs are noted without the usual port.

@@ -7,10 +7,10 @@ import TextCoding
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Runs a command whose requests go through a Larder of its own.",
+        commandName: "run", abstract: "Run a command through its own temporary Larder.",
         discussion: """
-            It sets for the command, and for nobody else, every variable by which programs are told of a proxy and of whom to \
-            believe, and takes away what it made when the command ends. https is intercepted by an authority that lives as long.
+            Sets, for this command only, every environment variable that tells programs which proxy to use and which certificates to trust, and \
+            removes its files when the command ends. A temporary CA intercepts https.
 
               larder run -- curl https://example.com/
               larder run --summary -- npm install
@@ -18,8 +18,8 @@ struct RunCommand: ParsableCommand {
               larder lock write -o build.lock -- make
               larder run --locked build.lock -- make
 
-            Exit codes: the command's own, 128 and more where a signal ended it; 125 where Larder could not do its part, 126 and \
-            127 where the command cannot be run or is not there; 4 with --strict, 5 with --locked. 2 for wrong usage.
+            Exit codes: the command's own, 128 and more if a signal ended it; 125 if Larder failed; 126 if the command cannot be executed, 127 if \
+            it does not exist; 4 with --strict, 5 with --locked; 2 for wrong usage.
             """)
 
     /// For a command that has done well without being let do all that it asked for.
@@ -30,28 +30,28 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var shared: CommandOptions
 
-    @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
+    @Option(help: ArgumentHelp("The store file, or :memory:.", valueName: "path"))
     var store: String?
 
     @Option(
         help: ArgumentHelp(
-            "Exit code 5 where an answer is another one than this lock says, or stands in it not at all. Nothing comes from the store.",
+            "Exit with 5 if any response differs from, or is missing in, this lock file. Every request is forwarded; the store is not used.",
             valueName: "file"))
     var locked: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --locked, the project's key, under which the lock was written; else .larder/project.key of the project.",
+            "The project's key for --locked, with which the lock was written. The default is .larder/project.key in the project.",
             valueName: "file"))
     var key: String?
 
-    @Flag(help: "Goes through the Larder that runs, with its store and its settings.")
+    @Flag(help: "Use the running Larder, with its store and settings.")
     var join = false
 
-    @Flag(help: "Answers with what is stored, whatever its age, and with 504 for all else; nothing leaves.")
+    @Flag(help: "Serve stored responses of any age, and 504 for other requests; forward no request.")
     var offline = false
 
-    @Flag(help: "Leaves https alone: it goes through uncached, and no rule sees into it.")
+    @Flag(help: "Do not intercept https: it is tunneled, without cache or rules.")
     var noIntercept = false
 
     @Flag(
@@ -60,27 +60,28 @@ struct RunCommand: ParsableCommand {
     )
     var strict = false
 
-    @Flag(help: "Says at the end what was asked for, on standard error.")
+    @Flag(help: "Print a summary of the requests at the end, on standard error.")
     var summary = false
 
     @OptionGroup var options: SettingsOptions
 
     func validate() throws {
         if shared.command.isEmpty {
-            throw ValidationError("Which command? It stands behind --, as in: larder run -- curl http://example.com/")
+            throw ValidationError("Which command? Write it after --, for example: larder run -- curl http://example.com/")
         }
         if locked != nil, join || offline || store != nil {
-            throw ValidationError("--locked has every request go out: it goes with neither --join, --offline nor --store.")
+            throw ValidationError("--locked forwards every request, so it cannot be used with --join, --offline or --store.")
         }
-        if locked == nil, key != nil { throw ValidationError("--key is for --locked: else no secret is written anywhere.") }
+        if locked == nil, key != nil { throw ValidationError("--key needs --locked: without a lock, Larder writes no secret.") }
         if join, strict || summary {
             throw ValidationError(
-                "--summary and --strict do not go with --join: a running Larder does not count the requests of one command apart."
+                "--summary and --strict cannot be used with --join: a running Larder does not count one command's requests separately."
             )
         }
         if join, shared.policy != nil || store != nil || shared.log != nil || offline || noIntercept {
             throw ValidationError(
-                "--policy, --store, --log, --offline and --no-intercept do not go with --join: the running Larder has its own.")
+                "--policy, --store, --log, --offline and --no-intercept cannot be used with --join: the running Larder has its own settings."
+            )
         }
     }
 
@@ -123,13 +124,15 @@ struct RunCommand: ParsableCommand {
         if ended != 0 { throw ExitCode(ended) }
         if let lockedRun, let recording = larder.recordings.ended {
             let violations = try lockedRun.violations(recording, hasKey: larder.settings.recordings.key != nil)
-            for violation in violations { Terminal.talk("larder: not as locked: \(printable(violation, limit: 16_384))\n") }
+            for violation in violations {
+                Terminal.talk("larder: differs from the lock: \(printable(violation, limit: 16_384))\n")
+            }
             if !violations.isEmpty { throw Self.lockCode }
         }
         if strict, let tally, isIncomplete {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
             let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)"
-            if !summary { Terminal.talk("larder: \(counts) (--strict); --summary names them\n") }
+            if !summary { Terminal.talk("larder: \(counts) (--strict); --summary lists them\n") }
             throw Self.strictCode
         }
         if strict, unseen?.failsStrict == true { throw Self.strictCode }

@@ -52,9 +52,9 @@ struct RunSummary {
 
     private var refusalLines: [String] {
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
-        return tally.refusals.map { "  not let through (\($0.reason)): \($0.request)" }
+        return tally.refusals.map { "  denied (\($0.reason)): \($0.request)" }
             + (others > 0 ? ["  and \(others) more"] : [])
-            + tally.uninspected.map { "  not intercepted (\($0.reason)), so no rule saw its requests: \($0.request)" }
+            + tally.uninspected.map { "  not intercepted (\($0.reason)), so no rules applied to its requests: \($0.request)" }
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

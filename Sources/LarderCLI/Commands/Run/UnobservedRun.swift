@@ -17,9 +17,11 @@ struct UnobservedRun {
 
     /// For the summary and standard error.
     var sentence: String {
-        if hasOwnNetwork { return "no request came through Larder, and the command's own network (--netns) has no other way out" }
+        if hasOwnNetwork {
+            return "no request came through Larder, and the command's network namespace (--netns) has no other connection"
+        }
         let verbs = offersNetwork ? "--netns" : "larder record --netns or larder replay --netns"
-        return "no request came through Larder: the command sent none, or it ignores the proxy's variables; "
-            + "\(verbs) gives it a network from which only Larder is reached"
+        return "no request came through Larder: the command sent none, or it ignores the proxy variables; "
+            + "\(verbs) runs it in a network namespace where it can reach only Larder"
     }
 }

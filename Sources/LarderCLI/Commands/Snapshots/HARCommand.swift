@@ -8,18 +8,18 @@ import TextCoding
 
 struct HARCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "har", abstract: "Writes a snapshot as HAR 1.2, or makes one of a HAR file.",
+        commandName: "har", abstract: "Export a snapshot as HAR 1.2, or import a HAR file.",
         subcommands: [Export.self, Import.self])
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Prints recordings as HAR 1.2.",
-            discussion: "It goes to standard output. Bodies stand there in base64, decoded from gzip and other content codings.")
+            commandName: "export", abstract: "Print recordings as HAR 1.2.",
+            discussion: "Writes to standard output. Bodies are in base64, decoded from gzip and other content codings.")
 
         @Argument(help: "A snapshot.")
         var snapshot: String
 
-        @Option(help: ArgumentHelp("Only of this generation.", valueName: "number"))
+        @Option(help: ArgumentHelp("Only this generation.", valueName: "number"))
         var generation: UInt32?
 
         func run() throws {
@@ -38,8 +38,8 @@ struct HARCommand: ParsableCommand {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Makes a snapshot of a HAR file; what is left out or changed is told with its index.",
-            discussion: "Secrets become placeholders under the project's key, as in any recording.")
+            abstract: "Create a snapshot from a HAR file; lists each omitted or changed entry with its index.",
+            discussion: "Secrets are replaced by placeholders under the project's key, as in any recording.")
 
         @Argument(help: "A HAR file.")
         var har: String
@@ -47,10 +47,10 @@ struct HARCommand: ParsableCommand {
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
 
-        @Option(help: ArgumentHelp("The project's key; made where it is not there.", valueName: "file"))
+        @Option(help: ArgumentHelp("The project's key. It is created if necessary.", valueName: "file"))
         var key: String
 
-        @Flag(help: "A snapshot that is there gets a generation more.")
+        @Flag(help: "Append a generation to a snapshot that exists.")
         var append = false
 
         func run() throws {
@@ -102,7 +102,7 @@ extension HARCommand.Import {
 enum ProjectKeyFile {
     static func read(_ path: String) throws -> ProjectKey {
         if let key = ProjectKey(text: try SnapshotFiles.octets(path)) { return key }
-        Terminal.talk("larder: \(printable(path, limit: 4096)) holds no project's key: 64 hexadecimal digits\n")
+        Terminal.talk("larder: \(printable(path, limit: 4096)) does not contain a project's key (64 hexadecimal digits)\n")
         throw ExitCode.failure
     }
 
@@ -113,7 +113,7 @@ enum ProjectKeyFile {
         let file = try ExportedFile(path)
         file.write(key.text[...])
         try file.close()
-        Terminal.talk("larder: made the project's key \(printable(path, limit: 4096)): do not commit it\n")
+        Terminal.talk("larder: created the project's key \(printable(path, limit: 4096)): do not commit it\n")
         return key
     }
 }

@@ -6,24 +6,25 @@ import TextCoding
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: "Writes which answers a run or a snapshot got as a text of URLs and digests, or holds a snapshot against one.",
+        abstract:
+            "Write the URLs and digests of a run's or snapshot's responses to a lock file, or verify a snapshot against one.",
         discussion: """
-            A lock is sorted text, to be committed: `METHOD URL STATUS sha256:DIGEST LENGTH` for each answer. `larder run --locked` holds a \
-            run against it, `larder lock verify` a snapshot.
+            A lock file is sorted text that you can commit: `METHOD URL STATUS sha256:DIGEST LENGTH` for each response. `larder run --locked` \
+            compares a run with it, `larder lock verify` a snapshot.
             """,
         subcommands: [LockWriteCommand.self, Verify.self])
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Holds a snapshot against a lock; exit code 5 where its answers are not those that are locked.",
+            abstract: "Verify a snapshot against a lock file; exits with 5 on a mismatch.",
             discussion: """
-                Each difference is a line: `-` what is locked, `+` what the snapshot has. What is locked and not in the snapshot counts too.
+                Each difference is a line: `-` for the lock file, `+` for the snapshot. Locked responses that are not in the snapshot count too.
 
-                Exit codes: 0 all is as it is locked; 5 something is not, or the snapshot is damaged; 1 where a file cannot be read.
+                Exit codes: 0 no difference; 5 a difference, or a damaged snapshot; 1 a file cannot be read.
                 """)
 
-        @Argument(help: "A lock, as `larder lock write` makes it.")
+        @Argument(help: "A lock file, as `larder lock write` creates it.")
         var lock: String
 
         @Argument(help: "A snapshot.")

@@ -7,50 +7,51 @@ import TextCoding
 
 struct LockWriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "write", abstract: "Writes the lock of a snapshot, or of what a command asks for now.",
+        commandName: "write", abstract: "Write the lock file of a snapshot, or of the requests that a command sends now.",
         discussion: """
-            A command is run as `larder run --locked` runs it: every request goes out, nothing comes from the store, and nothing is kept but \
-            the lock. Its own output stays its own, so the lock needs a file (-o). That is there whole, or as it was before.
+            A command runs as with `larder run --locked`: every request is forwarded, the store is not used, and only the lock file is kept. The \
+            command uses standard output itself, so the lock needs a file (-o). The file is written completely, or stays as it was.
 
               larder lock write build.larder > build.lock
               larder lock write -o build.lock -- make
               larder run --locked build.lock -- make
 
-            Exit codes with a command: its own, where it failed; 4 where an answer failed, broke off or could not be seen; 125 where Larder \
-            could not do its part. In none of these is the lock written.
+            Exit codes with a command: its own, if it failed; 4 if a response failed, was incomplete or could not be inspected; 125 if Larder \
+            failed. In these cases no lock file is written.
             """)
 
-    @Argument(help: "A snapshot; none where a command is given.")
+    @Argument(help: "A snapshot; omit it if you give a command.")
     var snapshot: String?
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The lock's file; else standard output, for a snapshot alone.", valueName: "file"))
+        help: ArgumentHelp("The lock file. The default, for a snapshot only, is standard output.", valueName: "file"))
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "The project's key; made where there is none. Needed where secrets are sent or answered, here and with run --locked.",
+            "The project's key. It is created if necessary. Required if requests or responses contain secrets, here and with run --locked.",
             valueName: "file"))
     var key: String?
 
     @OptionGroup var shared: CommandOptions
 
-    @Flag(help: "Leaves https alone: what goes through a tunnel cannot be locked.")
+    @Flag(help: "Do not intercept https; tunnels cannot be locked.")
     var noIntercept = false
 
     @OptionGroup var options: SettingsOptions
 
     func validate() throws {
         guard (snapshot == nil) != shared.command.isEmpty else {
-            throw ValidationError("Of what? Give a snapshot, or a command behind --: larder lock write -o build.lock -- make")
+            throw ValidationError(
+                "What should be locked? Give a snapshot, or a command after --: larder lock write -o build.lock -- make")
         }
         if snapshot == nil, output == nil {
             throw ValidationError(
-                "Where does the lock go? The command has standard output: larder lock write -o build.lock -- make")
+                "Give a lock file, because the command uses standard output: larder lock write -o build.lock -- make")
         }
         if snapshot != nil, key != nil || shared.policy != nil || shared.log != nil || noIntercept {
-            throw ValidationError("--key, --policy, --log and --no-intercept are for a command.")
+            throw ValidationError("--key, --policy, --log and --no-intercept need a command.")
         }
     }
 
@@ -91,22 +92,22 @@ struct LockWriteCommand: ParsableCommand {
         if let unseen { Terminal.talk("larder: \(unseen.sentence)\n") }
         let ended = try code.get()
         if ended != 0 {
-            Terminal.talk("larder: no lock is written: the command has ended with \(ended)\n")
+            Terminal.talk("larder: no lock written: the command exited with \(ended)\n")
             throw ExitCode(ended)
         }
         guard let recording = larder.recordings.ended else { throw EphemeralProxy.fail("nothing was recorded") }
         let answers: ObservedRun.Answers
         do throws(SnapshotError) {
             answers = try seen.answers(recording)
-        } catch { throw EphemeralProxy.fail("no lock is written: what was answered is not there whole: \(error)") }
+        } catch { throw EphemeralProxy.fail("no lock written: the responses are incomplete: \(error)") }
         if !answers.gaps.isEmpty {
             for gap in answers.gaps { Terminal.talk("larder: not locked: \(printable(gap, limit: 4096))\n") }
-            Terminal.talk("larder: no lock is written: not everything that was asked for was answered whole\n")
+            Terminal.talk("larder: no lock written: some responses failed or are incomplete\n")
             throw RunCommand.strictCode
         }
         if answers.holdsSecrets, larder.settings.recordings.key == nil {
             throw EphemeralProxy.fail(
-                "no lock is written: secrets were sent or answered, which only the project's key lets be known again; give --key FILE, here "
+                "no lock written: requests or responses contain secrets, which Larder recognizes only with the project's key; give --key FILE, here "
                     + "and with `larder run --locked`")
         }
         do throws(WholeFile.Unwritten) {

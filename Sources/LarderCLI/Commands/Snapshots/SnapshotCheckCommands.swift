@@ -8,12 +8,13 @@ extension SnapshotCommand {
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Goes through all of a snapshot; exit code 5 where something is not as it was signed.")
+            abstract: "Verify a whole snapshot; exits with 5 if something differs from what was signed.")
 
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("A public key in PEM; one of those that are named has to have signed it.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("A public key in PEM. One of the given keys must have signed the snapshot.", valueName: "file"))
         var signedBy: [String] = []
 
         func run() throws {
@@ -22,15 +23,15 @@ extension SnapshotCommand {
                 let result = try SnapshotFiles.of(file) { try snapshot.verify() }
                 let signed = snapshot.signers.isEmpty ? "not signed" : "signed by \(snapshot.signers.count)"
                 Terminal.output(
-                    "good: \(result.recordings) recordings, \(result.bodies) bodies of \(result.bodyOctets) octets, \(signed)\n")
+                    "good: \(result.recordings) recordings, \(result.bodies) bodies of \(result.bodyOctets) bytes, \(signed)\n")
             }
         }
     }
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "sign", abstract: "Signs a snapshot by an Ed25519 key.",
-            discussion: "A key is made by: openssl genpkey -algorithm ed25519 -out signing.pem")
+            commandName: "sign", abstract: "Sign a snapshot with an Ed25519 key.",
+            discussion: "To create a key: openssl genpkey -algorithm ed25519 -out signing.pem")
 
         @Argument(help: "A snapshot.")
         var file: String
@@ -49,13 +50,13 @@ extension SnapshotCommand {
 
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "diff", abstract: "Says what two snapshots answer differently; exit code 6 where there is anything.",
-            discussion: "Fields that differ from one answer to the next, such as Date, do not count (docs/snapshot-format.md).")
+            commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if there are any.",
+            discussion: "Fields that change with each response, such as Date, do not count (docs/snapshot-format.md).")
 
         @Argument(help: "A snapshot.")
         var old: String
 
-        @Argument(help: "Another one.")
+        @Argument(help: "The other snapshot.")
         var new: String
 
         func run() throws {

@@ -9,20 +9,20 @@ import TextCoding
 extension SnapshotCommand {
     struct Rematch: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rematch", abstract: "Apply match rules to an existing recording and compute its keys anew.",
+            commandName: "rematch", abstract: "Apply match rules to a recording, and recompute its keys.",
             discussion: """
-                The rules of FILE take the place of those that the snapshot was recorded with; nothing is requested again. A canonicaliser \
-                that a miss proposes goes into such a file:
+                The rules of FILE replace those that the snapshot was recorded with; nothing is requested again. A canonicaliser that a miss \
+                proposes belongs in such a file:
 
                   {"canonicalisers": [{"uri": "*", "query": {"ignore": ["_"]}}]}
 
                   larder snapshot rematch build.larder --match match.json
 
-                The snapshot is replaced as a whole, or stays as it was. Its signatures are removed: sign it again, or give --sign-with. \
-                Warnings name requests that the rules make equal although their responses have different bodies.
+                The snapshot is replaced completely, or stays as it was. Its signatures are removed: sign it again, or give --sign-with. \
+                Warnings list requests that the rules make equal although their responses have different bodies.
 
-                Exit codes: 0; 1 where a file cannot be read or written, or the rules are malformed; 2 for wrong usage; 5 where the snapshot is \
-                damaged or would hold secrets.
+                Exit codes: 0 success; 1 a file cannot be read or written, or the rules are malformed; 2 wrong usage; 5 the snapshot is damaged or \
+                would contain secrets.
                 """)
 
         @Argument(help: "A snapshot.")
@@ -33,12 +33,12 @@ extension SnapshotCommand {
 
         @Option(
             name: [.customShort("o"), .customLong("output")],
-            help: ArgumentHelp("The new snapshot; by default the old one is replaced.", valueName: "file"))
+            help: ArgumentHelp("The new snapshot. The default replaces the old one.", valueName: "file"))
         var target: String?
 
         @Option(
             help: ArgumentHelp(
-                "The project's key. Needed where the rules declare secrets that stand in the snapshot.", valueName: "file"))
+                "The project's key. Required if the rules declare secrets that the snapshot contains.", valueName: "file"))
         var key: String?
 
         @Option(help: ArgumentHelp("A private key in PEM that signs the new snapshot.", valueName: "file"))
@@ -73,19 +73,19 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Replace bodies of a recording by edited ones.",
             discussion: """
-                Export the snapshot, change a body, and hand it in:
+                Export the snapshot, change a body, and give it to edit:
 
                   larder snapshot export build.larder --text review
                   $EDITOR review/bodies/2cf2…a1.json
                   larder snapshot edit build.larder --changed review/bodies/2cf2…a1.json
 
-                The body changes in every request and response that has it. Digests, Content-Length and ETag are computed anew; a content coding \
-                stays, so the file of a compressed body has to be compressed. Recordings themselves keep their order, times and certificates.
+                The body changes in every request and response that contains it. Digests, Content-Length and ETag are recomputed. Content codings \
+                stay, so the file of a compressed body must be compressed. Recordings keep their order, times and certificates.
 
-                The snapshot is replaced as a whole, or stays as it was. Its signatures are removed: sign it again, or give --sign-with.
+                The snapshot is replaced completely, or stays as it was. Its signatures are removed: sign it again, or give --sign-with.
 
-                Exit codes: 0; 1 where a file cannot be read or written, or is no exported body of this snapshot; 2 for wrong usage; 5 where the \
-                snapshot is damaged or would hold secrets.
+                Exit codes: 0 success; 1 a file cannot be read or written, or is not an exported body of this snapshot; 2 wrong usage; 5 the \
+                snapshot is damaged or would contain secrets.
                 """)
 
         @Argument(help: "A snapshot.")
@@ -93,7 +93,7 @@ extension SnapshotCommand {
 
         @Option(
             help: ArgumentHelp(
-                "A body that `snapshot export` wrote and that was changed, or the exported folder: then each body in it that was changed.",
+                "A changed body that `snapshot export` wrote, or the exported folder with changed bodies.",
                 valueName: "path"))
         var changed: [String]
 
@@ -109,7 +109,7 @@ extension SnapshotCommand {
                 let source = try SnapshotFiles.open(file)
                 let bodies = try changedBodies()
                 if bodies.isEmpty {
-                    Terminal.talk("larder: nothing was changed: every body is as it was exported\n")
+                    Terminal.talk("larder: nothing changed: every body is as it was exported\n")
                     return Terminal.output("changed 0 bodies\n")
                 }
                 let result = try SnapshotFiles.of(file) {
@@ -134,14 +134,14 @@ extension SnapshotCommand {
             for path in changed {
                 var isFolder: ObjCBool = false
                 let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-                guard isThere else { throw unusable(path, "there is no such file or folder") }
+                guard isThere else { throw unusable(path, "the file or folder does not exist") }
                 guard isFolder.boolValue else {
                     try note(path, in: &bodies)
                     continue
                 }
                 let folder = URL(filePath: path).appending(path: "bodies").path
                 guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-                    throw unusable(path, "this folder has no `bodies`, as `larder snapshot export --text` writes them")
+                    throw unusable(path, "this folder has no `bodies`, which `larder snapshot export --text` writes")
                 }
                 for name in names.sorted() { try note(folder + "/" + name, in: &bodies) }
             }
@@ -152,7 +152,7 @@ extension SnapshotCommand {
             let name = URL(filePath: path).lastPathComponent.prefix { $0 != "." }
             guard let digest = Hexadecimal.decode(String(name)).flatMap({ SHA256Digest($0) }) else {
                 throw unusable(
-                    path, "the name of an exported body is its digest, of 64 hexadecimal digits: leave it as it was exported")
+                    path, "an exported body must keep its file name, which is its digest of 64 hexadecimal digits")
             }
             let octets: [UInt8]
             do throws(LocalFile.Unreadable) {
@@ -178,6 +178,7 @@ extension SnapshotFiles {
         let path = printable(path, limit: 4096)
         let count = source.signers.count
         Terminal.talk(
-            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); `larder snapshot sign` signs it again\n")
+            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); sign it again with `larder snapshot sign`\n"
+        )
     }
 }

@@ -8,8 +8,9 @@ import TextCoding
 extension SnapshotCommand {
     struct Merge: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "merge", abstract: "Makes one snapshot of several; the later ones answer first.",
-            discussion: "What is older stays, as earlier generations. The canonicalisers of the first one hold.")
+            commandName: "merge", abstract: "Merge snapshots into one; the later ones are served first.",
+            discussion:
+                "The recordings of earlier snapshots stay as earlier generations. The first snapshot's canonicalisers apply.")
 
         @Argument(help: "Snapshots, the oldest first.")
         var files: [String]
@@ -34,13 +35,13 @@ extension SnapshotCommand {
 
     struct Collect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "gc", abstract: "Takes out what later generations have replaced; the root `content` stays.",
-            discussion: "Signatures go, since the root `full` is another one.")
+            commandName: "gc", abstract: "Remove recordings that later generations have replaced; the root `content` stays.",
+            discussion: "This removes the signatures, because the root `full` changes.")
 
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("Sign it anew with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Sign it again with this private key, an Ed25519 key in PEM.", valueName: "file"))
         var signWith: String?
 
         func run() throws {
@@ -54,13 +55,13 @@ extension SnapshotCommand {
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Writes a snapshot as a folder of readable files, for review.",
-            discussion: "snapshot create --from-text makes a snapshot with the same roots of it.")
+            commandName: "export", abstract: "Write a snapshot as a folder of readable files, for review.",
+            discussion: "snapshot create --from-text creates a snapshot with the same roots from the folder.")
 
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("A folder that is not there yet.", valueName: "folder"))
+        @Option(help: ArgumentHelp("A folder that does not exist yet.", valueName: "folder"))
         var text: String
 
         func run() throws {
@@ -75,39 +76,40 @@ extension SnapshotCommand {
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create",
-            abstract: "Makes a snapshot of a folder of text, of a recording that was not finished, or of what is stored.",
+            abstract: "Create a snapshot from a text folder, an unfinished recording, or stored responses.",
             discussion: """
-                Of the store, --from-cache takes what the filters say, as larder cache ls has them: whole responses, to requests without \
-                Authorization. Larder may be running.
+                --from-cache uses stored responses, with the filters of larder cache ls: complete responses to requests without Authorization. \
+                Larder may be running.
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
-                What is made is searched for secrets once more: exit code 5 and no snapshot where one stands in the clear, unless \
-                --harmless says that what is found is none.
+                The result is searched for secrets once more. If one is found in plain text, the command exits with 5 and creates no snapshot, \
+                unless you give --harmless.
                 """)
 
         @Option(help: ArgumentHelp("A folder that snapshot export wrote.", valueName: "folder"))
         var fromText: String?
 
-        @Flag(help: "Finishes FILE.partial.")
+        @Flag(help: "Finish FILE.partial.")
         var fromPartial = false
 
-        @Flag(help: "Takes stored responses.")
+        @Flag(help: "Use stored responses.")
         var fromCache = false
 
-        @OptionGroup(title: "Of the store") var filter: FilterOptions
-        @OptionGroup(title: "Of the store") var place: CachePlace
+        @OptionGroup(title: "Store options") var filter: FilterOptions
+        @OptionGroup(title: "Store options") var place: CachePlace
 
         @Option(
             help: ArgumentHelp(
-                "The project's key, by which secrets of the store are known again; made where it is not there.", valueName: "file"
+                "The project's key, with which Larder recognizes the store's secrets. It is created if necessary.",
+                valueName: "file"
             ))
         var key: String?
 
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
 
-        @Flag(help: "What is found and looks like a secret is none.")
+        @Flag(help: "Ignore suspected secrets.")
         var harmless = false
 
         @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
@@ -118,7 +120,7 @@ extension SnapshotCommand {
                 throw ValidationError("Give one of --from-text, --from-partial and --from-cache.")
             }
             if !fromCache, key != nil || filter.url != nil {
-                throw ValidationError("Filters and --key are for --from-cache.")
+                throw ValidationError("Filters and --key need --from-cache.")
             }
         }
 
@@ -138,7 +140,7 @@ extension SnapshotCommand {
                 for place in places { Terminal.talk("larder: \(printable(place.description, limit: 4096))\n") }
                 if !places.isEmpty, !harmless {
                     try FileManager.default.removeItem(atPath: target)
-                    throw SnapshotError.holdsSecrets("nothing was made; --harmless where these are none")
+                    throw SnapshotError.holdsSecrets("nothing was created; give --harmless if these are not secrets")
                 }
                 Terminal.output("content \(Hexadecimal.encode(snapshot.roots.content.octets))\n")
             }

@@ -9,7 +9,7 @@ extension SnapshotCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Says what a snapshot is: its roots, who signed it, when it was recorded, how much is in it.")
+            abstract: "Show a snapshot's roots, signatures, times and totals.")
 
         @Argument(help: "A snapshot.")
         var file: String
@@ -31,9 +31,9 @@ extension SnapshotCommand {
                 "written by  \(printable(snapshot.manifest.tool, limit: 200))",
             ]
             for generation in snapshot.manifest.generations {
-                lines.append("generation  \(generation.number), begun \(generation.started.rfc3339)")
+                lines.append("generation  \(generation.number), started \(generation.started.rfc3339)")
             }
-            lines += snapshot.signers.isEmpty ? ["signed by   nobody"] : snapshot.signers.map { "signed by   \($0)" }
+            lines += snapshot.signers.isEmpty ? ["signed by   none"] : snapshot.signers.map { "signed by   \($0)" }
             return lines.joined(separator: "\n") + "\n"
         }
 
@@ -56,8 +56,8 @@ extension SnapshotCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "ls", abstract: "Lists recordings, one line each: generation, position, status, length, method, URL.",
-            discussion: "Of a GraphQL request the operation's name stands behind the URL.")
+            commandName: "ls", abstract: "List recordings, one on each line: generation, position, status, length, method, URL.",
+            discussion: "For a GraphQL request, the operation's name follows the URL.")
 
         @Argument(help: "A snapshot.")
         var file: String

@@ -20,11 +20,13 @@ struct StoredRecordings {
 
     mutating func record(_ filter: StoreFilter) throws {
         try file.forEach(filter) { entry in
-            guard let found = file.find(.row(entry.row))?.first else { return leaveOut("gone before they were read") }
+            guard let found = file.find(.row(entry.row))?.first else {
+                return leaveOut("removed from the store before they were read")
+            }
             let response = found.response
-            if found.isPartial { return leaveOut("stored in part") }
+            if found.isPartial { return leaveOut("only a part is stored") }
             if response.facts.flags.contains(.authorized) { return leaveOut("for requests with Authorization") }
-            guard let fields = Self.requestFields(of: response) else { return leaveOut("under a key that a rule has made") }
+            guard let fields = Self.requestFields(of: response) else { return leaveOut("with a key that a rule changes") }
             do {
                 try record(response, fields)
                 count += 1
