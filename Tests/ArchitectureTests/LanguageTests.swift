@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// What users and programs read. The scripts read the sources; each also runs by itself, and says how to use it.
+@Suite("Texts and names")
+struct LanguageTests {
+    private static func output(of script: String) throws -> (text: String, code: Int32) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", Repository.root.appending(path: "scripts/\(script)").path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (text, process.terminationStatus)
+    }
+
+    @Test("No text for users has a word of scripts/language-words.txt, and no module's comments have more of them than before")
+    func usesPlainWords() throws {
+        let (text, code) = try Self.output(of: "check-language")
+        #expect(code == 0 && text.isEmpty, "\(text)")
+    }
+
+    /// `scripts/names --write` records them after a change.
+    @Test("Codes, enumerated values, JSON members, options and exit codes are those on record")
+    func keepsNames() throws {
+        let (text, code) = try Self.output(of: "names")
+        let names = Set(text.split(separator: "\n"))
+        let recorded = Set(Repository.files(below: "Tests/ArchitectureTests/names.tsv").flatMap(\.lines).filter { !$0.isEmpty })
+        #expect(code == 0 && names.count > 2000)
+        for name in names.symmetricDifference(recorded).sorted() {
+            Issue.record("\(recorded.contains(name) ? "gone" : "new"): \(name)")
+        }
+    }
+}
