@@ -36,7 +36,7 @@ struct SnapshotCommandTests {
         #expect(octets.range(of: Data("not-a-real-token".utf8)) == nil)
         #expect(try larder("snapshot ls @one.larder") == "1.0 200 3 GET https://a.example:443/x\n")
         #expect(try larder("snapshot show @one.larder").contains("signed by   none"))
-        #expect(try larder("snapshot verify @one.larder") == "good: 1 recordings, 1 bodies of 3 octets, not signed\n")
+        #expect(try larder("snapshot verify @one.larder") == "good: 1 recordings, 1 bodies of 3 bytes, not signed\n")
         #expect(try larder("snapshot diff @one.larder @two.larder", 6) == "~ GET https://a.example:443/x  (body)\n")
         #expect(try larder("snapshot diff @one.larder @one.larder").isEmpty)
 
