@@ -56,7 +56,7 @@ struct JSONValueDecoderTests {
             Issue.record("a truth value is no number")
         } catch DecodingError.typeMismatch(_, let context) {
             #expect(context.codingPath.map(\.stringValue) == ["b", "1"])
-            #expect(context.debugDescription == "a number is expected, not a truth value")
+            #expect(context.debugDescription == "expected a number, found a Boolean")
         }
         do {
             _ = try decode(User.Address.self, "{\"street\":\"x\"}")

@@ -112,7 +112,7 @@ struct ResponseSerializerTests {
         struct User: Decodable, Equatable { let id: Int }
         #expect(try serialize(DecodableSerializer(User.self), "{\"id\":1}").get() == User(id: 1))
         let result = serialize(DecodableSerializer([User].self), "[{\"id\":1},{\"id\":\"2\"}]")
-        #expect(result.faults == [ResponseFault(.otherType, "1.id: a number is expected, not a string")])
+        #expect(result.faults == [ResponseFault(.otherType, "1.id: expected a number, found a string")])
         #expect(try serialize(DecodableSerializer(User?.self), "", 204, nil).get() == nil)
         #expect(serialize(DecodableSerializer(User.self), "").faults.first?.code == .otherType)
         #expect(serialize(DecodableSerializer(User.self), "{").faults.first?.code == .malformedJSON)
