@@ -120,7 +120,7 @@ struct HouseRulesTests {
 
     @Test("A type is read in at most eight files", arguments: [("ProxyCore", "Exchange")])
     func isNotSpread(module: String, type: String) throws {
-        let pattern = try Regex("^(extension|((package|public) )?(final )?(struct|class|enum|actor)) \\(type)\\b(?!\\.)")
+        let pattern = try Regex("^(extension|((package|public) )?(final )?(struct|class|enum|actor)) \(type)\\b(?!\\.)")
         let files = Repository.sources.filter { file in
             file.module == module && file.code.contains { $0.text.contains(pattern) }
         }
