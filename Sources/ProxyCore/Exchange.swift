@@ -83,8 +83,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var trace = DecisionTrace()
 
     var memos = OriginMemos()
-    /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
-    /// a copy of all the thousand bytes.
+    /// Never set. A struct with a weak reference is passed by its address. Without one, calls that only read copy all of it, about 1 KB.
     private weak var keepsItsAddress: ExchangeContext?
 
     /// The capacity of `key` that is kept for the next request.
