@@ -16,7 +16,7 @@ package struct CachingSequence: Sendable {
     private enum State: Sendable {
         case created
         case lookingUp
-        /// What to do where the stored response cannot be read: a fetch, or what the stale response stands in for.
+        /// What to do where the stored response cannot be read: a fetch, or the failure in whose place the stale response was served.
         case serving(otherwise: Alternative)
         case sent
         case over
@@ -39,7 +39,7 @@ package struct CachingSequence: Sendable {
     private var state = State.created
     /// What the look-up has found, newest first.
     private var candidates: [StoredResponse] = []
-    /// What is asked about, or may stand in for an origin server that fails.
+    /// The stored response that is being validated, or that may be served if the origin server fails.
     private var selected: StoredResponse?
     /// The request is out with the preconditions of `selected`.
     private var isValidating = false
@@ -112,8 +112,8 @@ package struct CachingSequence: Sendable {
         }
     }
 
-    /// There is no response of the origin server's.
-    /// - Parameter failure: as far as a stored response may stand in for it; `nil` where none may.
+    /// The origin server gave no response.
+    /// - Parameter failure: the failure, if a stored response may be served in its place; `nil` if none may.
     package mutating func failed(_ failure: OriginFailure?, at now: Timestamp) -> CachingStep {
         guard case .sent = state else { preconditionFailure("nothing was sent") }
         if let failure, let step = standIn(for: failure, otherwise: .failure, at: now) { return step }
@@ -162,7 +162,7 @@ package struct CachingSequence: Sendable {
             selected = stored
             return send(validating: stored)
         case .forward(let reason):
-            // Only the origin server can say whether the request is for what is stored: then it stands in for nothing.
+            // Only the origin server can say whether the request is for what is stored, so it is served in no other's place.
             if reason != .originCondition { selected = stored }
             return send(validating: nil)
         case .notSatisfiable(let reason): return end(.fail(.notStored(reason)))

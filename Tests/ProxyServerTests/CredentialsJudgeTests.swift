@@ -14,13 +14,28 @@ struct CredentialsJudgeTests {
     private static let slowAndGood = "$2y$09$abcdefghijklmnopqrstuuOxUZv4NnRZT38Rw8Gtaw/I/DHX3hzGe"
     private static let slow = quick.replacing("$04$", with: "$10$")
 
+    /// The judgements that came later, in their order.
+    private final class Judgements: Sendable {
+        private let all = Guarded<[String]>([])
+        private let count = DispatchSemaphore(value: 0)
+
+        func add(_ judgement: CredentialsJudgement) {
+            all.withLock { $0.append("\(judgement)") }
+            count.signal()
+        }
+
+        func next() -> String {
+            count.wait()
+            return all.withLock { $0.removeFirst() }
+        }
+    }
+
     /// Judges from one loop, and gathers what it hears.
     private final class Bench: Sendable {
         let judge: CredentialsJudge
         let file: PasswordFile
         private let thread: LoopThread
-        private let heard = Guarded<[String]>([])
-        private let hasHeard = DispatchSemaphore(value: 0)
+        private let judgements = Judgements()
 
         init(file text: String, _ limits: CredentialsLimits = CredentialsLimits()) throws {
             judge = CredentialsJudge(limits: limits)
@@ -44,15 +59,13 @@ struct CredentialsJudgeTests {
             let field = Array("Basic \(Base64.encode(Array(text.utf8)))".utf8)
             let read = BasicCredentials(field.span)
             let credentials = try #require(read)
-            let (judge, file) = (judge, file)
+            // Not the bench itself: the thread may not be the last to have it, since the bench waits for the thread's end.
+            let (judge, file, judgements) = (judge, file, judgements)
             let answer = Guarded<String?>(nil)
             let asked = DispatchSemaphore(value: 0)
-            thread.handle.post { [self] loop in
+            thread.handle.post { loop in
                 let judgement = judge.judge(credentials, by: file, from: IPAddress(ipv4: client), at: .read()) {
-                    loop.reply { [self] (judgement: CredentialsJudgement) in
-                        heard.withLock { $0.append("\(judgement)") }
-                        hasHeard.signal()
-                    }
+                    loop.reply { (judgement: CredentialsJudgement) in judgements.add(judgement) }
                 }
                 answer.withLock { $0 = judgement.map { "\($0)" } }
                 asked.signal()
@@ -62,10 +75,7 @@ struct CredentialsJudgeTests {
         }
 
         /// What is said next, to whomever.
-        func next() -> String {
-            hasHeard.wait()
-            return heard.withLock { $0.removeFirst() }
-        }
+        func next() -> String { judgements.next() }
     }
 
     @Test("What was found good is known at once from then on; what was not is looked at each time")
