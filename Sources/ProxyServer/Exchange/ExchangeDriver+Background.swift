@@ -37,14 +37,14 @@ extension ExchangeDriver {
     func validate(_ served: ExchangeDriver, leading entry: FetchEntry) {
         attachInBackground(as: served.peer)
         exchange.begin(id: worker.nextRequestID(), validating: served.exchange)
-        fetch.entry = entry
+        storing.lead(entry)
         handle(.validates(at: now))
     }
 
     func fill(_ fill: Fill, _ completion: RangeCompletion, as peer: PeerAddress, leading entry: FetchEntry) {
         attachInBackground(as: peer)
         exchange.begin(id: worker.nextRequestID(), fill: fill, completion: completion)
-        fetch.entry = entry
+        storing.lead(entry)
         handle(.fills(at: now))
     }
 
@@ -52,7 +52,7 @@ extension ExchangeDriver {
     func fillRest() {
         guard let fill = exchange.fill else { return }
         let (worker, peer) = (worker, peer)
-        guard let pending = fetch.pending else { return worker.fill(fill, as: peer) }
+        guard let pending = storing.pending else { return worker.fill(fill, as: peer) }
         pending.whenStored(worker.loop.reply { (_: PendingOutcome) in worker.fill(fill, as: peer) })
     }
 
@@ -65,23 +65,7 @@ extension ExchangeDriver {
     func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }
-        let delay = max(worker.settings.proxyLimits.backgroundRetryDelay, exchange.upstream.retryAfter ?? 0)
-        let now = worker.now
-        worker.fetches.postpone(exchange.key, until: Timestamp(milliseconds: now.milliseconds + delay), at: now)
-    }
-
-    /// The head has come, and there is nobody to send it to: the content goes into the store, or nowhere.
-    func relayToNobody() {
-        guard fetch.mode == .direct else { return }
-        discardUpstreamBody()
-        releaseJoined(.notShareable)
-        handle(.deliveryEnded(isComplete: false, at: worker.now))
-    }
-
-    func sendCheckedToNobody(_ body: [UInt8]) {
-        keepChecked(body)
-        releaseJoined(.notShareable)
-        fetch.reset()
-        handle(.deliveryEnded(isComplete: true, at: worker.now))
+        let end = Timestamp(milliseconds: worker.now.milliseconds + exchange.backgroundRetryDelay)
+        worker.fetches.postpone(exchange.key, until: end, at: worker.now)
     }
 }

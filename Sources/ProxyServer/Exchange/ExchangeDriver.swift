@@ -11,9 +11,10 @@ import UpstreamTransport
 /// Carries out what an exchange decides: asks the store, the origin and the client's connection, and tells the exchange what
 /// came of it. It decides nothing by itself.
 ///
-/// Confined to its loop and used for one exchange after the other. When the client leaves while others wait for the same
-/// response, the driver goes on without a connection until the response is complete.
-final class ExchangeDriver: TunnelDelegate {
+/// The work is done by its parts, each with its own state. A part gets the driver as an argument, and calls back by `handle`, `tell`
+/// and the other parts. Confined to its loop and used for one exchange after the other. When the client leaves while others wait for
+/// the same response, the driver goes on without a connection until the response is complete.
+final class ExchangeDriver {
     // Constants that hold what they name are used without being counted: so what every request needs of the worker stands here
     // too. The worker lets go of its drivers at its end.
     let worker: LoopWorker
@@ -22,41 +23,27 @@ final class ExchangeDriver: TunnelDelegate {
     let accessLog: AccessLogBuffer
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
-    /// The origin's latest head, on its way into the exchange.
-    let receivedHead = ReceivedHead()
     private(set) var connection: ClientConnection?
     /// Counts the exchanges, so that an answer that comes too late is recognised.
     private(set) var epoch: UInt64 = 0
     @exclusivity(unchecked) private var events = EventQueue()
-    @exclusivity(unchecked) private var isHandling = false
-    @exclusivity(unchecked) private var isInUse = false
+    private var isHandling = false
+    private var isInUse = false
 
-    @exclusivity(unchecked) var upload: RequestUpload
-    @exclusivity(unchecked) var fetch: Fetch
-    @exclusivity(unchecked) var delivery = BodyDelivery()
-    @exclusivity(unchecked) var transforming = Transforming()
+    let upload = RequestUpload()
+    let joining = FetchJoining()
+    let fetch = OriginFetch()
+    let storing = ResponseStoring()
+    let checking = BodyChecking()
+    let transforming = Transforming()
+    let delivery = BodyDelivery()
+    let recording = ExchangeRecording()
+    let tunnel = ClientTunnel()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
-    var metrics = ExchangeMetrics()
-    /// What recordings have to do with the exchange; `nil` where nothing has.
-    @exclusivity(unchecked) private(set) var recordings: ActiveRecordings?
-    /// Where the exchange is recorded.
-    var recorder: ExchangeRecorder?
-    /// The same, where the log's line waits for what it comes to.
-    var loggedRecorder: ExchangeRecorder?
-    /// The request's content where it is too long to be held, for recordings.
-    var longContent: LongRequestContent?
-    /// What the request's content takes of the memory for all that are gathered.
-    @exclusivity(unchecked) var gatheredShare: GatheredMemory.Share?
-    private var lookUp: Reply<LookUpResult>?
-    private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
-    /// Runs while a wait for another's fetch is bounded.
-    var waitTimer: TimerID?
-    private var opening: TunnelOpening?
+    /// A look-up on the disk.
+    var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
-    /// The exchange is over, and the rest of the request's body is thrown away up to `drainEnd`.
-    var isDraining = false
-    var drainEnd: UInt64 = 0
 
     init(_ worker: LoopWorker) {
         self.worker = worker
@@ -66,8 +53,6 @@ final class ExchangeDriver: TunnelDelegate {
         traces = worker.traces
         exchange = Exchange(context: worker.context)
         peer = PeerAddress(address: IPAddress(ipv4: 0), port: 0)
-        upload = RequestUpload()
-        fetch = Fetch()
     }
 
     /// Wall-clock time, read once per batch.
@@ -80,7 +65,7 @@ final class ExchangeDriver: TunnelDelegate {
         begin(for: connection.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
         // Of the same settings as the context.
-        if let active = worker.recordings { recordings = active }
+        if let active = worker.recordings { recording.begin(active) }
     }
 
     /// For a background exchange, which the peer has led to.
@@ -89,11 +74,12 @@ final class ExchangeDriver: TunnelDelegate {
         upload.begin(.none, limits: worker.settings.parseLimits)
     }
 
+    @inline(__always)
     private func begin(for peer: PeerAddress) {
         self.peer = peer
-        metrics = ExchangeMetrics()
+        fetch.resetMetrics()
         // Nothing that came for the exchange before, after its end, may be taken for this one's.
-        delivery.reset()
+        if delivery.isTouched { delivery.reset() }
         isInUse = true
         epoch &+= 1
         closesConnection = false
@@ -104,9 +90,7 @@ final class ExchangeDriver: TunnelDelegate {
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
-        var tellsSender = worker.identifiesClients
-        if case .other = exchange.request.method { tellsSender = true }
-        if tellsSender { tell(.sender(requestSender)) }
+        if worker.identifiesClients || exchange.asksForAddress { tell(.sender(requestSender)) }
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
@@ -120,7 +104,7 @@ final class ExchangeDriver: TunnelDelegate {
     func reject(_ fault: Fault) {
         upload.begin(.none, limits: worker.settings.parseLimits)
         closesConnection = true
-        handle(.requestRejected(fault, at: worker.now))
+        handle(.requestRejected(fault, at: now))
     }
 
     /// The connection ends between requests: there is no exchange to speak of.
@@ -133,9 +117,25 @@ final class ExchangeDriver: TunnelDelegate {
 
     func clientGone() {
         connection = nil
-        isDraining = false
-        handle(.clientGone(at: worker.now))
+        upload.stopDraining()
+        handle(.clientGone(at: now))
     }
+
+    // MARK: The connection's side
+
+    var isReadingRequestBody: Bool { !upload.isComplete }
+    var wantsRequestBody: Bool { upload.wantsBytes(for: self) }
+    func requestBodyArrived() { upload.bytesArrived(for: self) }
+
+    /// The client has not sent the rest of the request's body in time.
+    func requestBodyStalled() { upload.fail(.requestTimeout, for: self) }
+
+    /// The client has ended its side in the middle of the request's body.
+    func requestBodyCut() { upload.fail(.malformedRequest(detail: "incomplete_body"), for: self) }
+
+    /// The connection has written everything it had.
+    /// - Returns: whether there is more to write at once.
+    func outputDrained() -> Bool { delivery.outputDrained(for: self) }
 
     // MARK: Events and commands
 
@@ -153,16 +153,16 @@ final class ExchangeDriver: TunnelDelegate {
     func giveBackIfDone() {
         guard isInUse, !isHandling, connection == nil, case .finished = exchange.state, !fetch.isActive else { return }
         isInUse = false
-        leaveRecordings()
+        if recording.isActive { leaveRecordings() }
         worker.giveBack(self)
     }
 
     /// Nothing of the exchange is recorded or replayed any more.
-    private func leaveRecordings() {
-        guard recordings != nil else { return }
-        recordings = nil
+    func leaveRecordings() {
+        guard recording.isActive else { return }
+        recording.leave()
         tell(.recordingsLeft)
-        longContent = nil
+        upload.forgetLongContent()
     }
 
     /// Gives an event that asks for nothing, also while another is being carried out: what is written next goes by it.
@@ -185,181 +185,48 @@ final class ExchangeDriver: TunnelDelegate {
         switch command {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .judgeCredentials: judgeCredentials()
-        case .gatherRequestBody: gatherRequestBody()
-        case .lookUpRecording: lookUpRecording()
-        case .findNearest: findNearest()
-        case .beginRecording: beginRecording()
-        case .relayRecorded: relayRecorded()
-        case .joinFetch: joinFetch()
-        case .joinBody: joinBody()
-        case .fetch: startFetch()
+        case .gatherRequestBody: upload.gather(for: self)
+        case .lookUpRecording: recording.lookUp(for: self)
+        case .findNearest: recording.findNearest(for: self)
+        case .beginRecording: recording.beginRecording(for: self)
+        case .relayRecorded: recording.relay(for: self)
+        case .joinFetch: joining.join(for: self)
+        case .joinBody: joining.joinBody(for: self)
+        case .fetch: fetch.start(for: self)
         case .validateInBackground: worker.validateInBackground(self)
         case .fillRest: fillRest()
-        case .sendStored: sendStored()
-        case .complete: completePartial()
-        case .relay(let store): relay(store: store)
-        case .checkBody: beginCheck()
-        case .transform: transform()
+        case .sendStored: delivery.sendStored(for: self)
+        case .complete: storing.complete(for: self)
+        case .relay(let store): fetch.relay(store: store, for: self)
+        case .checkBody: checking.begin(for: self)
+        case .transform: transforming.begin(for: self)
         case .judgeRecordedChain: judgeRecordedChain()
-        case .sendChecked(let store): sendChecked(store: store)
-        case .discardUpstreamBody: discardUpstreamBody()
-        case .freshen: freshen()
-        case .remove: removeOutdated()
-        case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
+        case .sendChecked(let store): checking.send(store: store, for: self)
+        case .discardUpstreamBody: fetch.discard(for: self)
+        case .freshen: storing.freshen(for: self)
+        case .remove: storing.removeOutdated(for: self)
+        case .releaseJoined: storing.releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused, for: self)
         case .invalidate: invalidate()
         case .purge: purge()
-        case .sendError: sendGenerated { exchange.writeError(at: worker.now, into: &$0) }
-        case .sendLocal: sendGenerated { exchange.writeLocal(at: worker.now, into: &$0) }
-        case .openTunnel: openTunnel()
-        case .splice: splice()
-        case .relaySwitched: relaySwitched()
-        case .completeUpstream: completeUpstream()
-        case .cancelUpstream: cancelUpstream()
+        case .sendError: sendGenerated { exchange.writeError(at: now, into: &$0) }
+        case .sendLocal: sendGenerated { exchange.writeLocal(at: now, into: &$0) }
+        case .openTunnel: tunnel.open(for: self)
+        case .splice: tunnel.splice(for: self)
+        case .relaySwitched: tunnel.relaySwitched(for: self)
+        case .completeUpstream: fetch.completeForStore(for: self)
+        case .cancelUpstream: fetch.cancel(for: self)
         case .abortClient: abortClient()
         case .finish: finish()
         }
     }
 
-    // MARK: The store
-
-    func lookUpInMemory() {
-        if awaitsPart() { return }
-        tellParts()
-        switch store.inMemory(exchange.key.span) {
-        case .found(let variants):
-            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: now))
-        case .absent:
-            handle(.lookedUp([], isComplete: true, at: now))
-        case .unknown:
-            lookUpOnDisk()
-        }
-    }
-
-    private func lookUpOnDisk() {
-        let epoch = epoch
-        let reply = worker.loop.reply { [self] (result: LookUpResult) in
-            guard self.epoch == epoch else { return }
-            lookUp = nil
-            tellParts()
-            handle(.lookedUp(responses(result), isComplete: true, at: worker.now))
-            connection?.flush()
-        }
-        lookUp = reply
-        worker.store.lookUp(exchange.key, reply: reply)
-    }
-
-    private func responses(_ result: LookUpResult) -> [StoredResponse] {
-        switch result {
-        case .found(let variants): return variants.responses
-        case .absent: return []
-        case .unavailable:
-            // What memory has is then all there is.
-            let key = exchange.key
-            let answer = worker.store.inMemory(key.span)
-            guard case .found(let variants) = answer else { return [] }
-            return variants.responses
-        }
-    }
-
-    private func freshen() {
-        if !isOutdated {
-            for one in exchange.changes.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.moment) }
-        }
-        guard let selected = exchange.cache.selected, exchange.changes.freshened.contains(where: { $0.new === selected }) else {
-            return
-        }
-        releaseJoined(.complete(selected))
-    }
-
-    /// Nobody joins what is under way any more; what it brings the store refuses.
-    private func invalidate() {
-        worker.fetches.invalidate(exchange.changes.invalidatedKeys)
-        worker.store.invalidate(exchange.changes.invalidatedKeys)
-    }
-
-    // MARK: Collapsing
-
-    private func joinFetch() {
-        let epoch = epoch
-        let join = worker.fetches.join(exchange.key) {
-            worker.loop.reply { [self] (shared: SharedFetch) in
-                guard self.epoch == epoch else { return }
-                let told = joined
-                joined = nil
-                endWait()
-                receive(shared)
-                // Only now, so that the fetch sees the reader before it misses the waiter.
-                if let told { told.entry.leave(told.number) }
-                connection?.flush()
-            }
-        }
-        switch join {
-        case .leads(let entry):
-            fetch.entry = entry
-            guard let stored = storedMeanwhile() else { return handle(.leadsFetch(at: worker.now)) }
-            releaseJoined(.complete(stored))
-            handle(.fetchShared(stored, at: worker.now))
-        case .waits(let entry, let number, let reply):
-            joined = (entry, number, reply)
-            limitWait()
-        case .shared(let shared): receive(shared)
-        case .alone: handle(.fetchesAlone(at: worker.now))
-        }
-    }
-
-    /// A fetch of the same may have ended, and its response been stored, after our look-up and before we came to lead.
-    private func storedMeanwhile() -> StoredResponse? {
-        guard case .forward(.uriMiss)? = exchange.trace.reuse else { return nil }
-        let key = exchange.key
-        let answer = worker.store.inMemory(key.span)
-        guard case .found(let variants) = answer else { return nil }
-        return variants.responses.first
-    }
-
-    private func receive(_ shared: SharedFetch) {
-        switch shared {
-        case .complete(let response):
-            handle(.fetchShared(response, at: worker.now))
-        case .pending(let response, let pending):
-            guard let reader = pending.attach() else { return handle(.fetchNotShared(at: worker.now)) }
-            delivery.reader = reader
-            let length: BodyLength = pending.plan.length.map { .known($0) } ?? .unknown
-            handle(.fetchShared(response, length: length, at: worker.now))
-        case .notShareable:
-            handle(.fetchNotShared(at: worker.now))
-        case .abandoned:
-            handle(.fetchAbandoned(at: worker.now))
-        }
-    }
-
-    /// Ends what others have joined: they are told, and whoever comes later starts anew.
-    func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false) {
-        guard let entry = fetch.entry else { return }
-        fetch.entry = nil
-        worker.fetches.remove(entry, isUnshareable: isUnshareable)
-        entry.publish(result)
-    }
-
-    /// Waits no longer for what it has joined.
-    /// - Returns: whether it did wait.
-    func leaveJoined() -> Bool {
-        endWait()
-        guard let joined else { return false }
-        self.joined = nil
-        worker.loop.forget(joined.reply)
-        joined.entry.leave(joined.number)
-        return true
-    }
-
-    // MARK: Answers of our own
+    // MARK: Generated responses
 
     private func sendGenerated(_ write: (inout [UInt8]) -> Void) {
         guard let connection else { return }
-        noteUnreadBody()
-        let before = connection.output.buffer.count
-        write(&connection.output.buffer)
-        delivery.sentCount += UInt64(connection.output.buffer.count - before)
-        handle(.deliveryEnded(isComplete: true, at: worker.now))
+        upload.noteUnread(for: self)
+        delivery.sendGenerated(on: connection, write)
+        handle(.deliveryEnded(isComplete: true, at: now))
     }
 
     /// Ends the message so that it cannot be taken for complete. Where its framing tells that, the connection ends in order, so that
@@ -370,133 +237,25 @@ final class ExchangeDriver: TunnelDelegate {
         connection.abort()
     }
 
-    // MARK: Tunnels
-
-    private func openTunnel() {
-        let transport = worker.transport
-        if transport.intercepts(tunnelTo: tunnelOrigin) {
-            delivery.isEntered = true
-            return handle(.tunnelOpened(at: worker.now))
-        }
-        if isTunnelClosedByRule {
-            return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: worker.now))
-        }
-        let opening = transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
-        self.opening = opening
-        delivery.connectOutcome = opening.outcome
-        worker.openingTunnels += 1
-    }
-
-    /// A rule has closed the way for this host, whatever the gate says.
-    var isTunnelClosedByRule: Bool { exchange.obligations.mode != nil && exchange.mode.isClosed }
-
-    /// A tunnel that was entered hides its requests after all: it is open.
-    func noteHidden(_ reason: UninspectedReason) {
-        delivery.uninspected = reason
-        // The recordings that the exchange had were given back with its CONNECT.
-        if exchange.mode.records { noteUnrecordedHost(in: worker.recordings) }
-    }
-
-    private var tunnelOrigin: Origin {
-        Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
-    }
-
-    func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
-        self.opening = nil
-        worker.openingTunnels -= 1
-        note(opening)
-        delivery.tunnelDescriptor = descriptor
-        delivery.tunnelOpener = opening.transport
-        handle(.tunnelOpened(at: worker.now))
-    }
-
-    func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
-        self.opening = nil
-        worker.openingTunnels -= 1
-        note(opening)
-        handle(.upstreamFailed(tellFault(error), at: worker.now))
-        connection?.flush()
-    }
-
-    private func splice() {
-        if exchange.mode.records, !delivery.isEntered { noteUnrecordedHost(in: recordings) }
-        // A tunnel may stand for longer than anybody waits for a recording.
-        leaveRecordings()
-        if delivery.isEntered { return enterTunnel() }
-        guard let connection, let upstream = delivery.tunnelDescriptor, let opener = delivery.tunnelOpener else { return }
-        delivery.tunnelDescriptor = nil
-        delivery.tunnelOpener = nil
-        connection.output.buffer.append(Tunnel.greeting)
-        guard let client = connection.handOver() else { return closeDescriptor(upstream) }
-        self.connection = nil
-        let gate =
-            worker.transport.looksIntoTunnels
-            ? ClientHelloInspector(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
-        Tunnel.start(
-            worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: upstream), kind: .blind,
-            gate: gate, owner: self)
-    }
-
-    private func enterTunnel() {
-        guard let connection else { return }
-        connection.output.buffer.append(Tunnel.greeting)
-        self.connection = nil
-        connection.user = exchange.incoming.sender?.user ?? []
-        connection.intercept(
-            ConnectInterceptor(
-                worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection,
-                owner: self))
-    }
-
-    /// What became of the opening of a tunnel, for the log.
-    func note(_ opening: TunnelOpening) {
-        delivery.connectOutcome = opening.outcome
-        delivery.judgedChain = opening.chain
-    }
-
-    func tunnelRefused(_ fault: Fault, _ counts: TunnelCounts) {
-        note(counts)
-        handle(.tunnelRefused(fault, at: worker.now))
-    }
-
-    func tunnelEnded(_ counts: TunnelCounts) {
-        note(counts)
-        handle(.deliveryEnded(isComplete: true, at: worker.now))
-    }
-
-    private func note(_ counts: TunnelCounts) {
-        delivery.sentCount = counts.toClient
-        upload.receivedCount = counts.toUpstream
-    }
-
-    /// Others have its descriptor.
-    func releaseConnection() { connection = nil }
-
     // MARK: Ends
 
     private func finish() {
-        record()
-        if gatheredShare != nil { letGoOfGathered() }
+        log()
+        upload.exchangeEnded()
         if exchange.isBackground { noteBackgroundEnd() }
         if let lookUp {
             loop.forget(lookUp)
             self.lookUp = nil
         }
-        if joined != nil || waitTimer != nil { _ = leaveJoined() }
-        if exchange.transform.source != nil {
-            giveUpTransforming()
-            leaveTransforming()
-        }
-        if let opening {
-            opening.cancel()
-            worker.openingTunnels -= 1
-            self.opening = nil
-        }
+        joining.exchangeEnded(for: self)
+        let transforms = exchange.transform.source != nil
+        if transforms { transforming.exchangeEnded(for: self) }
+        if tunnel.isUsed { tunnel.exchangeEnded(for: self) }
         delivery.reset()
-        if exchange.transform.source != nil { letGoOfTransformed() }
+        if transforms { transforming.letGo(for: self) }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection
-        if keeps, !upload.isComplete, connection != nil { return beginDraining() }
+        if keeps, !upload.isComplete, connection != nil { return upload.beginDraining(for: self) }
         giveConnectionBack(keepsConnection: keeps)
     }
 
@@ -504,5 +263,14 @@ final class ExchangeDriver: TunnelDelegate {
         guard let connection else { return }
         self.connection = nil
         connection.exchangeEnded(keepsConnection: keepsConnection)
+    }
+
+    /// Others have its descriptor.
+    func releaseConnection() { connection = nil }
+}
+
+extension ExchangeDriver: TimerHandler {
+    func deadlinePassed(_ timer: TimerID) {
+        if transforming.isTimed(by: timer) { transforming.tookTooLong(for: self) } else { joining.tookTooLong(for: self) }
     }
 }

@@ -10,17 +10,13 @@ import TLSChannel
 import UpstreamTransport
 
 /// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
-final class LoopWorker: BatchHandler {
+final class LoopWorker {
     let loop: EventLoop
     let index: Int
     let shared: ServerShared
-    /// The way upstream under the active settings; a reload makes a new one.
-    private(set) var transport: Transport
-    /// Those of settings before, until what they carry has ended.
-    @exclusivity(unchecked) private var retiredTransports: [Transport] = []
-    @exclusivity(unchecked) private var isClosingPlanned = false
-    /// Tunnels being opened, by whichever transport.
-    var openingTunnels = 0
+    private let transports: WorkerTransports
+    private let drivers = DriverPool()
+    private let buffers = BufferPool()
     /// Where every read of this loop goes first.
     let readBuffer: UnsafeMutableRawBufferPointer
     /// Where records of TLS are read, before what is in them goes to `readBuffer`.
@@ -30,40 +26,31 @@ final class LoopWorker: BatchHandler {
     private(set) lazy var interceptions = FairnessQueue(loop)
     /// Of those whose clients leave a connection in TLS.
     private(set) lazy var departures = FairnessQueue(loop)
-    @exclusivity(unchecked) private(set) var settings: ServerSettings
-    @exclusivity(unchecked) private(set) var context: ExchangeContext
-    @exclusivity(unchecked) private(set) var recordings: ActiveRecordings?
+    private(set) var settings: ServerSettings
+    private(set) var context: ExchangeContext
+    private(set) var recordings: ActiveRecordings?
     /// Of what these have; `nil` before the first answer.
-    @exclusivity(unchecked) private(set) var replayMemory: ReplayMemory?
+    private(set) var replayMemory: ReplayMemory?
     /// Some clients say who they are.
-    @exclusivity(unchecked) private(set) var identifiesClients: Bool
-    @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
-    @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
+    private(set) var identifiesClients: Bool
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     /// By the reason, of which there are few.
     private var tlsWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
-    @exclusivity(unchecked) private var requestCount: UInt64 = 0
-    /// Output storage that connections without a request have given back.
-    @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
+    private var requestCount: UInt64 = 0
     /// Of the heads that clients of this loop have sent.
     @exclusivity(unchecked) var headMemory = RequestHeadMemory()
-    @exclusivity(unchecked) private var whenDrained: (() -> Void)?
+    private var whenDrained: (() -> Void)?
     /// The server is about to stop: nothing is begun that no client waits for.
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) private var counts = LoopStatistics()
     let traces: TraceRing
     /// The names of the rules that matched a request, put together for its trace.
-    @exclusivity(unchecked) private var ruleNames: [UInt8] = []
+    private var ruleNames: [UInt8] = []
     private var listeners: [Listener] = []
-
-    /// How many drivers without work are kept for the next request.
-    private static let idleDriverLimit = 1024
-    /// How many buffers without content are kept for the next request.
-    private static let spareBufferLimit = 256
 
     private init(loop: EventLoop, index: Int, shared: ServerShared, loops: Int) {
         self.loop = loop
@@ -75,7 +62,8 @@ final class LoopWorker: BatchHandler {
         recordings = current.recordings
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
-        transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        transports = WorkerTransports(
+            Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets), on: loop)
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
         traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
@@ -100,6 +88,13 @@ final class LoopWorker: BatchHandler {
     var store: ResponseStore { shared.store }
     var fetches: FetchTable { shared.fetches }
     var checks: CheckPool { shared.checks }
+    /// The way upstream under the active settings; a reload makes a new one.
+    var transport: Transport { transports.current }
+    /// Tunnels being opened, by whichever transport.
+    var openingTunnels: Int {
+        get { transports.openingTunnels }
+        set { transports.openingTunnels = newValue }
+    }
     /// Wall-clock time, read once per batch.
     var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
@@ -157,42 +152,33 @@ final class LoopWorker: BatchHandler {
     }
 
     /// Storage for output while a request is under way: an idle connection holds none.
-    func lend(to buffer: inout [UInt8]) {
-        if let spare = spareBuffers.popLast() { buffer = spare }
-    }
+    func lend(to buffer: inout [UInt8]) { buffers.lend(to: &buffer) }
 
-    func takeBack(_ buffer: inout [UInt8]) {
-        let kept = buffer
-        buffer = []
-        if spareBuffers.count < Self.spareBufferLimit, kept.capacity <= settings.proxyLimits.pipelinedOutput {
-            spareBuffers.append(kept)
-        }
-    }
+    func takeBack(_ buffer: inout [UInt8]) { buffers.takeBack(&buffer, upTo: settings.proxyLimits.pipelinedOutput) }
 
     // MARK: Drivers
 
     func takeDriver(for connection: ClientConnection) -> ExchangeDriver {
-        let driver = idleDrivers.popLast() ?? ExchangeDriver(self)
+        let driver = drivers.take(for: self)
         driver.attach(to: connection)
         return driver
     }
 
     /// For an exchange without a client; held here until it is over.
     func takeBackgroundDriver() -> ExchangeDriver {
-        let driver = idleDrivers.popLast() ?? ExchangeDriver(self)
-        keepRunning(driver)
+        let driver = drivers.take(for: self)
+        drivers.keepRunning(driver)
         return driver
     }
 
     func giveBack(_ driver: ExchangeDriver) {
-        if !runningDrivers.isEmpty { runningDrivers[ObjectIdentifier(driver)] = nil }
-        if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
-        planClosing()
+        drivers.giveBack(driver)
+        transports.planClosing()
         checkDrained()
     }
 
     /// The driver's client has left, and the driver goes on for others.
-    func keepRunning(_ driver: ExchangeDriver) { runningDrivers[ObjectIdentifier(driver)] = driver }
+    func keepRunning(_ driver: ExchangeDriver) { drivers.keepRunning(driver) }
 
     /// Names are unique in this process: the loop's number, then a count.
     func nextRequestID() -> UInt64 {
@@ -243,35 +229,14 @@ final class LoopWorker: BatchHandler {
         replayMemory = nil
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
-        retiredTransports.append(transport)
-        transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        transports.replace(
+            by: Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets))
         // Who may no longer come in is let go with the answer that is under way.
         for connection in Array(connections.values)
         where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
             connection.drain()
         }
-        planClosing()
-    }
-
-    /// Not at once: the exchange that has just ended may have been told so from within the transport.
-    private func planClosing() {
-        guard !retiredTransports.isEmpty, !isClosingPlanned else { return }
-        isClosingPlanned = true
-        loop.atEndOfBatch(self)
-    }
-
-    func batchEnded() {
-        isClosingPlanned = false
-        closeQuietTransports()
-    }
-
-    private func closeQuietTransports() {
-        guard !retiredTransports.isEmpty, openingTunnels == 0 else { return }
-        let quiet = retiredTransports.filter(\.isQuiet)
-        retiredTransports.removeAll { retired in quiet.contains { $0 === retired } }
-        // Closing one can lead back here.
-        for retired in quiet { retired.close() }
-        for retired in retiredTransports { retired.closeIdleConnections() }
+        transports.planClosing()
     }
 
     /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
@@ -280,7 +245,7 @@ final class LoopWorker: BatchHandler {
         isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
-        for driver in Array(runningDrivers.values) { driver.giveUpBackground() }
+        drivers.giveUpBackground()
         checkDrained()
     }
 
@@ -289,12 +254,8 @@ final class LoopWorker: BatchHandler {
         closeListeners()
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
-        transport.close()
-        for retired in retiredTransports { retired.close() }
-        retiredTransports = []
-        // They hold on to us.
-        idleDrivers = []
-        runningDrivers = [:]
+        transports.closeAll()
+        drivers.letGo()
     }
 
     private func closeListeners() {
@@ -303,7 +264,7 @@ final class LoopWorker: BatchHandler {
     }
 
     private func checkDrained() {
-        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, runningDrivers.isEmpty else {
+        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, !drivers.hasRunning else {
             return
         }
         self.whenDrained = nil

@@ -18,6 +18,25 @@ struct BodyWork: Sendable {
     /// Whether all of it has come.
     let isWhole: Bool
 
+    init(for exchange: borrowing Exchange, isWhole: Bool) {
+        self.isWhole = isWhole
+        if exchange.wantsBodyCheck, let plan = exchange.validation {
+            var limits = BodyCheckLimits()
+            limits.bodyLength = plan.maximumBodyLength
+            check = BodyCheck(plan.wellformed, of: exchange.response, limits: limits)
+        } else {
+            check = nil
+        }
+        if let plan = exchange.transformPlan, let source = exchange.transform.source {
+            transform = TransformWork(plan, from: source, of: exchange.response)
+        } else {
+            transform = nil
+        }
+    }
+
+    /// The content has a coding that cannot be removed.
+    static func isUndecodable(_ head: borrowing ResponseHead) -> Bool { ContentCodings(of: head.fields) == .unsupported }
+
     func outcome(of pieces: [[UInt8]]) -> Outcome {
         let body = GatheredBody.join(pieces)
         let found = check.map { isWhole ? $0.outcome(of: body) : $0.outcome(ofBeginning: body) }

@@ -1,17 +1,18 @@
 import AccessLog
+import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import Recordings
 
 /// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
 extension ExchangeDriver {
-    func record() {
+    func log() {
         if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
         if let transform = exchange.trace.transform { worker.note(transform) }
         keepTrace()
         if accessLog.isOff { return }
         let record = accessRecord()
-        if let recorder = loggedRecorder { return logOnceRecorded(record, in: recorder) }
+        if let recorder = recording.takeLoggedRecorder() { return logOnceRecorded(record, in: recorder) }
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
@@ -55,18 +56,20 @@ extension ExchangeDriver {
         }
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
-        record.upstream = metrics.remoteAddress
-        record.upstreamPort = metrics.remoteAddress == nil ? 0 : metrics.remotePort
-        record.reusedConnection = metrics.isConnectionReused
-        record.connectMicroseconds = UInt64(metrics.connectTime)
-        record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
+        if let address = fetch.metrics.remoteAddress {
+            record.upstream = address
+            record.upstreamPort = fetch.metrics.remotePort
+        }
+        record.reusedConnection = fetch.metrics.isConnectionReused
+        record.connectMicroseconds = UInt64(fetch.metrics.connectTime)
+        record.firstByteMicroseconds = UInt64(fetch.metrics.firstByteTime)
         return record
     }
 
     /// The chain of the server that was judged for this request, and what recordings had to do with it, as the log has them.
     private func madeMembers() -> [UInt8] {
         if !accessLog.tellsMembers { return [] }
-        let recording = recordingMember()
+        let recording = recording.member(for: self)
         return delivery.judgedChain.isEmpty ? recording : recording + chainMember()
     }
 
@@ -79,7 +82,6 @@ extension ExchangeDriver {
 
     /// What the recording came to is known to its thread alone, which writes the line then.
     private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
-        loggedRecorder = nil
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
         let user = exchange.incoming.sender?.user ?? []
@@ -93,5 +95,43 @@ extension ExchangeDriver {
                 line.write(members: RecordingMember.members(layer: Array("new".utf8), digest: digest) + chain)
             }
         }
+    }
+
+    // MARK: The trace
+
+    /// The trace of an exchange that is over, into its loop's ring.
+    private func keepTrace() {
+        if traces.isOff { return }
+        // What is handed over is copied, with a dozen retains: only where there is something in it.
+        let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
+        let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
+        let id = exchange.id
+        let tellsQuery = accessLog.includesQuery
+        let ring = traces
+        let conditions = exchange.clientConditions
+        exchange.withTraced { trace, request, key in
+            let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
+            // Made in one piece, so that nothing is written twice.
+            let record = TraceRecord(
+                id: id, trace: copy trace, durationMicroseconds: UInt64(loop.now.microseconds(since: startedAt)),
+                bytesSent: delivery.headCount + delivery.sentCount,
+                connectMicroseconds: UInt32(clamping: fetch.metrics.connectTime),
+                firstByteMicroseconds: UInt32(clamping: fetch.metrics.firstByteTime),
+                reusedConnection: fetch.metrics.isConnectionReused,
+                conditions: conditions, isKeyCut: keyEnd < key.count)
+            ring.note(
+                record, method: request.span(of: request.methodName),
+                url: request.span(of: tellsQuery ? request.rawTarget : request.rawTargetBeforeQuery),
+                key: key.extracting(0..<keyEnd), rules: rules.span, overrides: overrides.span)
+        }
+    }
+
+    private static func endBeforeQuery(of key: Span<UInt8>) -> Int {
+        for index in 0..<key.count where key[index] == UInt8(ascii: "?") { return index }
+        return key.count
+    }
+
+    private static func lines(of overrides: [(rule: String, word: StaticString)]) -> [UInt8] {
+        Array(overrides.map { "\($0.word) \($0.rule)" }.joined(separator: "\n").utf8)
     }
 }

@@ -1,0 +1,11 @@
+import HTTPMessage
+
+extension Fields {
+    /// The same lines, over bytes that hold nothing else.
+    package var alone: Fields {
+        var fields = Fields()
+        fields.reserve(byteCount: bytes.count, lineCount: count)
+        for line in lines { fields.append(name: name(of: line), value: value(of: line)) }
+        return fields
+    }
+}

@@ -1,0 +1,137 @@
+import EventLoop
+import HTTPMessage
+import ProxyCore
+import UpstreamTransport
+
+/// A connection that becomes a tunnel: by CONNECT, or by a protocol that the origin has switched to (RFC 9110 §7.8).
+final class ClientTunnel {
+    private var opening: TunnelOpening?
+    /// The connection to the origin or to the upstream proxy, and by whose settings it was opened.
+    private var upstream: (descriptor: Int32, opener: Transport)?
+    private var isIntercepted = false
+    /// The request is a CONNECT that was executed.
+    private(set) var isUsed = false
+
+    func open(for driver: ExchangeDriver) {
+        let transport = driver.worker.transport
+        isUsed = true
+        if transport.intercepts(tunnelTo: origin(of: driver)) {
+            isIntercepted = true
+            return driver.handle(.tunnelOpened(at: driver.now))
+        }
+        if let fault = driver.exchange.tunnelFault { return driver.handle(.upstreamFailed(fault, at: driver.now)) }
+        let opening = transport.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
+        self.opening = opening
+        driver.delivery.connectOutcome = opening.outcome
+        driver.worker.openingTunnels += 1
+    }
+
+    private func origin(of driver: ExchangeDriver) -> Origin {
+        Origin(
+            scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)
+    }
+
+    func opened(_ opening: TunnelOpening, _ descriptor: Int32, for driver: ExchangeDriver) {
+        openingEnded(for: driver)
+        upstream = (descriptor, opening.transport)
+        driver.handle(.tunnelOpened(at: driver.now))
+    }
+
+    func openingEnded(for driver: ExchangeDriver) {
+        opening = nil
+        driver.worker.openingTunnels -= 1
+    }
+
+    func splice(for driver: ExchangeDriver) {
+        if !isIntercepted { driver.recording.noteTunnel(for: driver) }
+        // A tunnel may stand for longer than anybody waits for a recording.
+        driver.leaveRecordings()
+        if isIntercepted { return intercept(for: driver) }
+        guard let connection = driver.connection, let (descriptor, opener) = upstream.take() else { return }
+        connection.output.buffer.append(Tunnel.greeting)
+        guard let client = connection.handOver() else { return closeDescriptor(descriptor) }
+        driver.releaseConnection()
+        let worker = driver.worker
+        let gate =
+            worker.transport.looksIntoTunnels
+            ? ClientHelloInspector(worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia) : nil
+        Tunnel.start(
+            worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
+            gate: gate, owner: driver)
+    }
+
+    private func intercept(for driver: ExchangeDriver) {
+        guard let connection = driver.connection else { return }
+        connection.output.buffer.append(Tunnel.greeting)
+        driver.releaseConnection()
+        connection.user = driver.exchange.incoming.sender?.user ?? []
+        connection.intercept(
+            ConnectInterceptor(
+                driver.worker, to: origin(of: driver), kind: driver.exchange.request.target.hostKind,
+                via: driver.exchange.tunnelVia, on: connection, owner: driver))
+    }
+
+    /// The head goes to the client, and both connections to the tunnel that moves the bytes behind it.
+    func relaySwitched(for driver: ExchangeDriver) {
+        guard let connection = driver.connection, let switched = driver.fetch.takeSwitched() else { return }
+        driver.delivery.writeHead(on: connection) { driver.exchange.writeSwitchedHead(into: &$0) }
+        guard let client = connection.handOver() else { return switched.close() }
+        driver.releaseConnection()
+        Tunnel.start(
+            driver.worker, connection: connection, client: client, upstream: switched, kind: .switched, gate: nil, owner: driver)
+    }
+
+    func exchangeEnded(for driver: ExchangeDriver) {
+        if let opening {
+            opening.cancel()
+            openingEnded(for: driver)
+        }
+        upstream = nil
+        isIntercepted = false
+        isUsed = false
+    }
+}
+
+extension ExchangeDriver: TunnelDelegate {
+    func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
+        note(opening)
+        tunnel.opened(opening, descriptor, for: self)
+    }
+
+    func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
+        tunnel.openingEnded(for: self)
+        note(opening)
+        handle(.upstreamFailed(tellFault(error), at: now))
+        connection?.flush()
+    }
+
+    /// A rule has closed the way for this host, whatever the gate says.
+    var isTunnelClosedByRule: Bool { exchange.tunnelFault != nil }
+
+    /// What became of the opening of a tunnel, for the log.
+    func note(_ opening: TunnelOpening) {
+        delivery.connectOutcome = opening.outcome
+        delivery.judgedChain = opening.chain
+    }
+
+    /// An intercepted tunnel hides its requests after all: it is open.
+    func noteHidden(_ reason: UninspectedReason) {
+        delivery.uninspected = reason
+        recording.noteHiddenTunnel(for: self)
+    }
+
+    func tunnelRefused(_ fault: Fault, _ counts: TunnelCounts) {
+        note(counts)
+        handle(.tunnelRefused(fault, at: now))
+    }
+
+    func tunnelEnded(_ counts: TunnelCounts) {
+        note(counts)
+        handle(.deliveryEnded(isComplete: true, at: now))
+    }
+
+    private func note(_ counts: TunnelCounts) {
+        delivery.note(tunnelled: counts.toClient)
+        upload.note(tunnelled: counts.toUpstream)
+    }
+}

@@ -1,0 +1,105 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ResponseStore
+
+/// Another request's fetch of the same, which is waited for.
+final class FetchJoining {
+    private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
+    /// Runs while the wait is bounded.
+    private var timer: TimerID?
+
+    func join(for driver: ExchangeDriver) {
+        let (worker, epoch) = (driver.worker, driver.epoch)
+        let join = worker.fetches.join(driver.exchange.key) {
+            worker.loop.reply { [self] (shared: SharedFetch) in
+                guard driver.epoch == epoch else { return }
+                let told = joined
+                joined = nil
+                endTimer(for: driver)
+                receive(shared, for: driver)
+                // Only now, so that the fetch sees the reader before it misses the waiter.
+                if let told { told.entry.leave(told.number) }
+                driver.connection?.flush()
+            }
+        }
+        switch join {
+        case .leads(let entry): lead(entry, for: driver)
+        case .waits(let entry, let number, let reply):
+            joined = (entry, number, reply)
+            beginTimer(for: driver)
+        case .shared(let shared): receive(shared, for: driver)
+        case .alone: driver.handle(.fetchesAlone(at: worker.now))
+        }
+    }
+
+    private func lead(_ entry: FetchEntry, for driver: ExchangeDriver) {
+        driver.storing.lead(entry)
+        guard driver.exchange.looksAgainWhenLeading, let stored = driver.newestInMemory else {
+            return driver.handle(.leadsFetch(at: driver.now))
+        }
+        driver.storing.releaseJoined(.complete(stored), for: driver)
+        driver.handle(.fetchShared(stored, at: driver.now))
+    }
+
+    private func receive(_ shared: SharedFetch, for driver: ExchangeDriver) {
+        switch shared {
+        case .complete(let response):
+            driver.handle(.fetchShared(response, at: driver.now))
+        case .pending(let response, let pending):
+            guard let reader = pending.attach() else { return driver.handle(.fetchNotShared(at: driver.now)) }
+            driver.delivery.read(by: reader)
+            let length: BodyLength = pending.plan.length.map { .known($0) } ?? .unknown
+            driver.handle(.fetchShared(response, length: length, at: driver.now))
+        case .notShareable:
+            driver.handle(.fetchNotShared(at: driver.now))
+        case .abandoned:
+            driver.handle(.fetchAbandoned(at: driver.now))
+        }
+    }
+
+    /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
+    func joinBody(for driver: ExchangeDriver) {
+        guard let body = driver.exchange.ranges.joinedBody,
+            let pending = driver.store.pendingResponses(of: driver.exchange.key).first(where: { $0.row == body.row }),
+            let reader = pending.attach()
+        else { return driver.handle(.fetchNotShared(at: driver.now)) }
+        driver.delivery.read(by: reader, from: body.range.lowerBound)
+        let response = driver.exchange.ranges.completion?.partial.response ?? body.response
+        driver.handle(.fetchShared(response, length: .known(body.wholeLength), at: driver.now))
+    }
+
+    // MARK: Ends
+
+    private func beginTimer(for driver: ExchangeDriver) {
+        guard let wait = driver.exchange.longestWait else { return }
+        let timer = driver.loop.makeTimer(driver)
+        self.timer = timer
+        driver.loop.setTimer(timer, afterMilliseconds: Int(wait))
+    }
+
+    private func endTimer(for driver: ExchangeDriver) {
+        if let timer { driver.loop.removeTimer(timer) }
+        timer = nil
+    }
+
+    func tookTooLong(for driver: ExchangeDriver) {
+        guard leave(for: driver) else { return }
+        driver.handle(.waitEnded(at: driver.now))
+        driver.connection?.flush()
+    }
+
+    func exchangeEnded(for driver: ExchangeDriver) { if joined != nil || timer != nil { _ = leave(for: driver) } }
+
+    /// Waits no longer for what it has joined.
+    /// - Returns: whether it did wait.
+    private func leave(for driver: ExchangeDriver) -> Bool {
+        endTimer(for: driver)
+        guard let joined else { return false }
+        self.joined = nil
+        driver.loop.forget(joined.reply)
+        joined.entry.leave(joined.number)
+        return true
+    }
+}

@@ -1,0 +1,461 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+import ResponseStore
+import UpstreamTransport
+
+/// The exchange with the origin: the request goes out, the response comes in and goes where the exchange said.
+final class OriginFetch {
+    /// Where the origin's content goes.
+    enum Mode: UInt8 {
+        /// Nothing is expected yet, or no longer.
+        case none
+        /// To the client alone.
+        case direct
+        /// To the client, and gathered to be stored as one piece when it is complete.
+        case gathering
+        /// Into a recording, and to the client what it asked for of it.
+        case recording
+        /// Into the store; the client reads from there.
+        case pending
+        /// Gathered, to be checked before anything is sent.
+        case checking
+        /// The check is under way.
+        case checked
+    }
+
+    private(set) var mode: Mode = .none
+    @exclusivity(unchecked) private(set) var upstream: OriginExchange?
+    /// What the upstream has become by a 101, until it is decided.
+    private var switched: SwitchedConnection?
+    /// The origin's latest head, on its way into the exchange.
+    private let receivedHead = ReceivedHead()
+    private(set) var metrics = ExchangeMetrics()
+    /// Counts the fetches, so that a wake-up that comes too late is recognised.
+    private(set) var number: UInt64 = 0
+    private var isPaused = false
+    /// The upstream at hand has been asked for the rest of a body that broke off, and has not answered.
+    private var isContinuing = false
+    /// The rest is to be asked for when what lies in the pipe has left.
+    private(set) var isContinuationDue = false
+    /// The origin's content is complete while it is still being checked.
+    private(set) var hasEnded = false
+    private(set) var receivedCount: UInt64 = 0
+    /// The client has the part that it asked for, and the store is to have the whole.
+    private(set) var isForStore = false
+
+    /// The origin's answer is still under way.
+    var isActive: Bool { upstream != nil || isContinuationDue }
+
+    func resetMetrics() { metrics = ExchangeMetrics() }
+
+    /// Nothing of the origin's is expected any more.
+    func reset(for driver: ExchangeDriver) {
+        mode = .none
+        upstream = nil
+        if let switched {
+            switched.close()
+            self.switched = nil
+        }
+        number &+= 1
+        isPaused = false
+        isContinuing = false
+        isContinuationDue = false
+        hasEnded = false
+        receivedCount = 0
+        isForStore = false
+        driver.storing.reset()
+        driver.checking.reset()
+        driver.recording.fetchEnded()
+    }
+
+    func go(by mode: Mode) { self.mode = mode }
+
+    // MARK: The request
+
+    func start(for driver: ExchangeDriver) {
+        let isForSwitch = driver.exchange.incoming.isForSwitch
+        // What was joined, if anything was, could not be used.
+        driver.delivery.readNothing()
+        reset(for: driver)
+        driver.storing.fetchBegins(for: driver)
+        if isForSwitch { driver.recording.noteUnrecordedSwitch(for: driver) }
+        open(body: driver.upload.framing, isForSwitch: isForSwitch, for: driver) { driver.exchange.writeForwardedHead(into: &$0) }
+        if let upstream { driver.upload.begin(to: upstream, for: driver) }
+        if !driver.upload.isComplete { driver.requestBodyArrived() }
+    }
+
+    private func open(
+        body: BodyFraming, isForSwitch: Bool = false, for driver: ExchangeDriver, _ writeHead: (inout [UInt8]) -> Void
+    ) {
+        var head: [UInt8] = []
+        head.reserveCapacity(1024)
+        writeHead(&head)
+        let transport = driver.worker.transport
+        let asksForTunnel = transport.asksForTunnel(to: driver.exchange.originScheme)
+        upstream = transport.open(
+            UpstreamRequest(
+                of: driver.exchange, head: head, body: body, asksForTunnel: asksForTunnel, isForSwitch: isForSwitch),
+            delegate: driver)
+    }
+
+    // MARK: The response
+
+    func receive(informational head: borrowing ResponseHead, for driver: ExchangeDriver) {
+        if isContinuing { return }
+        driver.recording.record(informational: head)
+        driver.delivery.sendInformational(for: driver) { driver.exchange.writeInformational(head, into: &$0) }
+        driver.connection?.flush()
+    }
+
+    func receive(_ head: inout ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver) {
+        if isContinuing { return receive(continued: head, framing, from: upstream, for: driver) }
+        swap(&receivedHead.head, &head)
+        noteMetrics(of: upstream, for: driver)
+        let chain = metrics.trustMark > 0 ? upstream.recordedChain.flatMap(driver.store.shared) : nil
+        driver.handle(
+            .upstreamHead(
+                receivedHead, body: framing.bodyLength, trust: metrics.trustMark, chain: chain, at: driver.now))
+        driver.connection?.flushSoon()
+    }
+
+    /// The origin has answered 101.
+    func receive(
+        switching head: inout ResponseHead, from upstream: OriginExchange, on connection: SwitchedConnection,
+        for driver: ExchangeDriver
+    ) {
+        self.upstream = nil
+        switched = connection
+        swap(&receivedHead.head, &head)
+        noteMetrics(of: upstream, for: driver)
+        driver.handle(.protocolSwitched(receivedHead, at: driver.now))
+        driver.connection?.flushSoon()
+    }
+
+    func takeSwitched() -> SwitchedConnection? { switched.take() }
+
+    private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
+        metrics = upstream.metrics
+        // A later connection for the same request may be one that was used before.
+        driver.delivery.note(upstream.judgedChain)
+    }
+
+    func receive(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
+        receivedCount += UInt64(bytes.count)
+        switch mode {
+        case .none, .checked: break
+        case .direct: sendDirect(bytes, for: driver)
+        case .recording: driver.recording.record(bytes, for: driver)
+        case .gathering:
+            driver.storing.gather(bytes, for: driver)
+            abandonUnlessWanted(for: driver)
+        case .pending:
+            if driver.storing.append(bytes, for: driver) {
+                driver.delivery.pump(for: driver)
+                abandonUnlessWanted(for: driver)
+            }
+        case .checking: driver.checking.gather(bytes, for: driver)
+        }
+        driver.connection?.flushSoon()
+    }
+
+    func sendDirect(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
+        guard let connection = driver.connection, driver.exchange.delivery.sendsContent else { return }
+        driver.delivery.append(bytes, to: connection)
+        let window = driver.worker.settings.proxyLimits.relayWindow
+        if connection.output.pendingCount >= window {
+            connection.flush()
+            if let connection = driver.connection, connection.output.pendingCount >= window { pauseIfPassedOn() }
+        }
+    }
+
+    private func pauseIfPassedOn() {
+        switch mode {
+        case .direct, .gathering, .recording: pause()
+        case .none, .pending, .checking, .checked: break
+        }
+    }
+
+    /// So many bytes of the content went into the pipe.
+    func divert(_ count: Int, for driver: ExchangeDriver) {
+        receivedCount += UInt64(count)
+        driver.delivery.divert(count, for: driver)
+    }
+
+    func end(_ trailers: Fields, for driver: ExchangeDriver) {
+        upstream = nil
+        if continuesShortPiece(for: driver) { return }
+        let trailers = driver.exchange.relayed(trailers)
+        switch mode {
+        case .none: finish(for: driver)
+        case .checked: hasEnded = true
+        case .direct:
+            finish(for: driver)
+            endDirect(trailers, for: driver)
+        case .recording:
+            driver.recording.end(trailers, for: driver)
+            finish(for: driver)
+            endDirect(trailers, for: driver)
+        case .gathering:
+            driver.storing.storeGathered(trailers, for: driver)
+            finish(for: driver)
+            endDirect(trailers, for: driver)
+        case .pending:
+            driver.storing.finish(trailers, for: driver)
+            finish(for: driver)
+            endPending(isComplete: true, for: driver)
+        case .checking:
+            hasEnded = true
+            driver.checking.check(for: driver)
+        }
+        driver.connection?.flushSoon()
+        driver.giveBackIfDone()
+    }
+
+    func fail(_ error: TransportError, from upstream: OriginExchange, for driver: ExchangeDriver) {
+        noteMetrics(of: upstream, for: driver)
+        self.upstream = nil
+        let fault = driver.tellFault(error)
+        if continues(brokenBy: fault, for: driver) { return }
+        broke(fault, for: driver)
+    }
+
+    /// The rest of the request does not come.
+    func fail(byRequest fault: Fault, for driver: ExchangeDriver) {
+        upstream?.cancel()
+        finish(for: driver)
+        if driver.exchange.state == .delivering {
+            driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
+        } else {
+            driver.handle(.upstreamFailed(fault, at: driver.now))
+        }
+    }
+
+    /// What was to come of the origin's message does not come.
+    private func broke(_ fault: Fault, for driver: ExchangeDriver) {
+        driver.recording.end(failedBy: fault, for: driver)
+        switch mode {
+        case .none, .checking:
+            mode = .none
+            driver.handle(.upstreamFailed(fault, at: driver.now))
+            finish(for: driver)
+        case .checked: break
+        case .direct, .gathering, .recording:
+            driver.storing.noteIncomplete(for: driver)
+            finish(for: driver)
+            driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
+        case .pending:
+            driver.storing.abort()
+            finish(for: driver)
+            endPending(isComplete: false, for: driver)
+        }
+        driver.connection?.flushSoon()
+        driver.giveBackIfDone()
+    }
+
+    private func endDirect(_ trailers: Fields, for driver: ExchangeDriver) {
+        driver.delivery.endChunks(trailers, for: driver)
+        driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
+    }
+
+    /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
+    private func endPending(isComplete: Bool, for driver: ExchangeDriver) {
+        guard driver.exchange.isBackground else { return driver.delivery.pump(for: driver) }
+        driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
+    }
+
+    /// The origin's part is over. Whoever still waits for it asks for itself.
+    private func finish(for driver: ExchangeDriver) {
+        driver.recording.drop(for: driver)
+        driver.storing.releaseJoined(.notShareable, for: driver)
+        reset(for: driver)
+    }
+
+    // MARK: Where the content goes
+
+    /// The exchange has decided: the head goes to the client, the content to it and perhaps into the store.
+    func relay(store: Bool, for driver: ExchangeDriver) {
+        mode = .direct
+        if store { driver.storing.begin(for: driver) }
+        if driver.exchange.isBackground { return relayToNobody(for: driver) }
+        driver.delivery.sendRelayed(mode, for: driver)
+    }
+
+    /// The content goes into the store, or nowhere.
+    private func relayToNobody(for driver: ExchangeDriver) {
+        guard mode == .direct else { return }
+        discard(for: driver)
+        driver.storing.releaseJoined(.notShareable, for: driver)
+        driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
+    }
+
+    // MARK: Back-pressure
+
+    func pause() {
+        guard let upstream, !isPaused else { return }
+        isPaused = true
+        upstream.pauseReading()
+    }
+
+    func resume(for driver: ExchangeDriver) {
+        guard let upstream, isPaused, !driver.recording.isBehind else { return }
+        isPaused = false
+        upstream.resumeReading()
+    }
+
+    // MARK: A body that breaks off
+    //
+    // It is continued by another exchange with the origin; what has come stays where it went.
+
+    /// - Returns: whether the fetch goes on.
+    private func continues(brokenBy fault: Fault, for driver: ExchangeDriver) -> Bool {
+        guard mayContinue(for: driver), driver.exchange.continues(after: receivedCount, brokenBy: fault) else { return false }
+        continueWhenDrained(for: driver)
+        return true
+    }
+
+    /// - Returns: whether what has ended was only a piece of what is wanted, and the fetch goes on.
+    private func continuesShortPiece(for driver: ExchangeDriver) -> Bool {
+        guard mayContinue(for: driver), driver.exchange.continuesShortPiece(after: receivedCount) else { return false }
+        continueWhenDrained(for: driver)
+        return true
+    }
+
+    private func mayContinue(for driver: ExchangeDriver) -> Bool {
+        switch mode {
+        case .none, .checked, .recording: false
+        case .direct, .gathering, .pending, .checking: driver.connection != nil || isWanted(for: driver)
+        }
+    }
+
+    /// What lies in the pipe has to leave first: the beginning of the rest comes with its head, by way of the buffer before it.
+    private func continueWhenDrained(for driver: ExchangeDriver) {
+        isPaused = false
+        isContinuationDue = true
+        if driver.delivery.pipe == nil || driver.connection?.output.hasTail != true { continueNow(for: driver) }
+    }
+
+    func continueNow(for driver: ExchangeDriver) {
+        isContinuationDue = false
+        isContinuing = true
+        open(body: .none, for: driver) { driver.exchange.writeContinuedHead(into: &$0) }
+    }
+
+    private func receive(
+        continued head: borrowing ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver
+    ) {
+        isContinuing = false
+        // Under other policies, or of another chain than stands with what was begun, it is not the rest of that.
+        guard driver.exchange.isOfSameServer(trust: upstream.metrics.trustMark, chain: upstream.recordedChain),
+            driver.exchange.acceptsContinuation(copy head, body: framing.bodyLength)
+        else {
+            upstream.cancel()
+            self.upstream = nil
+            return broke(.responseIncomplete, for: driver)
+        }
+        if !driver.exchange.keepsContinued(by: copy head, at: driver.now) {
+            driver.storing.stopKeeping(for: driver)
+            // Nobody reads it, and the store is not to have it.
+            if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
+        }
+        if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
+    }
+
+    // MARK: Ends
+
+    /// The fetch is let go. One without content comes to its end by itself, and its connection is used again.
+    func discard(for driver: ExchangeDriver) {
+        if driver.exchange.upstream.body != .none { upstream?.cancel() }
+        reset(for: driver)
+    }
+
+    func stop(for driver: ExchangeDriver) {
+        upstream?.cancel()
+        reset(for: driver)
+    }
+
+    /// The client has left. Others may be waiting for the same response, or reading it; then the fetch goes on for them.
+    func cancel(for driver: ExchangeDriver) {
+        let ownReaders = driver.delivery.reader == nil ? 0 : 1
+        switch mode {
+        case .gathering where isWanted(for: driver), .pending where isWanted(besides: ownReaders, for: driver):
+            driver.worker.keepRunning(driver)
+        case .recording where driver.recording.goesOn(for: driver):
+            driver.worker.keepRunning(driver)
+            // It may have waited for the client that has left.
+            resume(for: driver)
+        case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandon(for: driver)
+        }
+    }
+
+    /// A client that asks for many parts has the whole fetched as often: one of these goes on.
+    func completeForStore(for driver: ExchangeDriver) {
+        isForStore = !driver.storing.isFetchedElsewhere(for: driver)
+        cancel(for: driver)
+    }
+
+    private func isWanted(besides readers: Int = 0, for driver: ExchangeDriver) -> Bool {
+        driver.exchange.isWanted(
+            by: driver.storing.demand(isForStore: isForStore, receivedCount: receivedCount, besides: readers))
+    }
+
+    /// Its own client has left, and perhaps the last of the others by now.
+    private func abandonUnlessWanted(for driver: ExchangeDriver) {
+        if driver.connection == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
+    }
+
+    func abandon(for driver: ExchangeDriver) {
+        driver.recording.drop(for: driver)
+        driver.storing.noteIncomplete(for: driver)
+        upstream?.cancel()
+        driver.storing.abort()
+        driver.storing.releaseJoined(.abandoned, for: driver)
+        reset(for: driver)
+        if driver.exchange.isBackground { driver.handle(.deliveryEnded(isComplete: false, at: driver.now)) }
+        driver.giveBackIfDone()
+    }
+}
+
+/// A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
+extension ExchangeDriver: OriginExchangeDelegate {
+    func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
+        if upstream == fetch.upstream { fetch.receive(informational: head, for: self) }
+    }
+
+    func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
+        if upstream == fetch.upstream { fetch.receive(&head, framing, from: upstream, for: self) }
+    }
+
+    func exchange(_ upstream: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
+        if upstream == fetch.upstream { fetch.receive(bytes, for: self) }
+    }
+
+    func exchange(_ upstream: OriginExchange, didDivertBody count: Int) { fetch.divert(count, for: self) }
+
+    func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
+        if upstream == fetch.upstream { fetch.end(copy trailers, for: self) }
+    }
+
+    func exchange(
+        _ upstream: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
+    ) {
+        guard upstream == fetch.upstream else { return connection.close() }
+        fetch.receive(switching: &head, from: upstream, on: connection, for: self)
+    }
+
+    func exchange(_ upstream: OriginExchange, didFailWith error: TransportError) {
+        if upstream == fetch.upstream { fetch.fail(error, from: upstream, for: self) }
+    }
+
+    func exchangeIsReadyForBody(_ upstream: OriginExchange) {
+        if upstream == fetch.upstream { upload.originTakesMore(for: self) }
+    }
+
+    /// The fault, of which the exchange is told what a client is to learn besides.
+    func tellFault(_ error: TransportError) -> Fault {
+        if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure))) }
+        return FaultMapping.fault(error)
+    }
+}

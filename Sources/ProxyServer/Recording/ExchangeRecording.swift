@@ -1,0 +1,319 @@
+import AccessLog
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import Recordings
+import ServerTrust
+import Snapshots
+
+/// What recordings have to do with an exchange: they are asked for the response, or record it. A recording gets the whole of what the
+/// origin sends, the client what it asked for of it.
+final class ExchangeRecording {
+    /// `nil` where nothing is recorded or replayed.
+    private var recordings: ActiveRecordings?
+    /// Where the exchange is recorded.
+    private var recorder: ExchangeRecorder?
+    /// The same, where the log's line waits for what it comes to.
+    private var loggedRecorder: ExchangeRecorder?
+    /// The recording is behind: until it has caught up, the origin is not read.
+    private(set) var isBehind = false
+
+    var isActive: Bool { recordings != nil }
+
+    func begin(_ active: ActiveRecordings) { recordings = active }
+
+    func leave() { recordings = nil }
+
+    func fetchEnded() { isBehind = false }
+
+    // MARK: Replaying
+
+    func lookUp(for driver: ExchangeDriver) {
+        guard let layers = recordings?.layers else {
+            return receive(.missed(.notRecorded, nearest: nil), from: nil, for: driver)
+        }
+        if let known = rememberedAnswer(for: driver) { return receive(known, from: layers, for: driver) }
+        let epoch = driver.epoch
+        let reply = driver.loop.reply { [self] (answer: LayerAnswer) in
+            guard driver.epoch == epoch else { return }
+            driver.delivery.note(recording: member(of: answer, in: layers, for: driver))
+            remember(answer, for: driver)
+            receive(answer, from: layers, for: driver)
+            driver.connection?.flush()
+        }
+        let wantsNearest = driver.exchange.mode == .replay && !driver.exchange.context.replaysStore
+        layers.find(
+            query(of: layers, wantsNearest: wantsNearest, for: driver),
+            searchLimit: driver.exchange.context.limits.waitingSearches
+        ) { reply.send($0) }
+    }
+
+    func findNearest(for driver: ExchangeDriver) {
+        guard let layers = recordings?.layers else { return driver.handle(.nearestFound(nil, at: driver.now)) }
+        let epoch = driver.epoch
+        let reply = driver.loop.reply { (nearest: NearMissReport?) in
+            guard driver.epoch == epoch else { return }
+            driver.handle(.nearestFound(nearest, at: driver.now))
+            driver.connection?.flush()
+        }
+        layers.findNearest(
+            query(of: layers, wantsNearest: true, for: driver), searchLimit: driver.exchange.context.limits.waitingSearches
+        ) { reply.send($0) }
+    }
+
+    private func query(of layers: ReplaySources, wantsNearest: Bool, for driver: ExchangeDriver) -> RecordingQuery {
+        let scope: [UInt8] =
+            switch layers.terms.scope {
+            case .server: []
+            case .user: driver.exchange.incoming.sender?.user ?? []
+            case .address: Array(driver.peer.address.description.utf8)
+            }
+        return RecordingQuery(request: request(for: driver), scope: scope, now: driver.now, wantsNearest: wantsNearest)
+    }
+
+    /// The request as recordings know it: its content, or its digest.
+    private func request(isForRecording: Bool = false, for driver: ExchangeDriver) -> RequestToMatch {
+        let recorded = driver.exchange.recordedRequest(isForRecording: isForRecording)
+        return RequestToMatch(
+            method: recorded.method, uri: recorded.uri, fields: recorded.fields, body: content(of: driver.upload))
+    }
+
+    private func content(of upload: RequestUpload) -> RequestToMatch.Body {
+        if upload.isComplete, let body = upload.longContent?.body(length: upload.receivedCount) { return body }
+        return upload.content.isEmpty ? .none : .octets(upload.content)
+    }
+
+    private func receive(_ known: ReplayedAnswer, from layers: ReplaySources, for driver: ExchangeDriver) {
+        driver.delivery.note(recording: known.logMember)
+        sendEarlyHints(known.earlyHints, for: driver)
+        if let body = known.body {
+            driver.delivery.read(recorded: RecordedBodyPlace(layers: layers, layer: known.layer, body: body))
+        }
+        driver.handle(
+            .recordingFound(known.stored, isLengthTold: true, layer: UInt8(clamping: known.layer), at: driver.now))
+    }
+
+    private func receive(_ answer: LayerAnswer, from layers: ReplaySources?, for driver: ExchangeDriver) {
+        if case .found(_, let place) = answer { sendEarlyHints(place.earlyHints, for: driver) }
+        let replayLookup: ReplayLookup
+        switch answer {
+        case .found(.response(let stored, let isLengthTold, _), let place):
+            if let body = place.body, let layers {
+                driver.delivery.read(recorded: RecordedBodyPlace(layers: layers, layer: place.layer, body: body))
+            }
+            return driver.handle(
+                .recordingFound(
+                    stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer), at: driver.now))
+        case .found(.broken(let stored, let toldLength, let failure), let place):
+            replayLookup = .broken(
+                stored, length: toldLength.map { .known($0) } ?? .unknown, by: failure.kind.fault,
+                layer: UInt8(clamping: place.layer))
+            if let layers {
+                driver.delivery.read(recorded: RecordedBodyPlace(layers: layers, layer: place.layer, body: place.body))
+            }
+        case .found(.failure(let failure), let place):
+            replayLookup = .failed(failure.kind.fault, layer: UInt8(clamping: place.layer))
+        case .missed(let reason, let nearest):
+            replayLookup = .missed(reason: reason.word, nearest: nearest)
+        case .damaged: replayLookup = .damaged
+        }
+        driver.handle(.recordingLookedUp(replayLookup, at: driver.now))
+    }
+
+    private func sendEarlyHints(_ hints: [Fields], for driver: ExchangeDriver) {
+        for fields in hints {
+            driver.delivery.sendInformational(for: driver) { driver.exchange.writeEarlyHints(fields, into: &$0) }
+        }
+    }
+
+    // MARK: What a loop remembers
+
+    /// What is remembered is of the active settings, and is told by the head alone.
+    private func isRemembered(for driver: ExchangeDriver) -> Bool {
+        recordings === driver.worker.recordings && driver.upload.content.isEmpty && driver.upload.longContent == nil
+            && !driver.exchange.obligations.rewritesKey
+    }
+
+    private func rememberedAnswer(for driver: ExchangeDriver) -> ReplayedAnswer? {
+        guard let memory = driver.worker.replayMemory, isRemembered(for: driver) else { return nil }
+        let head = driver.exchange.requestFieldBytes
+        let uri = driver.exchange.key
+        return memory.answer(to: head.span, uri: uri.span)
+    }
+
+    private func remember(_ answer: LayerAnswer, for driver: ExchangeDriver) {
+        guard case .found(.response(let stored, _, isLasting: true), let place) = answer, isRemembered(for: driver) else {
+            return
+        }
+        let head = driver.exchange.requestFieldBytes
+        let uri = driver.exchange.key
+        driver.worker.remember(
+            ReplayedAnswer(head: head.span, uri: uri.span, stored, place, logMember: driver.delivery.recordingMember))
+    }
+
+    // MARK: Recording
+
+    func beginRecording(for driver: ExchangeDriver) {
+        guard let file = recordings?.file else { return }
+        let isLogged = driver.accessLog.tellsMembers
+        recorder = file.begin(request(isForRecording: true, for: driver), isLogged: isLogged)
+        if isLogged { loggedRecorder = recorder }
+    }
+
+    /// The head of a response that is recorded goes to the client.
+    func relay(for driver: ExchangeDriver) {
+        driver.fetch.go(by: .recording)
+        recordHead(for: driver)
+        driver.delivery.sendRecorded(for: driver)
+    }
+
+    func record(informational head: borrowing ResponseHead) {
+        guard let recorder, let fields = Exchange.recordedHints(head) else { return }
+        recorder.earlyHints(fields)
+    }
+
+    private func recordHead(for driver: ExchangeDriver) {
+        guard let recorder else { return }
+        if driver.exchange.isResponseUnshared, !recorder.file.keepsUnshared {
+            return drop(because: "no_store", for: driver)
+        }
+        let (status, reason, fields) = driver.exchange.recordedHead()
+        recorder.head(status: status, reason: reason, fields: fields)
+    }
+
+    /// Content of the origin's response.
+    func record(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
+        if let recorder {
+            var octets: [UInt8] = []
+            octets.append(bytes)
+            recorder.append(octets)
+        }
+        sendWanted(bytes, for: driver)
+        waitForDisk(for: driver)
+    }
+
+    /// What the client asked for of these bytes.
+    private func sendWanted(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
+        guard driver.exchange.delivery.sendsContent else { return }
+        guard driver.exchange.delivery.range != nil else { return driver.fetch.sendDirect(bytes, for: driver) }
+        let end = driver.fetch.receivedCount
+        guard let wanted = driver.delivery.wanted(of: end - UInt64(bytes.count)..<end) else { return }
+        driver.fetch.sendDirect(bytes.extracting(wanted), for: driver)
+    }
+
+    /// The disk is not to fall behind by more than the window.
+    private func waitForDisk(for driver: ExchangeDriver) {
+        let limits = driver.worker.settings.proxyLimits
+        guard let recorder, !isBehind, recorder.file.isBehind(limits.recordedWindow) else { return }
+        driver.fetch.pause()
+        isBehind = true
+        let number = driver.fetch.number
+        let reply = driver.loop.reply { [self] (_: Void) in
+            guard driver.fetch.number == number else { return }
+            isBehind = false
+            let isClientBehind = (driver.connection?.output.pendingCount ?? 0) >= limits.relayWindow
+            if !isClientBehind { driver.fetch.resume(for: driver) }
+        }
+        recorder.file.whenCaughtUp { reply.send(()) }
+    }
+
+    func end(_ trailers: Fields, for driver: ExchangeDriver) { end(trailers, failure: nil, for: driver) }
+
+    /// The origin failed, or what it sent broke off. What is none of its faults is not recorded as one.
+    func end(failedBy fault: Fault, for driver: ExchangeDriver) {
+        guard recorder != nil else { return }
+        guard let failure = RecordedFailure(fault) else { return drop(for: driver) }
+        end(Fields(), failure: failure, for: driver)
+    }
+
+    private func end(_ trailers: Fields, failure: RecordedFailure?, for driver: ExchangeDriver) {
+        guard let recorder else { return }
+        let upload = driver.upload
+        if upload.longContent != nil, !upload.isComplete { return drop(because: "request_unread", for: driver) }
+        self.recorder = nil
+        recorder.finish(
+            ExchangeRecorder.End(
+                times: times(of: driver),
+                protocolName: Array(driver.exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8),
+                trailers: trailers, chain: driver.exchange.upstream.chain?.octets, failure: failure,
+                requestBody: upload.longContent?.body(length: upload.receivedCount),
+                isUnshared: driver.exchange.isResponseUnshared))
+    }
+
+    private func times(of driver: ExchangeDriver) -> RecordedTimes {
+        let metrics = driver.fetch.metrics
+        var times = RecordedTimes(started: driver.exchange.trace.receivedAt)
+        times[.blocked] = Int64(metrics.queueTime)
+        if !metrics.isConnectionReused {
+            times[.dns] = Int64(metrics.lookUpTime)
+            times[.connect] = Int64(max(0, metrics.connectTime - metrics.lookUpTime - metrics.handshakeTime))
+            if metrics.trustMark > 0 { times[.tls] = Int64(metrics.handshakeTime) }
+        }
+        let wait = max(0, metrics.firstByteTime - metrics.connectTime - metrics.queueTime)
+        times[.wait] = Int64(wait)
+        let total = driver.loop.now.microseconds(since: driver.startedAt)
+        times[.receive] = max(0, Int64(total) - Int64(metrics.firstByteTime))
+        return times
+    }
+
+    /// The exchange ends without an answer of the origin's that could be recorded.
+    func drop(for driver: ExchangeDriver) { drop(because: "left", for: driver) }
+
+    private func drop(because reason: String, for driver: ExchangeDriver) {
+        guard let recorder else { return }
+        self.recorder = nil
+        recorder.drop()
+        noteUnrecorded(recorder.file, reason, for: driver)
+    }
+
+    /// Its client has left: what has an end is recorded to it.
+    func goesOn(for driver: ExchangeDriver) -> Bool { recorder != nil && driver.exchange.isRecordedToTheEnd }
+
+    private func noteUnrecorded(_ file: RecordingFile, _ reason: String, for driver: ExchangeDriver) {
+        var text: [UInt8] = []
+        driver.exchange.withHeads { request, _ in text.append(request.span(of: request.rawTargetBeforeQuery)) }
+        file.noteUnrecorded(String(decoding: text, as: UTF8.self), reason)
+    }
+
+    /// A request for WebSocket goes to the origin by itself: neither what is said behind its 101 nor another response to it is recorded.
+    func noteUnrecordedSwitch(for driver: ExchangeDriver) {
+        if driver.exchange.mode.records, let file = recordings?.file { noteUnrecorded(file, "websocket", for: driver) }
+    }
+
+    /// What goes through a tunnel is not recorded.
+    func noteTunnel(for driver: ExchangeDriver) {
+        if driver.exchange.mode.records { noteTunnel(in: recordings, for: driver) }
+    }
+
+    /// An intercepted tunnel is not, after all. The recordings that the exchange had were given back with its CONNECT.
+    func noteHiddenTunnel(for driver: ExchangeDriver) {
+        if driver.exchange.mode.records { noteTunnel(in: driver.worker.recordings, for: driver) }
+    }
+
+    private func noteTunnel(in recordings: ActiveRecordings?, for driver: ExchangeDriver) {
+        recordings?.file?.noteTunnel(
+            to: String(decoding: driver.exchange.originHost, as: UTF8.self) + ":\(driver.exchange.originPort)")
+    }
+
+    // MARK: The log
+
+    /// - Returns: where the log's line waits for what the recording comes to.
+    func takeLoggedRecorder() -> ExchangeRecorder? { loggedRecorder == nil ? nil : loggedRecorder.take() }
+
+    private func member(of answer: LayerAnswer, in layers: ReplaySources, for driver: ExchangeDriver) -> [UInt8] {
+        guard driver.accessLog.tellsMembers, case .found(_, let place) = answer else { return [] }
+        return RecordingMember.members(layer: Array(layers.names[place.layer].utf8), digest: place.digest)
+    }
+
+    /// What recordings had to do with the request, for the log.
+    func member(for driver: ExchangeDriver) -> [UInt8] {
+        let nearest: [UInt8] =
+            if case .missed(_, let report?)? = driver.exchange.replayLookup { report.summary } else { [] }
+        switch driver.exchange.trace.recording {
+        case .replayed: return driver.delivery.recordingMember
+        case .recorded: return RecordingMember.members(layer: Array("new".utf8))
+        case .missed: return RecordingMember.members(nearest: nearest)
+        case nil: return []
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ProxyCore
+import Recordings
+import Snapshots
+
+// What recordings call a miss and a failure, in the words of `ProxyCore` and back.
+
+extension MissReason {
+    var word: StaticToken {
+        switch self {
+        case .notRecorded: "not_recorded"
+        case .varies: "varies"
+        case .otherSecret: "other_secret"
+        case .later: "later"
+        case .exhausted: "exhausted"
+        }
+    }
+}
+
+extension RecordedFailure.Kind {
+    /// As it is given again.
+    var fault: Fault {
+        switch self {
+        case .cutShort: .responseIncomplete
+        case .refused: .connectionRefused
+        case .timedOut: .responseTimeout(phase: "recorded")
+        case .malformed: .malformedResponse(detail: "recorded")
+        }
+    }
+}
+
+extension RecordedFailure {
+    /// - Returns: `nil` for a fault that is none of the origin's or the way's to it.
+    init?(_ fault: Fault) {
+        let row = GatewayError(fault)
+        guard row.origin == .upstream else { return nil }
+        let kind: Kind =
+            switch fault {
+            case .responseIncomplete: .cutShort
+            case .nameLookUpTimeout, .connectionTimeout, .responseTimeout: .timedOut
+            case .malformedResponse, .responseFieldsTooLarge, .unexpectedUpgrade, .unexpectedNotModified: .malformed
+            default: .refused
+            }
+        self.init(kind, code: "\(row.code.text)")
+    }
+}
