@@ -21,7 +21,7 @@ struct StoragePlanTests {
         #expect(StoragePlan(body: body, part: nil, cutsPart: cutsPart, gatheredLength: 100) == plan)
     }
 
-    private static let part = Exchange.Part(start: 10, whole: 1000)
+    private static let part = RangeState.Part(start: 10, whole: 1000)
 
     @Test("A part is streamed, however short it is")
     func streamsParts() {
