@@ -142,7 +142,7 @@ struct HouseRulesTests {
         arguments: ["Exchange", "ExchangeDriver", "LoopWorker", "ClientConnection", "UpstreamExchange"])
     func typesStandTogether(type: String) throws {
         let declaration = try Regex(
-            "^(package |public |final |private |fileprivate )*(class|struct|enum|actor|extension) \(type)\\b")
+            "^(package |public |final |private |fileprivate )*(class|struct|enum|actor|extension) \(type)\\b(?!\\.)")
         let files = Repository.sources.filter { file in file.code.contains { $0.text.contains(declaration) } }
         #expect((1...8).contains(files.count), "\(type) stands in \(files.map(\.path))")
     }
