@@ -256,7 +256,9 @@ final class ResponseStoring {
         if !isOutdated(for: driver) {
             for one in driver.exchange.changes.freshened { driver.store.freshen(one.old, as: one.new, since: moment) }
         }
-        guard let selected = driver.exchange.cache.selected, driver.exchange.changes.freshened.contains(where: { $0.new === selected }) else {
+        guard let selected = driver.exchange.cache.selected,
+            driver.exchange.changes.freshened.contains(where: { $0.new === selected })
+        else {
             return
         }
         releaseJoined(.complete(selected), for: driver)
