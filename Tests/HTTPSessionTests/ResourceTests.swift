@@ -61,7 +61,7 @@ struct ResourceTests {
         let loader = ResourceLoader(try HTTPSession.plain()) { $0.text }
         let uri = origin.uri("/one")
         let tasks = (0..<10).map { _ in Task { try await loader.value(uri) } }
-        try await until { !origin.requestHeads.isEmpty }
+        try await until { !origin.requestHeads.isEmpty && loader.callers == 10 }
         tasks[0].cancel()
         #expect(try await HTTPSession.failure { try await tasks[0].value }.code == .cancelled)
         gate.open()
@@ -70,11 +70,32 @@ struct ResourceTests {
         #expect(origin.requestHeads.count == 1)
         let slow = origin.uri("/slow")
         let last = (0..<2).map { _ in Task { try await loader.value(slow) } }
-        try await until { origin.requestHeads.count == 2 }
+        try await until { origin.requestHeads.count == 2 && loader.callers == 2 }
         for task in last { task.cancel() }
         for task in last { _ = await task.result }
         // The loader hears of the end of a transfer after the origin does.
         try await until { origin.openCount <= 1 && loader.counts.active == 0 }
+    }
+
+    @Test("A caller that comes as a transfer ends begins no second one")
+    func sharesAtTheEnd() async throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let loader = ResourceLoader(try HTTPSession.plain()) { $0.text }
+        for number in 0..<200 {
+            let uri = origin.uri("/\(number)")
+            try await withThrowingTaskGroup(of: String.self) { group in
+                // Some begin before the transfer ends, some as it ends, some after it.
+                for caller in 0..<40 {
+                    group.addTask {
+                        for _ in 0..<(caller * 4) { await Task.yield() }
+                        return try await loader.value(uri)
+                    }
+                }
+                for try await value in group { #expect(value == "/\(number)") }
+            }
+            #expect(origin.requestHeads.count == number + 1)
+        }
     }
 
     @Test("A few at once, the others in their order", arguments: [true, false])

@@ -55,17 +55,19 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         _ target: String, variant: String = "", fields: HTTPFields = HTTPFields()
     ) async throws(SessionError) -> Value {
         let key = target + " " + variant
-        if let known = cache.value(for: key) { return known }
         let wakeup = Wakeup<Result<Value, SessionError>>()
-        let number: UInt64 = state.withLock { state in
+        let (known, number): (Value?, UInt64) = state.withLock { state in
+            // `run` caches the value before it removes the load. In the other order a caller could find neither and start a second load.
+            if state.loads[key] == nil, let known = cache.value(for: key) { return (known, 0) }
             state.nextNumber += 1
             if state.loads[key] == nil {
                 state.loads[key] = Load(request: HTTPRequest(.get, target, fields: fields))
                 state.queue.append(key)
             }
             state.loads[key]?.waiters[state.nextNumber] = wakeup
-            return state.nextNumber
+            return (nil, state.nextNumber)
         }
+        if let known { return known }
         beginNext()
         return try await withTaskCancellationHandler {
             await wakeup.value()
@@ -76,6 +78,9 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
 
     /// How many transfers are under way, and how many wait.
     public var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.queue.count) } }
+
+    /// How many callers wait for a value.
+    var callers: Int { state.withLock { $0.loads.values.reduce(0) { $0 + $1.waiters.count } } }
 
     private func leave(_ key: String, _ number: UInt64) {
         let (waiter, last): (Wakeup<Result<Value, SessionError>>?, Transfer?) = state.withLock { state in
