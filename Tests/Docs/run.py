@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "Tests"))
 
 from Docs.links import check_index, check_links  # noqa: E402
 from Docs.pages import PageError, matches, read_page  # noqa: E402
-from Docs.selftest import check_harness  # noqa: E402
+from Docs.selftest import check_harness, check_runs  # noqa: E402
 from Docs.spelling import check_spelling  # noqa: E402
 
 INDEX = Path("docs/README.md")
@@ -58,7 +58,9 @@ def main():
     faults = check_harness() + check_links(ROOT, pages) + check_spelling(ROOT, pages)
     if not options.pages:
         faults += check_index(ROOT, INDEX)
-    results = run_pages(pages, larder, options.jobs, faults)
+    before = namespaces()
+    faults += check_runs(lambda page: run_page(page, larder, before))
+    results = run_pages(pages, larder, options.jobs, before, faults)
     for result in results:
         if options.show:
             for line, command, lines in result["shown"]:
@@ -86,7 +88,7 @@ def all_pages():
     return sorted(path.relative_to(ROOT) for path in places)
 
 
-def run_pages(pages, larder, jobs, faults):
+def run_pages(pages, larder, jobs, before, faults):
     with_blocks = []
     for page in pages:
         try:
@@ -94,7 +96,6 @@ def run_pages(pages, larder, jobs, faults):
                 with_blocks.append(page)
         except PageError as error:
             faults.append(str(error))
-    before = namespaces()
     if before is None:
         print("No namespaces here (unshare): the pages run one after the other, on this machine's ports 8000 and 3180.")
     with ThreadPoolExecutor(jobs if before is not None else 1) as pool:

@@ -1,7 +1,10 @@
 """Checks the harness itself: a comparison that lets everything pass would go unseen otherwise."""
 
+import tempfile
+from pathlib import Path
+
 from Docs.links import anchors, links
-from Docs.pages import PageError, matches, read_page
+from Docs.pages import PageError, matches, may_match, read_page
 
 PAGE = """# A page
 
@@ -38,10 +41,28 @@ MATCHES = [
     (["a … c"], ["a b d"], False), (["a", "..."], ["b"], False), (["...", "z"], ["z", "y"], False),
 ]
 
+#: Expected lines, lines that came so far, whether those that follow can make them match.
+MAY_MATCH = [
+    ([], [], True), ([], ["a"], False), (["a", "b"], [], True), (["a", "b"], ["a"], True), (["a", "b"], ["a", "b"], True),
+    (["a", "b"], ["b"], False), (["a", "b"], ["a", "c"], False), (["a", "b"], ["a", "b", "c"], False), (["a …", "b"], ["a 1"], True),
+    (["a", "...", "z"], ["a", "b", "c"], True), (["a", "...", "z"], ["b"], False),
+]
+#: A command in the background whose output is another one: this is what fails, and the rest of the page runs.
+BACKGROUND = """<!-- larder: none -->
+```console
+$ (echo other; sleep 600) &
+one
+$ echo two
+2
+```
+"""
+
 
 def check_harness():
     faults = [f"Tests/Docs: matches({expected}, {lines}) is not {wanted}" for expected, lines, wanted in MATCHES
               if matches(expected, lines) != wanted]
+    faults += [f"Tests/Docs: may_match({expected}, {lines}) is not {wanted}" for expected, lines, wanted in MAY_MATCH
+               if may_match(expected, lines) != wanted]
     page = read_page("page", PAGE)
     read = [[(command.line, command.text, command.expected) for command in block.commands] for block in page.blocks]
     wanted = [[(7, "cat <<END\ntwo words\nEND", ["two words"]), (11, "printf 'a\nb'", ["a", "b"]), (16, "echo \\\nlast", ["last"])],
@@ -63,3 +84,13 @@ def check_harness():
     if list(links("[a](b.md#c) `[d](e)`\n![f](g.png)\n")) != [(1, "b.md#c"), (2, "g.png")]:
         faults.append("Tests/Docs: links are found wrongly")
     return faults
+
+
+def check_runs(run):
+    """As above, with a page that `run` runs."""
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as page:
+        page.write(BACKGROUND)
+        page.flush()
+        result = run(Path(page.name))
+    said = [(line, lines) for line, _, _, lines in result["failures"]]
+    return [] if said == [(3, ["other"]), (5, ["two"])] else [f"Tests/Docs: a command in the background failed with {said}"]
