@@ -292,11 +292,11 @@ def git(prefix):
     return clone
 
 
-def git_lfs(through, folder, url):
-    """A clone whose checkout fetches a large file."""
-    filters = [word for name in ("smudge=git-lfs smudge -- %f", "process=git-lfs filter-process", "required=true")
-               for word in ("-c", f"filter.lfs.{name}")]
-    through(["git", *filters, "clone", "-q", f"{url}/smart/large.git", folder / "clone"], folder)
+def git_lfs(through, folder, url, *settings):
+    """A clone whose checkout fetches a large file. `settings` are further ones of git."""
+    filters = [f"filter.lfs.{name}" for name in ("smudge=git-lfs smudge -- %f", "process=git-lfs filter-process", "required=true")]
+    given = [word for setting in (*filters, *settings) for word in ("-c", setting)]
+    through(["git", *given, "clone", "-q", f"{url}/smart/large.git", folder / "clone"], folder)
     if (folder / "clone/file.large").read_bytes() != (ROOT / "file.bin").read_bytes():
         raise Failure("the large file is another one")
 

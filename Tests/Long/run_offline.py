@@ -28,11 +28,16 @@ def by(*words):
     return lambda command, folder: clients.run([LARDER, *words, "--", *command], cwd=folder)
 
 
+def git_lfs(*values):
+    """With the setting of the document: without it the batch request differs from run to run."""
+    clients.git_lfs(*values, "lfs.basictransfersonly=true")
+
+
 # The program, what it needs, the client, its origin, and the rules of the document without any of which it misses something.
 ROWS = [
     ("apt, from a repository without InRelease", ["apt-get", "dpkg-deb"], clients.apt, "open", ["not found"]),
     ("git, its own protocol", ["git"], clients.git("/smart"), "open", ["clones"]),
-    ("git-lfs", ["git", "git-lfs"], clients.git_lfs, "open", ["clones", "git-lfs batches"]),
+    ("git-lfs", ["git", "git-lfs"], git_lfs, "open", ["clones", "git-lfs batches"]),
     ("skopeo, from a registry without credentials", ["skopeo"], clients.skopeo, "open", ["registries"]),
 ]
 # Whose requests carry credentials, so that no rule has their responses stored.
