@@ -40,8 +40,8 @@ check "a root that has ended is named" "$said" "bad      authority: the root cer
 as "$(remedy "$said" | grep rotate)" > /dev/null 2>&1
 check "and mended by what is said" "$(doctor)" "good     authority:"
 
-check "a clock that is behind is named" "$(doctor NO_FAKE_STAT=1 faketime 2020-01-01)" "bad      clock: it is behind: 2020-01-0"
-check "a clock that is ahead is named" "$(doctor NO_FAKE_STAT=1 faketime 2055-01-01)" "bad      clock: it is ahead: 2055-01-0"
+check "a clock that is behind is named" "$(doctor NO_FAKE_STAT=1 faketime 2020-01-01)" "bad      clock: it is slow: it shows 2020-01-0"
+check "a clock that is ahead is named" "$(doctor NO_FAKE_STAT=1 faketime 2055-01-01)" "bad      clock: it is fast: it shows 2055-01-0"
 check "a clock that is right is good" "$(doctor)" "good     clock:"
 
 chmod 000 "$home/.local/share/larder/ca/current/root.key"
