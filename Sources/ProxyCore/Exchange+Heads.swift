@@ -192,7 +192,13 @@ extension Exchange {
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
             nearest: replayLookup?.nearest,
-            hint: replayLookup?.comparisonHint ?? "")
+            hint: replayLookup?.comparisonHint ?? "", suggestion: suggestedRule)
+    }
+
+    /// The rule that would allow a request that no rule allows, as JSON (which is YAML too), or empty.
+    private var suggestedRule: String {
+        guard trace.fault == .egressDenied, context.rules.egress.suggests else { return "" }
+        return SuggestedRule.text(allowing: request)
     }
 
     /// The rule that wants what could not be made.

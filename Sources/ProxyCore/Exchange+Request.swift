@@ -101,7 +101,9 @@ extension Exchange {
         }
         // What the origin does not get to see selects nothing (T18), and before a rule could add to it.
         if options.hasNominations { request.fields.removeNominated() }
-        if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
+        if context.rules.mayConcern(request), let fault = matchRules() {
+            return fail(fault, at: now, into: &commands)
+        }
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // What a rule writes counts as the client's: it comes before the key and the directives.
@@ -139,14 +141,23 @@ extension Exchange {
         }
     }
 
-    /// - Returns: `false` where one of them denies the request.
-    private mutating func matchRules() -> Bool {
-        guard case .allow(let entailed) = context.rules.match(request, into: &matched) else { return false }
-        if matched.isEmpty { return true }
-        obligations = entailed
-        context.complete(&obligations.cache)
-        applyMode()
-        return true
+    /// - Returns: why the request is denied.
+    private mutating func matchRules() -> Fault? {
+        switch context.rules.match(request, into: &matched) {
+        case .allow(let entailed):
+            if matched.isEmpty {
+                obligations.tunnel = entailed.tunnel
+                return nil
+            }
+            obligations = entailed
+            context.complete(&obligations.cache)
+            applyMode()
+            return nil
+        case .deny: return .deniedByRule
+        // A PURGE sends nothing, and removes what is stored of a host that is no longer allowed too.
+        case .unlisted: return isPurge ? nil : .egressDenied
+        case .ambiguousPath: return .ambiguousPath
+        }
     }
 
     /// Without a network this machine is there all the same.

@@ -484,7 +484,13 @@ extension Exchange {
     package var backgroundRetryDelay: Int64 { max(context.limits.backgroundRetryDelay, upstream.retryAfter ?? 0) }
 
     /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
-    package var tunnelFault: Fault? { obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil }
+    /// Whether the ClientHello in the tunnel has to name the host, since the rules allow a tunnel to this host alone.
+    package var tunnelNeedsName: Bool { obligations.tunnel == .named }
+
+    package var tunnelFault: Fault? {
+        if obligations.tunnel == .inspectedOnly { return .egressDenied }
+        return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
+    }
 
     /// Who may send the request depends on the client's address.
     package var asksForAddress: Bool { if case .other = request.method { true } else { false } }

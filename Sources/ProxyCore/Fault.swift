@@ -30,6 +30,9 @@ package enum Fault: Equatable, Sendable {
 
     // Policy's.
     case deniedByRule
+    /// No rule allows it, and the settings deny such requests.
+    case egressDenied
+    case ambiguousPath
     case clientNotAllowed
     case credentialsRequired(reason: StaticToken)
     case tooManyAttempts

@@ -116,6 +116,14 @@ package struct GatewayError: Equatable, Sendable {
                 "The request is in a loop: it has passed through this proxy already, or its target is this proxy.")
         case .deniedByRule:
             self.init(403, "denied_by_rule", "http_request_denied", .policy, "A rule denies this request.")
+        case .egressDenied:
+            self.init(
+                403, "egress_denied", "http_request_denied", .policy,
+                "No rule allows this request, and egress.default is deny.")
+        case .ambiguousPath:
+            self.init(
+                403, "ambiguous_path", "http_request_denied", .policy,
+                "Servers may read this path in several ways, and the rules allow only some of them.")
         case .clientNotAllowed:
             self.init(
                 403, "client_not_allowed", "http_request_denied", .policy,

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The body of an error response: problem details as JSON (RFC 9457), HTML or plain text, by the request's Accept.
 ///
-/// Nothing of the request stands in it but the host, in what way it differs from what was recorded, and of a server that is not trusted
-/// what its certificate says, all escaped for the format; no version, no path of this machine.
+/// Of the request it contains the host, how the request differs from the recording, and in a suggested rule the method and path; of a server that
+/// is not trusted what its certificate says. All is escaped for the format. It contains no version and no path of this machine.
 package struct GatewayErrorBody {
     package enum Format: Sendable { case json, html, text }
 
@@ -25,11 +25,13 @@ package struct GatewayErrorBody {
     package let nearest: NearMissReport?
     /// What would tell more, or empty.
     package let hint: String
+    /// The rule that would allow the request, as JSON, or empty.
+    package let suggestion: String
 
     package init(
         error: GatewayError, requestID: UInt64, host: String = "", rule: String = "", reason: String = "",
         findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil, trust: TrustRefusal? = nil,
-        nearest: NearMissReport? = nil, hint: String = ""
+        nearest: NearMissReport? = nil, hint: String = "", suggestion: String = ""
     ) {
         self.error = error
         self.requestID = requestID
@@ -41,6 +43,7 @@ package struct GatewayErrorBody {
         self.trust = trust
         self.nearest = nearest
         self.hint = hint
+        self.suggestion = suggestion
     }
 
     /// JSON unless the request prefers HTML or plain text: a program is the usual client.
@@ -119,6 +122,10 @@ package struct GatewayErrorBody {
             output.append(contentsOf: nearest.json)
         }
         writeJSONMember("hint", hint, into: &output)
+        if !suggestion.isEmpty {
+            output.append(",\"suggestion\":")
+            output.append(contentsOf: suggestion.utf8)
+        }
         output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
     }
 
@@ -179,6 +186,6 @@ package struct GatewayErrorBody {
 
     private var labelledDetails: [(StaticString, String)] {
         [("host", host), ("rule", rule), ("reason", reason)] + (trust?.lines ?? [])
-            + (nearest?.lines.map { ("nearest", $0) } ?? []) + [("hint", hint)]
+            + (nearest?.lines.map { ("nearest", $0) } ?? []) + [("hint", hint), ("suggestion", suggestion)]
     }
 }

@@ -12,6 +12,8 @@ package enum PreconnectDecision: Equatable, Sendable {
         case mode(ExchangeContext.Mode)
         /// A rule can keep a request from being sent.
         case rule(String)
+        /// No rule allows every request to the origin, and the settings deny all others.
+        case egressDefault
     }
 }
 
@@ -20,7 +22,9 @@ extension ExchangeContext {
     /// mode, could answer a request without sending it.
     package func preconnectDecision(for origin: TunnelAuthority) -> PreconnectDecision {
         if mode.isClosed || mode.asksRecordings { return .wait(.mode(mode)) }
-        if let rule = rules.rules(for: origin).withholding { return .wait(.rule(rule.name)) }
+        let rules = rules.rules(for: origin)
+        if let rule = rules.withholding { return .wait(.rule(rule.name)) }
+        if rules.deniesUnlisted { return .wait(.egressDefault) }
         return .connect
     }
 }

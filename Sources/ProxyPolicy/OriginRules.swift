@@ -11,6 +11,9 @@ package struct OriginRules: Sendable {
     /// The first rule whose mode lets nothing out; `nil`: none does.
     package fileprivate(set) var closing: PolicyRule?
 
+    /// Some requests to the origin may be denied because no rule allows them.
+    package fileprivate(set) var deniesUnlisted = false
+
     package init() {}
 }
 
@@ -18,6 +21,7 @@ extension PolicyRuleSet {
     /// - Parameter origin: where it is named inside the tunnel, a rule for any host can match.
     package func rules(for origin: TunnelAuthority) -> OriginRules {
         var found = OriginRules()
+        found.deniesUnlisted = egress.default == .deny
         if isEmpty { return found }
         var named = RuleNumbers(count: rules.count)
         insertRules(naming: origin, into: &named)
@@ -26,6 +30,7 @@ extension PolicyRuleSet {
             guard isNaming || !rule.condition.namesHosts, rule.condition.mayMatch(scheme: origin.scheme, port: origin.port) else {
                 continue
             }
+            if rule.allows, rule.condition.allowsTunnels { found.deniesUnlisted = false }
             if isNaming, found.naming == nil { found.naming = rule }
             if rule.mayWithhold, found.withholding == nil { found.withholding = rule }
             if rule.mode?.isClosed == true, found.closing == nil { found.closing = rule }

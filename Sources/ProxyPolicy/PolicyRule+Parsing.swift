@@ -2,7 +2,9 @@ import HTTPCaching
 import HTTPMessage
 
 extension PolicyRule {
-    private static let keys = ["name", "match", "deny", "request", "response", "cache", "validate", "transform", "mode"]
+    private static let keys = [
+        "name", "match", "allow", "deny", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
+    ]
 
     /// - Returns: `nil` where not even a name could be read; after any problem the rule is for nobody.
     convenience init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
@@ -19,18 +21,24 @@ extension PolicyRule {
         let transform = mapping["transform"].map { TransformWords(parsing: $0, problems: &problems) }
         let mode = mapping["mode"].map { Self.mode($0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
-        let changeKeys = ["request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
+        let allows = mapping["allow"].map { Self.isAllowed($0, problems: &problems) } ?? false
+        let anyTunnel = mapping["tunnel"].map { $0.word(among: ["any": true], problems: &problems) ?? false } ?? false
+        if let tunnel = mapping["tunnel"] {
+            Self.check(tunnel, of: condition, allows: mapping["allow"] != nil, problems: &problems)
+        }
+        let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
         if reason != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule with deny cannot do anything else", to: &problems)
         }
         if reason == nil, changeKeys.isEmpty {
             cursor.report(
-                "the rule does nothing: give deny, request, response, cache, validate, transform or mode", to: &problems)
+                "the rule does nothing: give allow, deny, request, response, cache, validate, transform or mode", to: &problems)
         }
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
-            request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
+            allows: allows, allowsAnyTunnel: anyTunnel, request: request ?? FieldEdits(), response: response ?? FieldEdits(),
+            cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
             upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
             keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [])
@@ -84,6 +92,27 @@ extension PolicyRule {
             return nil
         }
         return text
+    }
+
+    /// `allow: {}`, or `allow:`. What a rule allows is its match.
+    private static func isAllowed(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Bool {
+        if cursor.isNull { return true }
+        if case .scalar = cursor.node.value {
+            cursor.report("write `allow: {}`; a rule without allow allows nothing", to: &problems)
+            return false
+        }
+        return cursor.mapping(of: [], problems: &problems) != nil
+    }
+
+    /// `tunnel: any`, of a rule that allows tunnels.
+    private static func check(
+        _ cursor: SettingsCursor, of condition: RuleCondition, allows: Bool, problems: inout SettingsProblems
+    ) {
+        if !allows {
+            cursor.report("tunnel needs allow: {} in the same rule", to: &problems)
+        } else if !condition.allowsTunnels {
+            cursor.report("a rule with match.path or match.method allows no tunnel; remove tunnel, or these", to: &problems)
+        }
     }
 
     /// `deny: {reason: …}`; without a reason (`deny:` or `deny: {}`) the answer is `nil` and the rule still denies.

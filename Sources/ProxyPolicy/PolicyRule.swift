@@ -7,6 +7,10 @@ package final class PolicyRule: Sendable {
     package let condition: RuleCondition
     /// What the client is told by a rule that denies and so ends the list; `nil` for one that does not.
     package let reason: String?
+    /// The requests that match may leave where the settings deny all others.
+    package let allows: Bool
+    /// A tunnel that this rule allows may carry any protocol.
+    package let allowsAnyTunnel: Bool
     package let request: FieldEdits
     package let response: FieldEdits
     package let cache: CacheRule?
@@ -21,13 +25,16 @@ package final class PolicyRule: Sendable {
     let keyText: [UInt8]
 
     package init(
-        name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
-        response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil,
+        name: String, condition: RuleCondition, reason: String? = nil, allows: Bool = false, allowsAnyTunnel: Bool = false,
+        request: FieldEdits = FieldEdits(), response: FieldEdits = FieldEdits(), cache: CacheRule? = nil,
+        validation: ValidationRule? = nil,
         transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = []
     ) {
         self.name = name
         self.condition = condition
         self.reason = reason
+        self.allows = allows
+        self.allowsAnyTunnel = allowsAnyTunnel
         self.request = request
         self.response = response
         self.cache = cache

@@ -20,6 +20,8 @@ package final class PolicyRuleSet: Sendable {
     /// Those that rules name.
     package let modes: Set<RuleMode>
 
+    package let egress: EgressTerms
+
     package static let empty = PolicyRuleSet(rules: [])
 
     /// Reads the list under `rules`.
@@ -52,8 +54,23 @@ package final class PolicyRuleSet: Sendable {
         return problems.count == before ? PolicyRuleSet(rules: rules) : nil
     }
 
+    /// The same rules under other terms.
+    package func under(_ egress: EgressTerms) -> PolicyRuleSet { egress == self.egress ? self : PolicyRuleSet(self, egress) }
+
+    private init(_ other: PolicyRuleSet, _ egress: EgressTerms) {
+        self.egress = egress
+        rules = other.rules
+        hosts = other.hosts
+        hostless = other.hostless
+        rewritesKeys = other.rewritesKeys
+        keyDigest = other.keyDigest
+        upgradesToTLS = other.upgradesToTLS
+        modes = other.modes
+    }
+
     package init(rules: [PolicyRule]) {
         self.rules = rules
+        egress = EgressTerms()
         hosts = HostIndex(
             rules.enumerated().lazy.filter { $0.element.condition.namesHosts }
                 .map { (number: $0.offset, patterns: $0.element.condition.hosts) })
@@ -71,7 +88,8 @@ package final class PolicyRuleSet: Sendable {
     /// Whether any rule may match: one that asks for no host, or one that names this request's. For the way of every request,
     /// which is seldom that of a rule.
     package func mayConcern(_ request: borrowing RequestHead) -> Bool {
-        !rules.isEmpty && (!hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
+        if case .deny = egress.default { return true }
+        return !rules.isEmpty && (!hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
     }
 
     /// What the rules say to this request; `matched` is emptied first.
@@ -80,6 +98,7 @@ package final class PolicyRuleSet: Sendable {
     package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
+        if rules.isEmpty { return .unlisted }
         matched.candidates.replace(with: hostless)
         hosts.insertRules(naming: request.target, in: request, into: &matched.candidates)
         return evaluate(request, into: &matched)
@@ -96,11 +115,15 @@ package final class PolicyRuleSet: Sendable {
 
     private func evaluate(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         var obligations = Obligations.none
+        var allowance = Allowance(isNeeded: egress.default == .deny)
         var next = matched.candidates.next(from: 0)
         while let number = next {
             next = matched.candidates.next(from: number + 1)
             let rule = rules[number]
-            guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
+            guard
+                rule.allows
+                    ? allowance.applies(rule, to: request, readings: &matched.readings) : rule.matches(request, &matched.readings)
+            else { continue }
             matched.insert(number, of: self)
             if rule.denies { return .deny }
             if let cache = rule.cache { obligations.cache.merge(cache.overrides) }
@@ -116,6 +139,12 @@ package final class PolicyRuleSet: Sendable {
         obligations.checksBody = matched.checksBody
         if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
-        return .allow(obligations)
+        return allowance.verdict(on: request, readings: &matched.readings, obligations)
+    }
+}
+
+extension PolicyRule {
+    fileprivate func matches(_ request: RequestHead, _ readings: inout PathReadings) -> Bool {
+        condition.matches(request, readings: &readings, denies: denies)
     }
 }

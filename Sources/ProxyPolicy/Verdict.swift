@@ -5,8 +5,22 @@ package enum Verdict: Equatable, Sendable {
     case allow(Obligations)
     /// `MatchedRules.denyingRule` has the name and the reason.
     case deny
+    /// No rule allows the request, and the settings deny such requests (`egress.default: deny`).
+    case unlisted
+    /// Some readings of the path are allowed and others are not (`PathReadings`).
+    case ambiguousPath
 
-    package var isAllowed: Bool { self != .deny }
+    package var isAllowed: Bool { if case .allow = self { true } else { false } }
+}
+
+/// Which tunnels the rules allow to the host of a CONNECT.
+package enum TunnelPermission: UInt8, Sendable {
+    /// None: the rules decide by the requests inside, so Larder has to see them.
+    case inspectedOnly
+    /// A tunnel whose ClientHello names the host.
+    case named
+    /// A tunnel for any protocol.
+    case any
 }
 
 /// What an allowed request entails.
@@ -30,6 +44,9 @@ package struct Obligations: Equatable, Sendable {
 
     /// The key is not the target alone: `MatchedRules.keyRewriting`.
     package var rewritesKey = false
+
+    /// For CONNECT.
+    package var tunnel = TunnelPermission.any
 
     package init() {}
 

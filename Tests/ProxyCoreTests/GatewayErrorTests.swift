@@ -26,7 +26,7 @@ struct GatewayErrorTests {
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
-        .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied,
+        .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied, .egressDenied, .ambiguousPath,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -104,6 +104,8 @@ struct GatewayErrorTests {
         case .recordingDamaged: 70
         case .requestBodiesFull: 71
         case .hostDenied: 72
+        case .egressDenied: 73
+        case .ambiguousPath: 74
         }
     }
 
@@ -122,7 +124,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<73))
+        #expect(Self.faults.map(Self.number) == Array(0..<75))
     }
 
     @Test(

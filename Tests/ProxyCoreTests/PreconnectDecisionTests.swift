@@ -26,4 +26,16 @@ struct PreconnectDecisionTests {
         let storing = try Setting.rules([["match": ["host": "one.test"], "cache": ["store": "never"]]])
         #expect(ExchangeContext(rules: storing).preconnectDecision(for: Self.origin) == .connect)
     }
+
+    @Test("Where no rule allows every request to the host, Larder waits")
+    func goesByDefault() throws {
+        for (match, decision) in [
+            (["host": "one.test", "path": "/a"], PreconnectDecision.wait(.egressDefault)), (["host": "one.test"], .connect),
+            (["host": "two.test"], .wait(.egressDefault)),
+        ] as [([String: Setting], PreconnectDecision)] {
+            let rules = try Setting.rules([["match": .mapping(match.map { ($0.key, $0.value) }), "allow": [:]]]).under(
+                EgressTerms(.deny))
+            #expect(ExchangeContext(rules: rules).preconnectDecision(for: Self.origin) == decision)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 import Testing
 
 @testable import ProxyCore
@@ -20,6 +21,39 @@ struct RulesTests {
         #expect(body["rule"] == "rule 0")
         #expect(body["reason"] == "not here")
         #expect(head["connection"] == nil)
+    }
+
+    @Test("A request that no rule allows is answered 403 with the rule that would allow it")
+    func deniesUnlisted() throws {
+        let rules = try Setting.rules([["match": ["host": "b.example"], "allow": [:]]])
+        for suggests in [true, false] {
+            let book = Playbook(context: ExchangeContext(rules: rules.under(EgressTerms(.deny, suggests: suggests))))
+            try book.run(.request("GET http://a.example:81/x?q=1"), [.sendError], .delivered, [.finish])
+            let head = try #require(book.written)
+            #expect(head.status == 403)
+            #expect(book.exchange.trace.outcome == .denied)
+            let text = String(decoding: head.body, as: UTF8.self)
+            #expect(try JSONBody(head.body)["code"] == "egress_denied")
+            let rule = #"{"match":{"host":"a.example","port":81,"method":"GET","path":"/x"},"allow":{}}"#
+            #expect(text.contains(rule) == suggests)
+            #expect(!text.contains("q=1"))
+        }
+    }
+
+    @Test("A tunnel that no rule allows is refused, and so is one whose rules look at its requests")
+    func deniesUnlistedTunnels() throws {
+        let rules = try Setting.rules([
+            ["match": ["host": "b.example"], "allow": [:]], ["match": ["host": "c.example", "path": "/x"], "allow": [:]],
+        ]).under(EgressTerms(.deny))
+        func book(_ host: String) throws -> Playbook {
+            let book = Playbook(context: ExchangeContext(rules: rules))
+            try book.run(
+                .request("CONNECT \(host).example:443", "Host: \(host).example:443"), host == "a" ? [.sendError] : [.openTunnel])
+            return book
+        }
+        #expect(try book("a").exchange.trace.fault == .egressDenied)
+        #expect(try book("b").exchange.tunnelFault == nil && book("b").exchange.tunnelNeedsName)
+        #expect(try book("c").exchange.tunnelFault == .egressDenied)
     }
 
     @Test("Tunnels are denied by host")

@@ -10,7 +10,11 @@ struct PathReadingsTests {
             "/a/../admin/x", "/a/%2e%2e/admin/x", "/a/.%2E/admin/x", "/a%2f..%2fadmin/x", "//admin/x", "/%2Fadmin/x",
             "///admin//x", "/a//../admin/x", "/a//../../admin/x", "/../admin/x", "/../../admin/x", "/a/b/../../admin/./x",
             // A server that keeps %2F within its segment and one that splits there see different paths.
-            "/a%2fb/../%61dmin/x", "/%61dmin/%2e%2e%2fpublic", "/admin/..%2fpublic", "/admin/x/..",
+            "/a%2fb/../%61dmin/x", "/%61dmin/%2e%2e%2fpublic", "/admin/..%2fpublic", "/admin/x/..", "/a%2fb/%2e%2e/%61dmin/x",
+            // Decoded twice, with `\\` for a slash, without parameters.
+            "/%2561dmin/x", "/%25%361dmin/x", "/a/%252e%252e/admin/x", "/a%252f..%252fadmin/x", "/a%5c..%5cadmin/x", "/admin%5Cx",
+            "/admin%255cx", "/admin;v=1/x", "/admin%3bv=1/x", "/a/..;/admin/x", "/a;b/..;c/admin;d/x", "/;/admin/x",
+            "/a/%2e%2e%3b/admin/x",
         ])
     func denied(path: String) throws {
         let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
@@ -20,7 +24,7 @@ struct PathReadingsTests {
 
     @Test(
         "What only resembles it passes",
-        arguments: ["/administrator", "/a/admin/x", "/%2561dmin/x", "/adm", "/admin", "/%zzadmin/"])
+        arguments: ["/administrator", "/a/admin/x", "/%252561dmin/x", "/adm", "/admin", "/%zzadmin/", "/admin;x", "/x;/admin/y"])
     func allowed(path: String) throws {
         let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
         var matched = MatchedRules()

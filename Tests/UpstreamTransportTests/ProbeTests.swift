@@ -183,7 +183,8 @@ struct ProbeTests {
         }
         func decision(_ host: String) -> HelloDecision {
             harness.transport.decide(
-                on: nil, inTunnelTo: Origin(scheme: .http, host: host, port: 80), openedBy: harness.transport)
+                on: nil, inTunnelTo: Origin(scheme: .http, host: host, port: 80), openedBy: harness.transport,
+                needsName: false)
         }
         #expect(decision("one.test") == .refuse(.notTLS) && decision("two.test") == .pass)
         #expect(harness.fetch(port: 80, host: "one.test").error == .plaintextToPinnedHost)

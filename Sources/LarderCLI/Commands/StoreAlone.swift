@@ -25,7 +25,7 @@ struct StoreAlone {
     func explain(_ octets: [UInt8], contentLength: Int?) throws -> Explanation {
         let settings = ServerAssembly.serverSettings(loaded.settings)
         let heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
-        let context = ProxyServer.context(settings, rules: loaded.settings.rules.compiled, addresses: [])
+        let context = ProxyServer.context(settings, rules: loaded.settings.policy, addresses: [])
         let tellsQuery = loaded.settings.log.access.includesQuery
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         if heads.response != nil { return Explainer.judge(heads, context: context, tellsQuery: tellsQuery, at: now) }

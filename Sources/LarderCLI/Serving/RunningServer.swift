@@ -80,7 +80,7 @@ final class RunningServer: Sendable {
             room.bound(&serverSettings)
             try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
-                serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
+                serverSettings, rules: settings.policy, store: store, sockets: sockets, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {
@@ -247,7 +247,7 @@ final class RunningServer: Sendable {
         serverSettings.transport.audit = pinAudit
         room.bound(&serverSettings)
         try recordings.prepare(&serverSettings, for: settings)
-        server.reload(serverSettings, rules: settings.rules.compiled)
+        server.reload(serverSettings, rules: settings.policy)
         served.withLock { $0 = next }
         if let former = recordings.finish(unlessFor: settings) { note(former.result, former.file) }
         log.setLevel(settings.log.level)

@@ -90,6 +90,12 @@ package struct ProjectTerms: Sendable {
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
+            if rule.allows {
+                let words = rules.node.flatMap { Self.place(of: "allow", inRule: rule.name, of: $0) } ?? place
+                Self.refuse(
+                    "rules", at: words, "the rule `\(rule.name)` allows requests, and a project's rules may only deny them",
+                    to: &problems)
+            }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
             let changesHosts = rule.cache?.key?.canonicalHost != nil
             let changes = [("response", !rule.response.isEmpty), ("transform", setsValues), ("cache", changesHosts)]

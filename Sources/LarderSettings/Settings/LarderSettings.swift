@@ -41,6 +41,9 @@ extension LarderSettings {
         case refresh, diff
     }
 
+    /// The rules, and what happens to requests that no rule allows.
+    package var policy: PolicyRuleSet { rules.compiled.under(EgressTerms(egress.default, suggests: egress.suggests)) }
+
     /// What was recorded is asked for, by the mode or by a rule's.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
 
@@ -134,6 +137,10 @@ extension LarderSettings {
     }
 
     package struct Egress: Equatable, Sendable {
+        /// What happens to requests that no rule allows.
+        package var `default` = EgressDefault.allow
+        /// The denied client gets the rule that would allow its request.
+        package var suggests = true
         /// Link-local and metadata addresses (T03).
         package var deny = AddressRange.metadataServices
     }

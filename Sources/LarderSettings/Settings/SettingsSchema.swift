@@ -118,6 +118,12 @@ package enum SettingsSchema {
             "Host names with fixed addresses. Larder does not look these names up."),
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
+            "egress.default", \.egress.default, .word(), reloadable: true,
+            "What happens to requests that no rule allows: `allow` forwards them, `deny` answers 403 and sends nothing."),
+        Setting(
+            "egress.suggest", \.egress.suggests, .boolean, reloadable: true,
+            "Whether the response to a request that no rule allows contains the rule that would allow it."),
+        Setting(
             "egress.deny", \.egress.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the "
                 + "metadata services of clouds."

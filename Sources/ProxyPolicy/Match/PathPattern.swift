@@ -22,6 +22,9 @@ package final class PathPattern: Sendable {
     /// Matches every path, and so also a request that has none (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
+    /// The pattern with its escapes decoded, but for one of a star: what a server compares with a decoded path.
+    var decoded: PathPattern { decodedPattern ?? self }
+    private let decodedPattern: PathPattern?
 
     /// The bytes before the first star: most paths are told apart here.
     private let prefix: [UInt8]
@@ -30,7 +33,7 @@ package final class PathPattern: Sendable {
 
     private enum Shape { case literal, literalThenAnything, general }
 
-    package init(_ text: String) throws(Fault) {
+    package convenience init(_ text: String) throws(Fault) {
         let bytes = Array(text.utf8)
         guard let first = bytes.first else { throw .empty }
         guard bytes.count <= Self.longest else { throw .tooLong }
@@ -38,7 +41,12 @@ package final class PathPattern: Sendable {
         for byte in bytes where byte <= ASCII.space || byte == 0x7F || byte == ASCII.question || byte == UInt8(ascii: "#") {
             throw .notInPaths(byte)
         }
+        self.init(bytes, text: text, decoded: Self.decoded(bytes))
+    }
+
+    private init(_ bytes: [UInt8], text: String, decoded: [UInt8]?) {
         self.text = text
+        decodedPattern = decoded.map { PathPattern($0, text: text, decoded: nil) }
         machine = Machine(bytes)
         prefix = Array(bytes.prefix { $0 != Self.star })
         let rest = bytes.dropFirst(prefix.count)
@@ -48,6 +56,23 @@ package final class PathPattern: Sendable {
             shape = rest.count > 1 && rest.allSatisfy { $0 == Self.star } ? .literalThenAnything : .general
         }
         matchesEveryPath = shape == .literalThenAnything && (prefix.isEmpty || prefix == [ASCII.slash])
+    }
+
+    /// - Returns: `nil` if there is nothing to decode.
+    private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.contains(UInt8(ascii: "%")) else { return nil }
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if let byte = PercentEncoding.byte(in: bytes.span, at: index), byte != star {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return decoded
     }
 
     package func matches(_ path: Span<UInt8>) -> Bool {

@@ -1,25 +1,30 @@
 import HTTPMessage
 
-/// The ways in which an origin server may read a request's path, for rules that deny (T17, T21).
+/// The ways in which an origin server may read a request's path (T17, T21).
 ///
-/// A server may decode `%61`, may take `%2F` for a slash or for a byte of a segment, may remove dot segments (RFC 3986
-/// §5.2.4) before or after decoding, and may take several slashes for one. A rule that denies `/admin/**` denies the
-/// request if any of these readings matches. The readings are made once per request and only where a path has `%`, `//` or a segment
-/// that begins with a dot; else the path as it came is the only one. They stand in storage that is used again.
+/// A server may decode `%61` once or twice, take `%2F` or `\` for a slash, ignore parameters (`;x`), merge several slashes, and remove dot
+/// segments (RFC 3986 §5.2.4), in any order. A rule that denies `/admin/**` denies the request if any of these readings matches. A
+/// request is allowed only if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path
+/// with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
-    private struct Reading: OptionSet {
-        let rawValue: UInt8
-        static let decodesSlash = Reading(rawValue: 1)
-        static let removesDotSegments = Reading(rawValue: 2)
-        static let mergesSlashes = Reading(rawValue: 4)
-        static let all = 0..<UInt8(8)
+    /// More readings than this, or longer ones together, no program needs: `isComplete` is false then.
+    static let limit = 64
+    private static let byteLimit = 256 << 10
+
+    private struct Reading {
+        let extent: Extent
+        /// Without escapes, or with its escapes decoded at least once: a server may look for a file of this name.
+        var isFinal: Bool
     }
 
     private var bytes: [UInt8] = []
-    private var extents: [Extent] = []
+    /// The path itself first. Empty for a path that has one reading.
+    private var readings: [Reading] = []
     private var isMade = false
+    /// Every reading is known.
+    private(set) var isComplete = true
 
-    /// Storage above this is given back after the request that needed it.
+    /// Storage above this is freed after the request that needed it.
     private static let keptCapacity = 4096
 
     package init() {}
@@ -27,58 +32,156 @@ package struct PathReadings: Sendable {
     package mutating func removeAll() {
         guard isMade else { return }
         isMade = false
-        extents.removeAll(keepingCapacity: true)
+        isComplete = true
+        readings.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
     }
 
-    /// Whether any reading of `path` other than the path itself matches.
+    /// Whether any reading of `path` other than the path itself matches, or may match because not every reading is known.
     mutating func containsMatch(of pattern: PathPattern, for path: Span<UInt8>) -> Bool {
-        if !isMade { make(from: path) }
-        for extent in extents where pattern.matches(bytes.span.extracting(extent.range)) { return true }
+        make(from: path)
+        if !isComplete { return true }
+        for reading in readings.dropFirst() where pattern.matches(bytes.span.extracting(reading.extent.range)) { return true }
         return false
     }
 
+    /// The readings for which a server may look: a bit for each. One bit for a path that has one reading.
+    mutating func finalReadings(of path: Span<UInt8>) -> UInt64 {
+        make(from: path)
+        if readings.isEmpty { return 1 }
+        var bits: UInt64 = 0
+        for (number, reading) in readings.enumerated() where reading.isFinal { bits |= 1 << UInt64(number) }
+        return bits
+    }
+
+    /// The readings that the pattern matches: a bit for each, as in `finalReadings`.
+    mutating func readings(of path: Span<UInt8>, matching pattern: PathPattern) -> UInt64 {
+        make(from: path)
+        if readings.isEmpty { return pattern.matches(path) ? 1 : 0 }
+        var bits: UInt64 = 0
+        for (number, reading) in readings.enumerated() where pattern.matches(bytes.span.extracting(reading.extent.range)) {
+            bits |= 1 << UInt64(number)
+        }
+        return bits
+    }
+
     private mutating func make(from path: Span<UInt8>) {
+        if isMade { return }
         isMade = true
         guard Self.hasOtherReadings(path) else { return }
-        for reading in Reading.all.map(Reading.init(rawValue:)) {
-            let start = bytes.count
-            appendDecoded(path, decodesSlash: reading.contains(.decodesSlash))
-            if reading.contains(.mergesSlashes) { mergeSlashes(from: start) }
-            if reading.contains(.removesDotSegments) { removeDotSegments(from: start) }
-            keepIfNew(from: start, path: path)
+        bytes.append(path)
+        readings.append(Reading(extent: Extent(0..<bytes.count), isFinal: !Self.hasEscape(path)))
+        var first = 0
+        addNormalized(from: first)
+        for _ in 0..<2 {
+            let end = readings.count
+            for number in first..<end {
+                add(isDecoded: true) { readings, _ in readings.appendDecoded(number, keepsSlashes: false) }
+                // A server may keep an encoded slash within its segment; it is decoded in the next round, or by the line above.
+                add(isDecoded: false) { readings, _ in readings.appendDecoded(number, keepsSlashes: true) }
+            }
+            if readings.count == end { return }
+            first = end
+            addNormalized(from: first)
         }
+    }
+
+    /// Adds all that the readings from `first` on become when segments are removed or joined, in any order.
+    private mutating func addNormalized(from first: Int) {
+        var number = first
+        while number < readings.count, isComplete {
+            for step in Step.allCases {
+                add(isDecoded: readings[number].isFinal) { readings, start in
+                    readings.appendCopy(number)
+                    switch step {
+                    case .slashes: readings.replaceBackslashes(from: start)
+                    case .parameters: readings.removeParameters(from: start)
+                    case .emptySegments: readings.mergeSlashes(from: start)
+                    case .dotSegments: readings.removeDotSegments(from: start)
+                    }
+                }
+            }
+            number += 1
+        }
+    }
+
+    private enum Step: CaseIterable { case slashes, parameters, emptySegments, dotSegments }
+
+    /// Adds the reading that `append` writes to the end of `bytes`, unless it is known.
+    private mutating func add(isDecoded: Bool, _ append: (inout PathReadings, Int) -> Void) {
+        guard isComplete else { return }
+        let start = bytes.count
+        append(&self, start)
+        let made = Extent(start..<bytes.count)
+        let known = readings.firstIndex { bytes.span.extracting($0.extent.range).equals(bytes.span.extracting(made.range)) }
+        if let known {
+            bytes.removeLast(Int(made.count))
+            if isDecoded { readings[known].isFinal = true }
+            return
+        }
+        if readings.count == Self.limit || bytes.count > Self.byteLimit {
+            isComplete = false
+            return
+        }
+        let isFinal = isDecoded || !Self.hasEscape(bytes.span.extracting(made.range))
+        readings.append(Reading(extent: made, isFinal: isFinal))
     }
 
     private static func hasOtherReadings(_ path: Span<UInt8>) -> Bool {
         for index in 0..<path.count {
-            if path[index] == percent { return true }
-            guard path[index] == ASCII.slash, index + 1 < path.count else { continue }
-            if path[index + 1] == ASCII.slash || path[index + 1] == dot { return true }
+            switch path[index] {
+            case percent, backslash, semicolon: return true
+            case ASCII.slash:
+                guard index + 1 < path.count else { continue }
+                if path[index + 1] == ASCII.slash || path[index + 1] == dot { return true }
+            default: continue
+            }
         }
         return false
     }
 
-    private mutating func keepIfNew(from start: Int, path: Span<UInt8>) {
-        let made = Extent(start..<bytes.count)
-        let isNew =
-            !bytes.span.extracting(made.range).equals(path)
-            && !extents.contains { bytes.span.extracting($0.range).equals(bytes.span.extracting(made.range)) }
-        if isNew { extents.append(made) } else { bytes.removeLast(Int(made.count)) }
+    private static func hasEscape(_ path: Span<UInt8>) -> Bool {
+        for index in 0..<path.count where path[index] == percent {
+            if PercentEncoding.byte(in: path, at: index) != nil { return true }
+        }
+        return false
     }
 
-    /// One round of decoding: a server that decodes twice is not guarded against.
-    private mutating func appendDecoded(_ path: Span<UInt8>, decodesSlash: Bool) {
-        var index = 0
-        while index < path.count {
-            if let decoded = PercentEncoding.byte(in: path, at: index), decoded != ASCII.slash || decodesSlash {
+    private mutating func appendCopy(_ number: Int) {
+        for index in readings[number].extent.range { bytes.append(bytes[index]) }
+    }
+
+    private mutating func appendDecoded(_ number: Int, keepsSlashes: Bool) {
+        let range = readings[number].extent.range
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let decoded = PercentEncoding.byte(in: bytes.span.extracting(range), at: index - range.lowerBound)
+            if let decoded, !keepsSlashes || decoded != ASCII.slash {
                 bytes.append(decoded)
                 index += 3
             } else {
-                bytes.append(path[index])
+                bytes.append(bytes[index])
                 index += 1
             }
         }
+    }
+
+    private mutating func replaceBackslashes(from start: Int) {
+        for index in start..<bytes.count where bytes[index] == Self.backslash { bytes[index] = ASCII.slash }
+    }
+
+    /// From each `;` to the end of its segment.
+    private mutating func removeParameters(from start: Int) {
+        var end = start
+        var isParameter = false
+        for index in start..<bytes.count {
+            if bytes[index] == ASCII.slash { isParameter = false }
+            if bytes[index] == Self.semicolon { isParameter = true }
+            if isParameter { continue }
+            bytes[end] = bytes[index]
+            end += 1
+        }
+        bytes.removeLast(bytes.count - end)
     }
 
     private mutating func mergeSlashes(from start: Int) {
@@ -96,7 +199,7 @@ package struct PathReadings: Sendable {
         var end = start
         var index = start
         while index < bytes.count {
-            // Here `index` stands at the slash before a segment.
+            // Here `index` is at the slash before a segment.
             var next = index + 1
             while next < bytes.count, bytes[next] != ASCII.slash { next += 1 }
             let isLast = next == bytes.count
@@ -127,5 +230,7 @@ package struct PathReadings: Sendable {
     private func isSegment(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.span.extracting(range).equals(text) }
 
     private static let percent = UInt8(ascii: "%")
+    private static let backslash = UInt8(ascii: "\\")
+    private static let semicolon = UInt8(ascii: ";")
     private static let dot = UInt8(ascii: ".")
 }

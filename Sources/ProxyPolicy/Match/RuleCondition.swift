@@ -32,6 +32,43 @@ package struct RuleCondition: Sendable {
             && matchesPath(of: request, readings: &readings, denies: denies)
     }
 
+    /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
+    var allowsTunnels: Bool { methods.isEmpty && paths.allSatisfy { $0.matchesEveryPath } }
+
+    /// As `matches`, but for the path.
+    func matchesBesidesPath(_ request: RequestHead) -> Bool {
+        matchesScheme(of: request) && matchesPort(of: request) && matchesMethod(of: request)
+    }
+
+    /// The readings of the request's path that this rule allows: a bit for each, as in `PathReadings.finalReadings`.
+    func allowedReadings(of request: RequestHead, readings: inout PathReadings) -> UInt64 {
+        if paths.isEmpty { return .max }
+        switch request.target.form {
+        case .authority, .asterisk: return paths.contains { $0.matchesEveryPath } ? .max : 0
+        case .origin, .absolute:
+            if request.target.path.isEmpty { return allowedReadings(of: Self.root.span, readings: &readings) }
+            return allowedReadings(of: request.span(of: request.target.path), readings: &readings)
+        }
+    }
+
+    private func allowedReadings(of path: Span<UInt8>, readings: inout PathReadings) -> UInt64 {
+        var bits: UInt64 = 0
+        for pattern in paths {
+            if pattern.matchesEveryPath { return .max }
+            bits |= readings.readings(of: path, matching: pattern.decoded)
+        }
+        return bits
+    }
+
+    /// The readings that have to be allowed.
+    static func finalReadings(of request: RequestHead, readings: inout PathReadings) -> UInt64 {
+        switch request.target.form {
+        case .authority, .asterisk: 1
+        case .origin, .absolute:
+            request.target.path.isEmpty ? 1 : readings.finalReadings(of: request.span(of: request.target.path))
+        }
+    }
+
     /// Whether some request to an origin of this scheme and port matches, whatever its method and path.
     func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })

@@ -53,8 +53,10 @@ final class ClientTunnel {
         driver.releaseConnection()
         let worker = driver.worker
         let gate =
-            worker.transport.looksIntoTunnels
-            ? ClientHelloInspector(worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia) : nil
+            worker.transport.looksIntoTunnels || driver.exchange.tunnelNeedsName
+            ? ClientHelloInspector(
+                worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia,
+                needsName: driver.exchange.tunnelNeedsName) : nil
         Tunnel.start(
             worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
             gate: gate, owner: driver)
@@ -104,9 +106,6 @@ extension ExchangeDriver: TunnelDelegate {
         handle(.upstreamFailed(tellFault(error), at: now))
         connection?.flush()
     }
-
-    /// A rule has closed the way for this host, whatever the gate says.
-    var isTunnelClosedByRule: Bool { exchange.tunnelFault != nil }
 
     /// What became of the opening of a tunnel, for the log.
     func note(_ opening: TunnelOpening) {

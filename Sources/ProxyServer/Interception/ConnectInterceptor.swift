@@ -182,7 +182,9 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         guard worker.transport.mayIntercept(tunnelTo: origin) else { return openTunnel() }
         guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
         let rules = worker.context.rules.rules(for: plainAuthority)
-        if rules.naming != nil || rules.withholding != nil { return refuse(.hiddenFromRules, alert: nil) }
+        if rules.naming != nil || rules.withholding != nil {
+            return refuse(FaultMapping.fault(.hiddenFromRules), alert: nil)
+        }
         openTunnel(.notTLS)
     }
 
@@ -197,7 +199,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
-        if owner.isTunnelClosedByRule { return refuse(.closedByRule) }
+        if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: .accessDenied) }
         self.uninspected = uninspected
         let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
         owner.delivery.connectOutcome = opening.outcome
@@ -212,8 +214,9 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         owner.note(opening)
         guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
         let gate =
-            worker.transport.looksIntoTunnels && uninspected != .notTLS
-            ? ClientHelloInspector(worker, to: origin, openedBy: opening.transport, via: via) : nil
+            (worker.transport.looksIntoTunnels && uninspected != .notTLS) || owner.exchange.tunnelNeedsName
+            ? ClientHelloInspector(
+                worker, to: origin, openedBy: opening.transport, via: via, needsName: owner.exchange.tunnelNeedsName) : nil
         Tunnel.start(
             worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
             gate: gate, uninspected: uninspected, owner: owner)
@@ -229,11 +232,11 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: Ends
 
-    private func refuse(_ refusal: TunnelRefusal) { refuse(refusal, alert: refusal.alert) }
+    private func refuse(_ refusal: TunnelRefusal) { refuse(FaultMapping.fault(refusal), alert: refusal.alert) }
 
     /// - Parameter alert: for a client that speaks TLS.
-    private func refuse(_ refusal: TunnelRefusal, alert: TLSAlert?) {
-        end { $0.tunnelRefused(FaultMapping.fault(refusal), TunnelCounts()) }
+    private func refuse(_ fault: Fault, alert: TLSAlert?) {
+        end { $0.tunnelRefused(fault, TunnelCounts()) }
         // What TLS has to say by itself stands in the output already.
         connection.endInterception(with: handshake.hasSession ? nil : alert)
     }

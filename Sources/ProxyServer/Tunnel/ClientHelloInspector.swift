@@ -15,13 +15,16 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private let origin: Origin
     private let opener: Transport
     private let via: String
+    /// The ClientHello has to name the host of the CONNECT.
+    private let needsName: Bool
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
     private var state = State.reading
     /// Runs from the client's first byte on: who waits for the server to speak first may do so.
     private var timer: TimerID?
 
-    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {
+    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String, needsName: Bool) {
+        self.needsName = needsName
         self.worker = worker
         self.origin = origin
         self.opener = opener
@@ -77,7 +80,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private func decide(on hello: ClientHello?) {
         // By the settings of now, which may be other ones than when the tunnel was asked for.
         let transport = worker.transport
-        switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener) {
+        switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener, needsName: needsName) {
         case .pass: open()
         case .refuse(let refusal): refuse(refusal)
         case .judge(let host):

@@ -190,6 +190,19 @@ extension ConnectPolicy {
         }
     }
 
+    /// Why a tunnel that is allowed for this host alone ends: its client does not speak TLS with that host, as far as the ClientHello shows. An
+    /// address cannot be named in it (RFC 6066 §3), so for an address no name has to be there.
+    static func refusal(of hello: ClientHello?, naming host: String) -> TunnelRefusal? {
+        guard let hello else { return .notTLS }
+        if hello.hasEncryptedHello { return .encryptedHello }
+        let identity = ReferenceIdentity(host)
+        guard let name = hello.judgedName else {
+            if case .address = identity { return nil }
+            return .nameMissing
+        }
+        return ReferenceIdentity(name) == identity && identity != nil ? nil : .nameMismatch
+    }
+
     private func denial(of host: String, port: UInt16) -> TunnelRefusal {
         deniesHost(host, port: port) ? .hostDenied : .denied
     }

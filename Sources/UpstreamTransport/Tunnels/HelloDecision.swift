@@ -123,8 +123,12 @@ extension Transport {
     /// - Parameters:
     ///   - hello: `nil` where the client speaks no TLS.
     ///   - opener: who opened the tunnel, which may have been by other settings.
-    package func decide(on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport) -> HelloDecision {
+    ///   - needsName: the tunnel is for a client that speaks TLS with the host of the CONNECT, and names it.
+    package func decide(
+        on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport, needsName: Bool
+    ) -> HelloDecision {
         let host = origin.judgedHost
+        if needsName, let refusal = ConnectPolicy.refusal(of: hello, naming: host) { return .refuse(refusal) }
         // Whoever was given a tunnel, for having said nothing or by settings of before, is not let past what is to be looked into.
         if let hello, configuration.connect.mayIntercept(host: host, port: origin.port) {
             switch decideIntercepted(on: hello, inTunnelTo: origin) {

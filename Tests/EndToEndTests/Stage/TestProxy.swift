@@ -54,7 +54,7 @@ final class TestProxy {
             .init(path: "\(self.folder.path)/access.log", format: logFormat, includesQuery: settings.log.access.includesQuery))
         budgets = ServerAssembly.budgets(settings, queueLength: queueLength)
         server = try ProxyServer(
-            serving, rules: settings.rules.compiled, store: store, sockets: [ListeningSocket(host: host, port: 0)],
+            serving, rules: settings.policy, store: store, sockets: [ListeningSocket(host: host, port: 0)],
             loops: loops, budgets: budgets, accessLog: log)
     }
 
@@ -78,7 +78,7 @@ final class TestProxy {
         let settings = try Self.settings(yaml)
         var serving = ServerAssembly.serverSettings(settings)
         change(&serving)
-        server.reload(serving, rules: settings.rules.compiled)
+        server.reload(serving, rules: settings.policy)
     }
 
     /// Lets so many seconds pass on the clock by which the proxy tells ages.

@@ -1,0 +1,70 @@
+import HTTPMessage
+
+/// What happens to requests that no rule allows: the setting `egress.default`.
+package enum EgressDefault: String, CaseIterable, Sendable { case allow, deny }
+
+/// The terms of `egress` on requests that no rule allows.
+package struct EgressTerms: Equatable, Sendable {
+    package var `default`: EgressDefault
+    /// The denied client gets the rule that would allow its request.
+    package var suggests: Bool
+
+    package init(_ default: EgressDefault = .allow, suggests: Bool = true) {
+        self.default = `default`
+        self.suggests = suggests
+    }
+}
+
+/// Gathers what the rules with `allow` say of one request. It is allowed if each reading of its path that a server may use is allowed, by
+/// one rule or by several.
+struct Allowance {
+    /// Requests that no rule allows are denied.
+    let isNeeded: Bool
+    private var readings: UInt64 = 0
+    private var tunnel = TunnelPermission.inspectedOnly
+    /// Some rule may allow a request inside the tunnel.
+    private var mayAllowInside = false
+
+    init(isNeeded: Bool) { self.isNeeded = isNeeded }
+
+    /// Notes what the rule allows of the request.
+    /// - Returns: whether its other words apply to it: it matches the path as the client sent it, or every reading.
+    mutating func applies(_ rule: PolicyRule, to request: RequestHead, readings known: inout PathReadings) -> Bool {
+        let condition = rule.condition
+        if case .authority = request.target.form, isNeeded { return appliesToTunnel(rule, request) }
+        guard condition.matchesBesidesPath(request) else { return false }
+        let allowed = condition.allowedReadings(of: request, readings: &known)
+        readings |= allowed
+        let needed = RuleCondition.finalReadings(of: request, readings: &known)
+        if allowed & needed == needed, known.isComplete || allowed == .max { return true }
+        return condition.matches(request, readings: &known, denies: false)
+    }
+
+    private mutating func appliesToTunnel(_ rule: PolicyRule, _ request: RequestHead) -> Bool {
+        let condition = rule.condition
+        let port = request.target.port
+        // Requests inside are http or https: the scheme of a CONNECT is known when the client's first bytes are.
+        guard condition.mayMatch(scheme: .https, port: port) || condition.mayMatch(scheme: .http, port: port) else {
+            return false
+        }
+        mayAllowInside = true
+        guard condition.allowsTunnels, condition.mayMatch(scheme: .https, port: port) else { return false }
+        let permission = rule.allowsAnyTunnel ? TunnelPermission.any : .named
+        if permission.rawValue > tunnel.rawValue { tunnel = permission }
+        return true
+    }
+
+    func verdict(on request: RequestHead, readings known: inout PathReadings, _ obligations: Obligations) -> Verdict {
+        guard isNeeded else { return .allow(obligations) }
+        if case .authority = request.target.form {
+            guard mayAllowInside else { return .unlisted }
+            var obligations = obligations
+            obligations.tunnel = tunnel
+            return .allow(obligations)
+        }
+        if readings == .max { return .allow(obligations) }
+        let needed = RuleCondition.finalReadings(of: request, readings: &known)
+        if readings & needed == 0 { return .unlisted }
+        return readings & needed == needed && known.isComplete ? .allow(obligations) : .ambiguousPath
+    }
+}
