@@ -45,6 +45,7 @@ struct SettingsSchemaTests {
             #"{origin.test: 127.0.0.1, v6.test: ["::1", 127.0.0.2]}"#
         ),
         ("tunnel.ports", "any", "any"),
+        ("egress.default", "deny", "deny"), ("egress.suggest", "false", "false"),
         ("egress.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
         ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "remote", "remote"),
