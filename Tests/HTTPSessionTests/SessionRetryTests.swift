@@ -182,7 +182,7 @@ struct SessionRetryTests {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond("401 Unauthorized") }
         defer { origin.stop() }
         let count = SentCount()
-        let turning = CredentialInterceptor<String>.bearer("0") { _ in
+        let turning = CredentialInterceptor<String>.bearer("0", window: .init(time: .seconds(86_400))) { _ in
             count.add(1)
             return "\(count.value)"
         }
