@@ -35,18 +35,25 @@ struct TimeoutTests {
         defer { origin.stop() }
         let harness = try TransportHarness()
         let recorder = Recorder()
-        _ = harness.open(
+        let exchange = harness.open(
             recorder, port: origin.port,
             timeouts: timeouts {
-                $0.firstByte = 300
-                $0.idle = 200
+                $0.firstByte = 500_000
+                $0.idle = 300_000
             })
-        // A byte for each turn of the loop, one of which lasts 20 ms at most; the last ones find that nobody reads.
+        // After each byte the clock moves by less than the idle limit, and the origin sends the next byte.
+        var received: UInt64 = 0
         #expect(
             harness.run {
-                turn.signal()
-                return recorder.hasEnded
+                if recorder.hasEnded { return true }
+                if exchange.metrics.bytesReceived > received {
+                    received = exchange.metrics.bytesReceived
+                    harness.loop.advanceClock(milliseconds: 100_000)
+                    turn.signal()
+                }
+                return false
             })
+        // The origin finds that the connection is closed.
         for _ in 0..<8 { turn.signal() }
         #expect(recorder.error == .timedOut(.firstByte))
     }
@@ -87,12 +94,12 @@ struct TimeoutTests {
         defer { origin.stop() }
         let harness = try TransportHarness()
         let recorder = Recorder()
-        let exchange = harness.open(recorder, port: origin.port, timeouts: timeouts { $0.idle = 30_000 })
+        let exchange = harness.open(recorder, port: origin.port, timeouts: timeouts { $0.idle = 300_000 })
         harness.run { exchange.metrics.bytesReceived == bytes.utf8.count }
-        harness.loop.advanceClock(milliseconds: 29_000)
+        harness.loop.advanceClock(milliseconds: 200_000)
         for _ in 0..<3 { harness.loop.turn(waitingAtMost: 0) }
         #expect(recorder.error == nil)
-        harness.loop.advanceClock(milliseconds: 1001)
+        harness.loop.advanceClock(milliseconds: 100_001)
         harness.run { recorder.hasEnded }
         #expect(recorder.error == .timedOut(.idle))
     }
