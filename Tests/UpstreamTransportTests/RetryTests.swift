@@ -1,3 +1,4 @@
+import Glibc
 import HTTPMessage
 import HTTPWire
 import TestSupport
@@ -63,9 +64,21 @@ struct RetryTests {
         // The loop does not turn until the next request is there.
         isDone.open()
         isSent.wait()
+        try Self.awaitInput(from: origin.port)
         let recorder = harness.fetch(port: origin.port)
         #expect(recorder.text == "2" && !recorder.metrics.isConnectionReused)
         #expect(harness.transport.statistics.connections <= 1)
+    }
+
+    /// Waits until a descriptor that is connected to the port has something to read.
+    private static func awaitInput(from port: UInt16) throws {
+        try eventually {
+            (0..<Int32(4096)).contains { descriptor in
+                guard LoopbackAddress.peerPort(of: descriptor) == port else { return false }
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                return poll(&entry, 1, 0) == 1
+            }
+        }
     }
 
     @Test("A POST is never sent twice")
@@ -152,13 +165,13 @@ struct RetryTests {
             while connection.readHead() != nil { connection.respond() }
         }
         defer { origin.stop() }
-        let short = try TransportHarness { $0.idleConnectionMilliseconds = 30_000 }
+        let short = try TransportHarness { $0.idleConnectionMilliseconds = 600_000 }
         #expect(short.fetch(port: origin.port).isComplete)
         #expect(short.transport.statistics.idle == 1)
-        short.loop.advanceClock(milliseconds: 29_000)
+        short.loop.advanceClock(milliseconds: 500_000)
         short.loop.turn(waitingAtMost: 0)
         #expect(short.transport.statistics.idle == 1)
-        short.loop.advanceClock(milliseconds: 1001)
+        short.loop.advanceClock(milliseconds: 100_001)
         #expect(short.run { short.transport.statistics.idle == 0 })
         #expect(short.budgets.statistics.connections == 0)
 
