@@ -163,8 +163,11 @@ struct TLSBodyTests {
     func silentServer() throws {
         let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
         defer { origin.stop() }
-        let harness = try harness { $0.timeouts.connect = 150 }
-        #expect(harness.fetch(.https, port: origin.port).error == .timedOut(.connect))
+        let hasty = try self.harness { $0.timeouts.connect = 150 }
+        #expect(hasty.fetch(.https, port: origin.port).error == .timedOut(.connect))
+        #expect(hasty.budgets.statistics.connections == 0)
+        // The second one has the usual time, so that it is the cancellation that ends it.
+        let harness = try self.harness()
         let recorder = Recorder()
         let exchange = harness.open(recorder, scheme: .https, port: origin.port)
         harness.run { origin.connectionCount == 2 }
