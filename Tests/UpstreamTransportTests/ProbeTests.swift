@@ -94,13 +94,13 @@ struct ProbeTests {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         defer { origin.stop() }
-        let start = POSIXTime(seconds: Int64(time(nil)) + 10)
+        let start = POSIXTime(seconds: Int64(time(nil)) + 100)
         let harness = try harness(pins: identity.pins(enforcement: .enforcedFrom(start)))
         for tunnels in 1...2 {
             letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
             harness.run { origin.connectionCount == 1 + tunnels }
         }
-        harness.loop.advanceWallClock(milliseconds: 30_000)
+        harness.loop.advanceWallClock(milliseconds: 200_000)
         for tunnels in 1...2 {
             letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
             harness.run { origin.connectionCount == 3 + 2 * tunnels }
@@ -123,9 +123,9 @@ struct ProbeTests {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         defer { origin.stop() }
-        let harness = try harness(pins: identity.pins(expires: POSIXTime(seconds: Int64(time(nil)) + 10)))
+        let harness = try harness(pins: identity.pins(expires: POSIXTime(seconds: Int64(time(nil)) + 100)))
         letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
-        harness.loop.advanceWallClock(milliseconds: 30_000)
+        harness.loop.advanceWallClock(milliseconds: 200_000)
         #expect(harness.openTunnel(to: "one.test", port: origin.port).error?.reason.description == "empty_pins")
     }
 
