@@ -24,16 +24,16 @@ final class StoreFixture: Sendable {
         var configuration = StoreConfiguration(path: path)
         configuration.report = { [self] notice in notices.withLock { $0.append(notice) } }
         configuration.limits.reservedSpaceBytes = 1 << 20
+        // How slow the disk is does not decide what the store accepts.
+        configuration.limits.queuedMilliseconds = 60_000
+        configuration.limits.stalledMilliseconds = 60_000
         adjust(&configuration)
         return try ResponseStore(configuration)
     }
 
     /// A store that knows which keys it has, and whose writer may stand still as long as a test likes.
     func openKnowing() throws -> ResponseStore {
-        let store = try open {
-            $0.limits.queuedMilliseconds = 60_000
-            $0.limits.stalledMilliseconds = 60_000
-        }
+        let store = try open()
         try store.learnKeys()
         return store
     }
