@@ -72,7 +72,7 @@ struct PendingResponseTests {
         }
         Self.fill(pending, body, pieceLength: 60_000)
         #expect(pending.finish())
-        #expect(group.wait(timeout: .now() + 60) == .success)
+        #expect(group.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success)
         #expect(results.withLock { $0.count } == threads * 2)
         #expect(results.withLock { $0.allSatisfy { $0 == body } })
         let stored = Answer<PendingOutcome>()
