@@ -16,7 +16,11 @@ struct CacheFailureTests {
 
         init(count: Int, length: Int = 3000) throws {
             folder = try TemporaryFolder()
-            let store = try ResponseStore(StoreConfiguration(path: "\(folder.path)/store.sqlite"))
+            var configuration = StoreConfiguration(path: "\(folder.path)/store.sqlite")
+            // No response is refused because the disk is slow.
+            configuration.limits.queuedMilliseconds = 60_000
+            configuration.limits.stalledMilliseconds = 60_000
+            let store = try ResponseStore(configuration)
             for number in 0..<count {
                 let facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
                 _ = store.put(
