@@ -21,13 +21,13 @@ struct CacheCommandTests {
         let origin = ScriptedOrigin.answering { request, connection in
             switch request.target {
             case "/cookie":
-                connection.respond(fields: "Cache-Control: max-age=60\r\nSet-Cookie: session=hush\r\n", body: "cookie")
-            case "/gone": connection.respond("404 Not Found", fields: "Cache-Control: max-age=60\r\n", body: "gone")
+                connection.respond(fields: "Cache-Control: max-age=600\r\nSet-Cookie: session=hush\r\n", body: "cookie")
+            case "/gone": connection.respond("404 Not Found", fields: "Cache-Control: max-age=600\r\n", body: "gone")
             case "/large":
                 connection.respond(
-                    fields: "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n",
+                    fields: "Cache-Control: max-age=600\r\nContent-Type: text/plain\r\n",
                     body: String(repeating: "x", count: 300_000))
-            default: connection.respond(fields: "Cache-Control: max-age=60\r\nContent-Type: text/html\r\n", body: "page")
+            default: connection.respond(fields: "Cache-Control: max-age=600\r\nContent-Type: text/html\r\n", body: "page")
             }
         }
         defer { origin.stop() }
@@ -96,7 +96,7 @@ struct CacheCommandTests {
     func readsFile() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/store.sqlite"
-        let store = try ResponseStore(StoreConfiguration(path: path))
+        let store = try Self.standingStore(at: path)
         for (name, length) in [("a", 10), ("b", 200_000)] {
             var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
             if name == "a" { facts.flags.insert(.authorized) }
@@ -143,9 +143,17 @@ struct CacheCommandTests {
         #expect(try CommandLineTests.larder("cache", "ls", "--store", "\(folder.path)/none").code == 1)
     }
 
+    /// A store in which no response is refused because the disk is slow.
+    private static func standingStore(at path: String) throws -> ResponseStore {
+        var configuration = StoreConfiguration(path: path)
+        configuration.limits.queuedMilliseconds = 60_000
+        configuration.limits.stalledMilliseconds = 60_000
+        return try ResponseStore(configuration)
+    }
+
     /// A response of which the bytes from 0 to 9 and from 150,000 to 199,999 are stored.
     private func storePart(at path: String) throws {
-        let store = try ResponseStore(StoreConfiguration(path: path))
+        let store = try Self.standingStore(at: path)
         defer { store.shutdown() }
         var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
         facts.flags.insert(.strongETag)
