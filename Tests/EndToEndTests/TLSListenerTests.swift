@@ -129,8 +129,8 @@ struct TLSListenerTests {
     func idle(hasAsked: Bool) throws {
         let stage = try ListenerStage(
             change: {
-                $0.timeouts.clientIdle = 200
-                $0.timeouts.clientHead = 200
+                $0.timeouts.clientIdle = 3_000
+                $0.timeouts.clientHead = 3_000
             }, script: Self.answers)
         let client = try stage.client()
         if hasAsked {
