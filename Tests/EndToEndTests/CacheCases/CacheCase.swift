@@ -70,7 +70,7 @@ struct CacheCase: Sendable {
         let present: [String]
         /// Names of fields that the client does not get.
         let absent: [String]
-        /// What Larder says of itself in Cache-Status. A ttl may be less by a second, which this takes.
+        /// What Larder says of itself in Cache-Status. The ttl may be up to five seconds less.
         let tells: String?
         /// Lines that the origin gets.
         let asks: [String]
