@@ -45,8 +45,8 @@ struct SlowClientTests {
     @Test("T36 a connection on which nothing is asked is closed")
     func silent() throws {
         let stage = try stage {
-            $0.head = 200
-            $0.idle = 200
+            $0.head = 2_000
+            $0.idle = 2_000
         }
         let silent = try stage.client()
         #expect(silent.isClosedByPeer())
@@ -106,7 +106,12 @@ struct SlowClientTests {
         let refused = try third.readResponse()
         #expect(refused.status == 503)
         first.close()
-        #expect(try served(stage))
+        // The proxy may not have read yet that the connection was closed.
+        try eventually {
+            let client = try stage.client()
+            client.send(stage.head("GET", "/"))
+            return (try? client.readResponse())?.status == 200  // a refusal may end in a reset
+        }
     }
 
     @Test("What is answered at the door is an error like any other, and arrives though the request was never read")
@@ -146,14 +151,5 @@ struct SlowClientTests {
         #expect(!waiting.hasInput(withinMilliseconds: 100))
         first.close()
         #expect(try waiting.readResponse().text == "served")
-    }
-
-    private func served(_ stage: Stage) throws -> Bool {
-        for _ in 0..<200 {
-            let client = try stage.client()
-            client.send(stage.head("GET", "/"))
-            if let response = try? client.readResponse(), response.status == 200 { return true }  // the close is on its way
-        }
-        return false
     }
 }
