@@ -30,7 +30,7 @@ struct HalfClosedClientTests {
     @Test("One whose answer does not come counts as gone at its deadline, and the origin is let go", arguments: [false, true])
     func isGone(isPipelined: Bool) throws {
         let letGo = Gate()
-        let stage = try Stage(change: { $0.timeouts.halfClosed = 100 }) { _, connection in
+        let stage = try Stage(change: { $0.timeouts.halfClosed = 2_000 }) { _, connection in
             if connection.isLetGo() { letGo.open() }
             return false
         }
