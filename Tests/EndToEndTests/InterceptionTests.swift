@@ -420,7 +420,7 @@ struct InterceptionTests {
 
     @Test("A client that stops in the midst of its handshake has its time, and no more")
     func limitsHandshake() throws {
-        let stage = try InterceptingStage(change: { $0.timeouts.clientHandshake = 300 })
+        let stage = try InterceptingStage(change: { $0.timeouts.clientHandshake = 2_000 })
         let client = try stage.connect()
         client.send(bytes: [22, 3, 1, 2, 0, 1])
         #expect(client.isClosedByPeer())
@@ -574,7 +574,7 @@ struct InterceptionTests {
     @Test("Answers that take longer to be written than a client may be idle are written to their end")
     func writesPastIdleTime() throws {
         let stage = try InterceptingStage(
-            change: { $0.timeouts.clientIdle = 1_000 },
+            change: { $0.timeouts.clientIdle = 3_000 },
             answer: { _, connection in
                 connection.respond(fields: "Cache-Control: max-age=600\r\n", body: String(repeating: "x", count: 4_000_000))
                 return true
