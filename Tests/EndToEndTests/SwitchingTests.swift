@@ -207,7 +207,7 @@ struct SwitchingTests {
 
     @Test("Where nothing passes for long enough, both sides are let go", arguments: Way.allCases)
     func endsWhenIdle(way: Way) throws {
-        let stage = try SwitchingStage(way, change: { $0.timeouts.tunnelIdle = 1_500 }, answer: SwitchingStage.echoes)
+        let stage = try SwitchingStage(way, change: { $0.timeouts.tunnelIdle = 3_000 }, answer: SwitchingStage.echoes)
         let client = try stage.switched()
         client.send("a")
         #expect(try client.read(count: 1) == Array("a".utf8))
