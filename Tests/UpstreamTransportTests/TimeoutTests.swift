@@ -43,16 +43,16 @@ struct TimeoutTests {
             })
         // After each byte the clock moves by less than the idle limit, and the origin sends the next byte.
         var received: UInt64 = 0
-        #expect(
-            harness.run {
-                if recorder.hasEnded { return true }
-                if exchange.metrics.bytesReceived > received {
-                    received = exchange.metrics.bytesReceived
-                    harness.loop.advanceClock(milliseconds: 100_000)
-                    turn.signal()
-                }
-                return false
-            })
+        let isOver = harness.run {
+            if recorder.hasEnded { return true }
+            if exchange.metrics.bytesReceived > received {
+                received = exchange.metrics.bytesReceived
+                harness.loop.advanceClock(milliseconds: 100_000)
+                turn.signal()
+            }
+            return false
+        }
+        #expect(isOver)
         // The origin finds that the connection is closed.
         for _ in 0..<8 { turn.signal() }
         #expect(recorder.error == .timedOut(.firstByte))
