@@ -101,7 +101,8 @@ struct TransferControlTests {
         let transfer = Transfer()
         var steps = transfer.progress.makeAsyncIterator()
         // The stream holds one step only: the first one is read before a second one can replace it.
-        var seen = [try #require(await steps.next())]
+        let first = await steps.next()
+        var seen = [try #require(first)]
         let uri = origin.uri()
         async let response = session.send(HTTPRequest(.get, uri), as: transfer)
         while let step = await steps.next() {
