@@ -94,7 +94,12 @@ struct TimeoutTests {
         defer { origin.stop() }
         let harness = try TransportHarness()
         let recorder = Recorder()
-        let exchange = harness.open(recorder, port: origin.port, timeouts: timeouts { $0.idle = 300_000 })
+        let exchange = harness.open(
+            recorder, port: origin.port,
+            timeouts: timeouts {
+                $0.idle = 300_000
+                $0.firstByte = 900_000
+            })
         harness.run { exchange.metrics.bytesReceived == bytes.utf8.count }
         harness.loop.advanceClock(milliseconds: 200_000)
         for _ in 0..<3 { harness.loop.turn(waitingAtMost: 0) }
