@@ -239,7 +239,9 @@ struct ReplayTests {
         for _ in 0..<3 {
             for (language, text) in [("en", "/a 1"), ("de", "/a 2")] {
                 let answer = try stage.ask(proxy, "/a", fields: "Accept-Language: \(language)\r\n")
-                #expect(answer.text == text && answer["Age"] == "7" && answer.cacheStatus.hasSuffix("\"replay test.larder\""))
+                #expect(answer.text == text && answer.cacheStatus.hasSuffix("\"replay test.larder\""))
+                // The Age of 7 s, and the time that the response took.
+                #expect((7...12).contains(answer["Age"].flatMap { Int($0) } ?? -1))
                 let range = try stage.ask(proxy, "/a", fields: "Accept-Language: \(language)\r\nRange: bytes=0-1\r\n")
                 #expect(range.status == 206 && range.text == "/a")
             }
