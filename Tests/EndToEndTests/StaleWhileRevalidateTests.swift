@@ -66,7 +66,9 @@ struct StaleWhileRevalidateServingTests {
         stage.proxy.pass(seconds: 100)
         #expect(try stage.fetch("/x").cacheStatus.contains("stale_while_revalidate"))
         let fresh = try stage.fetch("/x", fields: Self.demand)
-        #expect(fresh.text == "body" && fresh["Age"] == "0")
+        #expect(fresh.text == "body")
+        // Without the validation it would be 100 s or more.
+        #expect((0..<60).contains(fresh["Age"].flatMap { Int($0) } ?? -1))
         #expect(stage.requestCount() == 2)
     }
 
