@@ -1,4 +1,4 @@
-/// The bytes that HTTP's grammar names, and questions about them (RFC 9110 §5.6, RFC 5234 B.1).
+/// The bytes of HTTP's grammar, and tests for classes of them (RFC 9110 §5.6, RFC 5234 B.1).
 @usableFromInline
 package enum ASCII {
     @usableFromInline package static let cr: UInt8 = 0x0D
@@ -17,7 +17,7 @@ package enum ASCII {
     @inlinable package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     @inlinable package static func isAlpha(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     @inlinable package static func isUppercase(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
-    /// A letter, a digit or `_`: what patterns call `\w`.
+    /// A letter, a digit or `_`: `\w` in patterns.
     @inlinable package static func isWord(_ byte: UInt8) -> Bool { isAlpha(byte) || isDigit(byte) || byte == 0x5F }
     /// OWS is space or tab (RFC 9110 §5.6.3).
     @inlinable package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -39,7 +39,7 @@ package enum ASCII {
         return false
     }
 
-    /// field-vchar, obs-text, space or tab: what a field's value may hold (RFC 9110 §5.5).
+    /// field-vchar, obs-text, space or tab: the bytes allowed in a field value (RFC 9110 §5.5).
     @inlinable
     package static func isFieldValueCharacter(_ byte: UInt8) -> Bool {
         byte >= 0x20 ? byte != 0x7F : byte == 0x09
@@ -47,7 +47,7 @@ package enum ASCII {
 }
 
 extension Span<UInt8> {
-    /// Equality without regard to ASCII case; `lowercase` must already be in lower case.
+    /// Case-insensitive ASCII equality; `lowercase` must be in lower case.
     @inlinable
     package func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
         guard count == lowercase.utf8CodeUnitCount else { return false }
@@ -78,7 +78,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The bounds of what is left without leading and trailing OWS (RFC 9110 §5.6.3).
+    /// The bounds without leading and trailing OWS (RFC 9110 §5.6.3).
     @inlinable
     package func trimmedBounds(in bounds: Range<Int>) -> Range<Int> {
         var lower = bounds.lowerBound
@@ -92,7 +92,7 @@ extension Span<UInt8> {
 extension Array<UInt8> {
     @inlinable @inline(__always)
     package mutating func append(_ text: StaticString) {
-        // With nothing to add, an empty array's count would be written to the storage that all empty arrays share (Swift 6.3).
+        // Appending nothing would write an empty array's count to the storage that all empty arrays share (Swift 6.3).
         if text.utf8CodeUnitCount == 0 { return }
         append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     }
@@ -104,7 +104,7 @@ extension Array<UInt8> {
         append(addingCapacity: span.count) { $0.append(span) }
     }
 
-    /// Appends the number in decimal, without an allocation of its own.
+    /// Appends the number in decimal without a separate allocation.
     @inlinable @inline(__always)
     package mutating func append(decimal number: UInt64) {
         append(addingCapacity: 20) { $0.append(decimal: number) }

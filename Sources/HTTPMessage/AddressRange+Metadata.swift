@@ -1,6 +1,6 @@
 extension AddressRange {
-    /// The addresses that nothing should connect to on behalf of a request: link-local addresses, and the services by which a cloud
-    /// gives its machines metadata and credentials (T03).
+    /// Addresses that no request should reach: link-local addresses, and the cloud services that give machines metadata and credentials
+    /// (T03).
     package static let metadataServices: [AddressRange] = [
         // 169.254.169.254 of most clouds, 169.254.170.2 of Amazon ECS, 169.254.42.42 of Scaleway.
         "169.254.0.0/16", "fe80::/10",

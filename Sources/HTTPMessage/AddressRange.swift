@@ -1,9 +1,9 @@
-/// A block of addresses: `169.254.0.0/16`, or one address.
+/// A block of addresses, such as `169.254.0.0/16`, or a single address.
 package struct AddressRange: Hashable, Sendable {
     package let base: IPAddress
     package let prefixLength: UInt8
 
-    /// - Returns: `nil` when the prefix is longer than the address. Bits of the base behind the prefix are cleared.
+    /// - Returns: `nil` if the prefix is longer than the address. Bits of the base after the prefix are cleared.
     package init?(base: IPAddress, prefixLength: Int) {
         let width = base.family == .ipv4 ? 32 : 128
         guard prefixLength >= 0, prefixLength <= width else { return nil }
@@ -42,8 +42,8 @@ package struct AddressRange: Hashable, Sendable {
         self.init(Array(text.utf8).span)
     }
 
-    /// Whether the address lies in the range, itself or as what it stands for: the IPv4 address embedded in an IPv6 one,
-    /// and for `0.0.0.0` and `::` this machine's loopback address.
+    /// Whether the range contains this address, or the address it represents: the IPv4 address embedded in an IPv6 one, and this
+    /// machine's loopback address for `0.0.0.0` and `::`.
     package func contains(_ address: IPAddress) -> Bool {
         if holds(address) { return true }
         if let embedded = address.embeddedIPv4 { return contains(embedded) }

@@ -1,4 +1,4 @@
-/// What is wrong with a host and port.
+/// Why a host and port are rejected.
 package enum AuthorityFault: Error, Equatable, Sendable {
     case userinfo, emptyHost, malformedHost, malformedPort
 
@@ -12,14 +12,14 @@ package enum AuthorityFault: Error, Equatable, Sendable {
     }
 }
 
-/// `uri-host [ ":" port ]` as places in the bytes that hold it (RFC 9110 §4.2.1, §7.2).
+/// `uri-host [ ":" port ]` as positions in the bytes that hold it (RFC 9110 §4.2.1, §7.2).
 ///
-/// Stricter than the grammar of RFC 3986, so that all who read the name read the same one:
-/// - userinfo is an error (RFC 9110 §4.2.4), and so is any byte besides letters, digits, `-`, `_` and `.`:
-///   names that are not ASCII come as their A-labels, and nothing is percent-encoded;
-/// - `2130706433`, `0x7f.1` and `0177.0.0.1` are names here; who looks them up knows which address they stand for
-///   (`IPAddress.init(asLookedUp:)`);
-/// - the dot at the end of a fully qualified name is left out of `host`, so that rules and keys see one spelling.
+/// Stricter than RFC 3986, so that every recipient reads the same name:
+/// - Userinfo is an error (RFC 9110 §4.2.4). So is any byte besides letters, digits, `-`, `_` and `.`: non-ASCII names must be
+///   A-labels, and percent-encoding is not allowed.
+/// - `2130706433`, `0x7f.1` and `0177.0.0.1` count as names here; `IPAddress.init(asLookedUp:)` gives the address that a name lookup
+///   would make of them.
+/// - `host` excludes the final dot of a fully qualified name, so that rules and keys see one spelling.
 package struct Authority: Equatable, Sendable {
     package static let hostLengthLimit = 253
     package static let labelLengthLimit = 63
@@ -27,7 +27,7 @@ package struct Authority: Equatable, Sendable {
     /// The host as written, without brackets and without a final dot.
     package var host: Extent
     package var hostKind: RequestTarget.HostKind
-    /// The port as written; `nil` where there is none or nothing behind its colon.
+    /// The port as written; `nil` if it is missing or empty.
     package var port: UInt16?
 
     package init(parsing range: Range<Int>, in bytes: Span<UInt8>) throws(AuthorityFault) {
@@ -36,7 +36,7 @@ package struct Authority: Equatable, Sendable {
         guard end == range.upperBound else { throw Self.fault(at: end, in: bytes.extracting(0..<range.upperBound)) }
     }
 
-    /// Reads as far as the authority goes; who called judges what follows it.
+    /// Reads up to the end of the authority. The caller checks the byte that follows.
     init(startingAt start: Int, in bytes: Span<UInt8>, end: inout Int) throws(AuthorityFault) {
         if start < bytes.count, bytes[start] == UInt8(ascii: "[") {
             end = try Self.endOfBracketedHost(from: start, in: bytes)
@@ -67,11 +67,11 @@ package struct Authority: Equatable, Sendable {
     }
 
     private static func kind(ofName name: Span<UInt8>) -> RequestTarget.HostKind {
-        // Most names end in a letter, which is all that needs to be known of them.
+        // Most names end in a letter and cannot be IPv4 addresses; this avoids parsing them.
         ASCII.isDigit(name[name.count - 1]) && IPAddress(dottedDecimal: name) != nil ? .ipv4 : .name
     }
 
-    /// What it means that an authority does not end where it should: some have userinfo, which is told apart.
+    /// The fault of an authority that ends too early: userinfo is reported separately.
     static func fault(at stop: Int, in bytes: Span<UInt8>) -> AuthorityFault {
         var index = stop
         while index < bytes.count, bytes[index] != ASCII.slash, bytes[index] != ASCII.question {
@@ -93,7 +93,7 @@ package struct Authority: Equatable, Sendable {
     private static func endOfBracketedHost(from start: Int, in bytes: Span<UInt8>) throws(AuthorityFault) -> Int {
         var end = start + 1
         while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
-        // A zone (RFC 6874) or a future version of the address names nothing that may be asked for.
+        // A zone (RFC 6874) or a future address version is not a host that may be requested.
         guard end < bytes.count, IPAddress(bytes.extracting(start + 1..<end))?.family == .ipv6 else {
             throw .malformedHost
         }
@@ -120,7 +120,7 @@ package struct Authority: Equatable, Sendable {
 }
 
 extension Span<UInt8> {
-    /// Behind the letters, digits, `-`, `_` and `.` from `start` on.
+    /// The index after the letters, digits, `-`, `_` and `.` from `start` on.
     fileprivate func endOfHostName(from start: Int) -> Int {
         first(
             from: start,

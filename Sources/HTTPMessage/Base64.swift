@@ -1,4 +1,4 @@
-/// Base64 to the letter of RFC 4648 §4: the alphabet with `+` and `/`, padded, no byte besides, no bits left over.
+/// Strict base64 (RFC 4648 §4): the alphabet with `+` and `/`, with padding, no other bytes, no non-zero leftover bits.
 @usableFromInline
 package enum Base64 {
     @usableFromInline static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -11,7 +11,7 @@ package enum Base64 {
 
     @usableFromInline static let padding = UInt8(ascii: "=")
 
-    /// Inlined, so that a bundle of anchors is not read letter by letter through a witness table.
+    /// Inlined, so that a bundle of CA certificates is not read byte by byte through a witness table.
     @inlinable
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
@@ -63,12 +63,12 @@ package enum Base64 {
 
     // MARK: The alphabet of URLs and file names
 
-    /// With `-` and `_` in place of `+` and `/`, and without padding (RFC 4648 §5).
+    /// Base64 with `-` and `_` instead of `+` and `/`, without padding (RFC 4648 §5).
     package static func encodeForURL(_ octets: [UInt8]) -> [UInt8] {
         encode(octets).utf8.compactMap { $0 == padding ? nil : letterForURL($0) }
     }
 
-    /// Reads what `encodeForURL` writes, and the same with padding.
+    /// Decodes the output of `encodeForURL`, with or without padding.
     package static func decodeFromURL(_ text: some Collection<UInt8>) -> [UInt8]? {
         var letters = text.map { letter in
             switch letter {
@@ -82,7 +82,7 @@ package enum Base64 {
         return decode(letters)
     }
 
-    /// A letter of the usual alphabet in that of URLs.
+    /// The URL alphabet's character for a character of the standard alphabet.
     package static func letterForURL(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

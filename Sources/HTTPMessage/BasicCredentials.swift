@@ -1,16 +1,16 @@
-/// A name and a password as the Basic scheme carries them (RFC 7617 §2): `Basic` and base64 of `name:password`.
+/// A name and a password of the Basic scheme (RFC 7617 §2): `Basic` and the base64 of `name:password`.
 package struct BasicCredentials: Equatable, Sendable {
-    /// The name, a colon, the password, as they came: in what encoding, the sender alone knows.
+    /// Name, colon and password as received; their character encoding is unknown.
     package let octets: [UInt8]
     private let colon: Int
 
-    /// The longest of both together, in bytes.
+    /// The maximum length of `octets`, in bytes.
     package static let limit = 512
     private static let encodedLimit = (limit + 2) / 3 * 4
 
-    /// - Parameter value: a field's, without blanks at its ends.
-    /// - Returns: `nil` for another scheme, for what is not base64 to the letter, longer than `limit`, without a colon, or holds a
-    ///   control character.
+    /// - Parameter value: a field value without blanks at its ends.
+    /// - Returns: `nil` for another scheme, invalid base64, or decoded text that is longer than `limit`, has no colon or has a control
+    ///   character.
     package init?(_ value: Span<UInt8>) {
         var blank = 0
         while blank < value.count, value[blank] != ASCII.space { blank += 1 }
@@ -27,6 +27,6 @@ package struct BasicCredentials: Equatable, Sendable {
     }
 
     package var name: ArraySlice<UInt8> { octets[..<colon] }
-    /// It may hold colons, which a name may not.
+    /// May contain colons; the name cannot.
     package var password: ArraySlice<UInt8> { octets[(colon + 1)...] }
 }

@@ -1,20 +1,20 @@
-/// What the check of a body found: the answer to a command, so it is trivial. The exchange alone decides what follows from it.
+/// The result of a body check. Trivial, because it is part of a command's response. The exchange decides how to handle it.
 package enum BodyCheckOutcome: Equatable, Sendable {
     case passed
     case malformedJSON(JSONFault)
     case malformedXML
     case malformedPropertyList
-    /// None of the kinds that are known, or of another one than its media type names.
+    /// Not an image of a known kind, or not the kind that its media type names.
     case malformedImage
-    /// An image that says it is wider, higher or of more pixels than the limit (T35).
+    /// An image whose header states more width, height or pixels than the limit (T35).
     case imageTooLarge
-    /// None of several kinds takes it, each for its own fault.
+    /// The body matches none of several kinds; the faults are those of each kind.
     case noneAccepts(ValidationFaults)
     /// The body's content coding does not decode: a bad check value, a cut stream, bytes after the end.
     case malformedCoding
-    /// Encoded in a way that cannot be seen through, or too many codings around each other.
+    /// A content coding that Larder cannot decode, or too many nested codings.
     case unsupportedCoding
-    /// As it came or decoded, the body is larger than the bound of the check; whether it passes is the rule's `oversize`.
+    /// The body, as received or decoded, is larger than the check's limit; the rule's `oversize` decides whether it passes.
     case tooLarge
 
     package var code: ValidationFaults.Code? {
@@ -33,16 +33,16 @@ package enum BodyCheckOutcome: Equatable, Sendable {
     }
 }
 
-/// The first place at which a text stops being JSON (RFC 8259).
+/// The first position at which a text is not JSON (RFC 8259).
 package struct JSONFault: Error, Equatable, Sendable {
     package enum Reason: UInt8, Sendable {
-        /// A byte that the grammar does not allow here, or anything after the value.
+        /// A byte that the grammar does not allow here, or any byte after the value.
         case unexpectedByte
         /// The text ends before the value does.
         case unexpectedEnd
         /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8
-        /// Arrays and objects stand in each other more deeply than the limit allows (T35).
+        /// Arrays and objects are nested more deeply than the limit (T35).
         case tooDeep
 
         package var word: StaticString {
@@ -56,7 +56,7 @@ package struct JSONFault: Error, Equatable, Sendable {
     }
 
     package let reason: Reason
-    /// Counted in bytes of the decoded body from 0; its length for `unexpectedEnd`.
+    /// In bytes of the decoded body, from 0; the body's length for `unexpectedEnd`.
     package let offset: UInt64
 
     package init(_ reason: Reason, at offset: UInt64) {

@@ -1,4 +1,4 @@
-/// What a body may have to be: of several kinds one is enough.
+/// The kinds a body may be required to have; matching one of them is enough.
 package struct BodyKinds: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

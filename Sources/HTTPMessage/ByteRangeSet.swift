@@ -1,4 +1,4 @@
-/// The byte ranges that a Range field asks for (RFC 9110 §14.1.2, §14.2).
+/// The byte ranges of a Range field (RFC 9110 §14.1.2, §14.2).
 package struct ByteRangeSet: Equatable, Sendable {
     /// One range-spec.
     package enum Specifier: Equatable, Sendable {
@@ -7,10 +7,10 @@ package struct ByteRangeSet: Equatable, Sendable {
         /// `-count`: the last bytes of the representation.
         case suffix(UInt64)
 
-        /// The bytes that are meant in a representation of this length, or `nil` where the range is not satisfiable.
+        /// The byte range in a representation of this length, or `nil` if it is not satisfiable.
         ///
-        /// The end of a representation without content is empty, which Content-Range cannot say: Range is then ignored
-        /// (RFC 9110 §14.2 MAY).
+        /// A suffix of an empty representation gives an empty range, which Content-Range cannot express: the Range field is then
+        /// ignored (RFC 9110 §14.2 MAY).
         package func resolved(inLength length: UInt64) -> Range<UInt64>? {
             switch self {
             case .from(let first, let last):
@@ -24,13 +24,13 @@ package struct ByteRangeSet: Equatable, Sendable {
         }
     }
 
-    /// More ranges than these in one field are taken as abuse, and the field is ignored (RFC 9110 §14.2, §17.15).
+    /// A field with more ranges than this counts as abuse and is ignored (RFC 9110 §14.2, §17.15).
     package static let specifierLimit = 16
 
     private let specifiers: [Specifier]
     package var count: Int { specifiers.count }
 
-    /// Reads `bytes=…`. `nil` means that the field is to be ignored: another unit, bad syntax or too many ranges.
+    /// Parses `bytes=…`. `nil` means that the field must be ignored: another unit, bad syntax or too many ranges.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes="
         let unitCount = unit.utf8CodeUnitCount
@@ -68,17 +68,18 @@ package struct ByteRangeSet: Equatable, Sendable {
     }
 }
 
-/// The value of a Content-Range field in bytes (RFC 9110 §14.4).
+/// The value of a Content-Range field with the unit `bytes` (RFC 9110 §14.4).
 package enum ContentRange: Equatable, Sendable {
-    /// The bytes in the content, at least one, and the length of the whole where it is known.
+    /// The range of the content, at least one byte, and the complete length if known.
     case part(Range<UInt64>, of: UInt64?)
-    /// `*/length`, as a 416 sends it.
+    /// `*/length`, as in a 416.
     case unsatisfied(length: UInt64)
 
-    /// No representation is taken to be longer, in bytes (an exbibyte): places in it can be added up without care.
+    /// The largest supported length of a representation, in bytes (1 EiB). It keeps sums of positions from overflowing.
     package static let greatestLength: UInt64 = 1 << 60
 
-    /// `nil` for another unit, an invalid value, or a length or place beyond `greatestLength`: such content is never combined with a stored response.
+    /// `nil` for another unit, an invalid value, or a length or position beyond `greatestLength`: such content is never combined with a
+    /// stored response.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes "
         let unitCount = unit.utf8CodeUnitCount
@@ -121,7 +122,7 @@ package enum ContentRange: Equatable, Sendable {
         }
     }
 
-    /// 1*DIGIT. A number too large to hold is taken as the greatest there is, since no content is so long.
+    /// Parses 1*DIGIT. A number that overflows becomes `UInt64.max`, since no content is that long.
     package static func position(_ text: Span<UInt8>) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var number: UInt64 = 0

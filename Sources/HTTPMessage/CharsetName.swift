@@ -1,8 +1,8 @@
-/// The name of a charset (RFC 9110 §8.3.2), as it is registered: one of a closed list, that of web browsers.
+/// The registered name of a charset (RFC 9110 §8.3.2), one of a closed list: the charsets of web browsers.
 package struct CharsetName: Hashable, Sendable {
     package let text: String
 
-    /// - Parameter label: a name that fields may give it, in letters of either case.
+    /// - Parameter label: a charset label from a field, in any case.
     /// - Returns: `nil` for a charset that is not on the list.
     package init?(_ label: String) {
         let label = String(decoding: label.utf8.map(ASCII.lowercased), as: UTF8.self)
@@ -15,10 +15,10 @@ package struct CharsetName: Hashable, Sendable {
         }
     }
 
-    /// Of those that are listed one by one, for suggestions.
+    /// The labels listed one by one, and two numbered ones, for suggestions.
     package static var labels: [String] { names.keys.sorted() + ["iso-8859-1", "windows-1252"] }
 
-    /// `iso-8859-2` and `windows-1252`, with all their siblings.
+    /// Whether this is one of the numbered families: `iso-8859-1` to `iso-8859-16`, `windows-1250` to `windows-1258`.
     private static func isNumbered(_ label: String) -> Bool {
         for (prefix, numbers) in [("iso-8859-", 1...16), ("windows-", 1250...1258)] where label.hasPrefix(prefix) {
             return Int(label.dropFirst(prefix.count)).map { numbers.contains($0) && "\($0)" == label.dropFirst(prefix.count) }
@@ -27,7 +27,7 @@ package struct CharsetName: Hashable, Sendable {
         return false
     }
 
-    /// Without an order of bytes UTF-16 is big-endian (RFC 2781 §4.3).
+    /// The label `utf-16` without a byte order means big-endian (RFC 2781 §4.3).
     private static let names: [String: String] = [
         "utf-8": "UTF-8", "utf8": "UTF-8", "us-ascii": "US-ASCII", "ascii": "US-ASCII", "latin1": "ISO-8859-1",
         "l1": "ISO-8859-1",

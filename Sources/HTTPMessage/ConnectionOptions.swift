@@ -1,10 +1,9 @@
-/// What the `Connection` field of a message says (RFC 9110 §7.6.1), and whether its connection may be used again
-/// (RFC 9112 §9.3).
+/// The options of a message's `Connection` field (RFC 9110 §7.6.1), which decide whether its connection may be reused (RFC 9112 §9.3).
 package struct ConnectionOptions: Equatable, Sendable {
     package private(set) var hasClose = false
     package private(set) var hasKeepAlive = false
     package private(set) var hasUpgrade = false
-    /// Whether there is any option besides `close`, `keep-alive` and the names of the fixed hop-by-hop list.
+    /// Whether there is an option besides `close`, `keep-alive`, `upgrade` and the names of known fields.
     package private(set) var hasNominations = false
 
     package init(of fields: borrowing Fields) {
@@ -28,11 +27,11 @@ package struct ConnectionOptions: Equatable, Sendable {
         }
     }
 
-    /// Whether another request may follow on the client's connection. An HTTP/1.0 client of a proxy is not believed,
-    /// because its `keep-alive` may have come through an older proxy that did not understand it (RFC 9112 §9.3).
+    /// Whether another request may follow on the client's connection. An HTTP/1.0 client's `keep-alive` is ignored: it may come from
+    /// behind an older proxy that did not understand it (RFC 9112 §9.3).
     package func permitsNextRequest(after version: HTTPVersion) -> Bool { !hasClose && version.isAtLeast11 }
 
-    /// Whether the origin's connection may take another request behind this response.
+    /// Whether Larder may send another request on the origin's connection after this response.
     package func permitsReuse(afterResponse version: HTTPVersion) -> Bool {
         !hasClose && (version.isAtLeast11 || hasKeepAlive)
     }

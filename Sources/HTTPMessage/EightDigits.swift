@@ -1,13 +1,13 @@
-/// The eight digits of a number, found side by side in one word: the first stands in its lowest byte.
+/// The eight digits of a number, one per byte of a word; the first digit is in the lowest byte.
 ///
-/// Each step parts every group of digits at once: eight cost what five would by division, without a loop.
+/// Each step splits all groups of digits at once: eight digits cost as much as five by division, without a loop.
 @usableFromInline
 struct EightDigits {
-    /// Each from 0 to 15.
+    /// Each byte is from 0 to 15.
     @usableFromInline let values: UInt64
     @usableFromInline let characters: UInt64
 
-    /// A number below this one has no more than eight decimal digits.
+    /// Numbers below this have at most eight decimal digits.
     @inlinable static var decimalBound: UInt64 { 100_000_000 }
 
     /// - Parameter number: below `decimalBound`.
@@ -15,7 +15,7 @@ struct EightDigits {
     init(decimal number: UInt64) {
         let high = number / 10_000
         let fours = high | (number &- high &* 10_000) &<< 32
-        // By 100 and by 10, as products that are right for numbers below 10,000 and below 100.
+        // Division by 100 and by 10 as multiplications that are exact for numbers below 10,000 and below 100.
         let hundreds = (fours &* 10_486) &>> 20 & 0x0000_007F_0000_007F
         let twos = hundreds | (fours &- hundreds &* 100) &<< 16
         let tens = (twos &* 103) &>> 10 & 0x000F_000F_000F_000F
@@ -23,11 +23,11 @@ struct EightDigits {
         characters = values | 0x3030_3030_3030_3030
     }
 
-    /// With fewer steps, for most numbers of a head and of a log line.
+    /// Takes fewer steps than `init(decimal:)`; enough for most numbers in a head or log line.
     /// - Parameter number: below 1,000.
     @inlinable @inline(__always)
     init(threeDecimal number: UInt64) {
-        // By 100 and by 10, as products that are right for numbers below 1,000 and below 100.
+        // Division by 100 and by 10 as multiplications that are exact for numbers below 1,000 and below 100.
         let hundreds = (number &* 41) &>> 12
         let rest = number &- hundreds &* 100
         let tens = (rest &* 103) &>> 10
@@ -45,7 +45,7 @@ struct EightDigits {
         characters = (values | 0x3030_3030_3030_3030) &+ letters &* 0x27
     }
 
-    /// How many there are from the first that is not zero on; one of zero.
+    /// The number of digits without leading zeros; 1 for zero.
     @inlinable @inline(__always)
     var significantCount: Int { 8 &- min(7, values.trailingZeroBitCount &>> 3) }
 }

@@ -1,21 +1,21 @@
 extension Fields {
-    /// The line of ETag. Of several none is believed: which of them another recipient took cannot be known (RFC 9110 §5.3).
+    /// The ETag line; `nil` if there are several, because recipients differ in which one they use (RFC 9110 §5.3).
     package var entityTagLine: FieldLine? { lineCount(of: .etag) == 1 ? first(.etag) : nil }
 }
 
-/// An entity tag, as a place in the field value it was read from (RFC 9110 §8.8.3).
+/// An entity tag, as a position in the field value it was parsed from (RFC 9110 §8.8.3).
 package struct EntityTag: Equatable, Sendable {
     package let isWeak: Bool
-    /// The opaque tag with its quotes, in the value that was parsed.
+    /// The opaque tag with its quotes.
     package let opaqueTag: Range<Int>
 
-    /// Reads a value that is one entity tag and nothing else.
+    /// Parses a value that consists of one entity tag.
     package init?(_ value: Span<UInt8>) {
         guard let tag = EntityTag(in: value, at: 0), tag.opaqueTag.upperBound == value.count else { return nil }
         self = tag
     }
 
-    /// Reads the entity tag that begins at `start`.
+    /// Parses the entity tag that starts at `start`.
     private init?(in value: Span<UInt8>, at start: Int) {
         var index = start
         // "W/" is case-sensitive.
@@ -32,10 +32,10 @@ package struct EntityTag: Equatable, Sendable {
         opaqueTag = opening..<index + 1
     }
 
-    /// etagc: visible characters without the quote, and obs-text.
+    /// etagc: visible characters except the quote, and obs-text.
     private static func isTagCharacter(_ byte: UInt8) -> Bool { byte >= 0x21 && byte != ASCII.quote && byte != 0x7F }
 
-    /// Weak comparison (RFC 9110 §8.8.3.2): the opaque tags are equal. A value that is no entity tag matches nothing.
+    /// Weak comparison (RFC 9110 §8.8.3.2): the opaque tags are equal. An invalid value matches nothing.
     package static func matchesWeakly(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard let first = EntityTag(left), let second = EntityTag(right) else { return false }
         return left.extracting(first.opaqueTag).equals(right.extracting(second.opaqueTag))
@@ -47,7 +47,7 @@ package struct EntityTag: Equatable, Sendable {
         return left.extracting(first.opaqueTag).equals(right.extracting(second.opaqueTag))
     }
 
-    /// What one line of If-None-Match or If-Match says about a representation.
+    /// How one line of If-None-Match or If-Match matches a representation.
     package enum ListMatch: Equatable, Sendable {
         /// The value is `*`.
         case any
@@ -57,8 +57,7 @@ package struct EntityTag: Equatable, Sendable {
         case invalid
     }
 
-    /// Looks for an entity tag in a list by weak comparison (RFC 9110 §13.1.2). An empty tag stands for a representation
-    /// without one.
+    /// Searches a list for an entity tag by weak comparison (RFC 9110 §13.1.2). Pass an empty tag for a representation without one.
     package static func findWeakly(_ tag: Span<UInt8>, inList list: Span<UInt8>) -> ListMatch {
         let bounds = list.trimmedBounds(in: 0..<list.count)
         if bounds.count == 1, list[bounds.lowerBound] == 0x2A { return .any }
@@ -66,7 +65,7 @@ package struct EntityTag: Equatable, Sendable {
         var index = bounds.lowerBound
         var found = false
         while index < bounds.upperBound {
-            // Empty elements are taken and passed over (RFC 9110 §5.6.1.2).
+            // Empty elements are skipped (RFC 9110 §5.6.1.2).
             if list[index] == ASCII.comma || ASCII.isBlank(list[index]) {
                 index += 1
                 continue

@@ -1,6 +1,6 @@
-/// Where a piece of a head stands in the head's bytes.
+/// The position of a piece of a head in the head's bytes.
 ///
-/// Heads keep the bytes as they came and remember places in them, so that a field's value leaves as it arrived.
+/// Heads keep the received bytes and store positions in them, so that field values are forwarded unchanged.
 @usableFromInline
 package struct Extent: Equatable, Hashable, Sendable {
     @usableFromInline package var offset: UInt32
@@ -17,7 +17,7 @@ package struct Extent: Equatable, Hashable, Sendable {
         self.init(offset: range.lowerBound, count: range.count)
     }
 
-    /// The same piece with so many bytes more (or fewer) before it.
+    /// The same piece after `distance` bytes were inserted before it (or removed, if negative).
     @inlinable
     package func moved(by distance: Int) -> Extent { Extent(offset: Int(offset) &+ distance, count: Int(count)) }
 

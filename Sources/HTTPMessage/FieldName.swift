@@ -1,10 +1,10 @@
-/// A field name that is known to be a token (RFC 9110 §5.1): what rules and messages of our own write.
+/// A field name that is a valid token (RFC 9110 §5.1), for rules and for Larder's own messages.
 package struct FieldName: Sendable {
-    /// As written; names compare without regard to case.
+    /// As written; comparison is case-insensitive.
     package let bytes: [UInt8]
     package let known: KnownField
 
-    /// - Returns: `nil` for an empty name and for any byte that is not a tchar (RFC 9110 §5.6.2).
+    /// - Returns: `nil` for an empty name, or if a byte is not a tchar (RFC 9110 §5.6.2).
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty, bytes.allSatisfy(ASCII.isTokenCharacter) else { return nil }
@@ -12,7 +12,7 @@ package struct FieldName: Sendable {
         known = KnownField(bytes.span)
     }
 
-    /// Whether this line of `fields` bears the name.
+    /// Whether this line of `fields` has this name.
     package func names(_ line: FieldLine, of fields: borrowing Fields) -> Bool {
         known == .other
             ? line.known == .other && fields.name(of: line).equalsIgnoringCase(bytes.span)

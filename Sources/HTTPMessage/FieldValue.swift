@@ -1,12 +1,12 @@
-/// A field value that may be written as it is: no CR, LF, NUL or other control, no blank at either end (RFC 9110 §5.5).
+/// A valid field value: no CR, LF, NUL or other control character, no blank at either end (RFC 9110 §5.5).
 package struct FieldValue: Equatable, Sendable {
     package let bytes: [UInt8]
 
-    /// Why a text is no field value.
+    /// Why a text is not a field value.
     package enum Fault: Error, Equatable {
-        /// CR, LF, NUL, DEL or another control: it could end the field and begin another (response splitting).
+        /// CR, LF, NUL, DEL or another control character, which could end the field and start another (response splitting).
         case control(UInt8)
-        /// Blanks at an end are no part of a value; a reader would drop them.
+        /// A space or tab at either end: recipients would remove it.
         case outerBlank
     }
 

@@ -1,4 +1,4 @@
-/// One field line in a head's bytes (RFC 9110 §5.2, "field line").
+/// The position of one field line in a head's bytes (RFC 9110 §5.2, "field line").
 @usableFromInline
 package struct FieldLine: Equatable, Sendable {
     @usableFromInline package var name: Extent
@@ -12,22 +12,22 @@ package struct FieldLine: Equatable, Sendable {
         self.known = known
     }
 
-    /// The same line with so many bytes more (or fewer) before it.
+    /// The same line after `distance` bytes were inserted before it (or removed, if negative).
     @inlinable
     package func moved(by distance: Int) -> FieldLine {
         FieldLine(name: name.moved(by: distance), value: value.moved(by: distance), known: known)
     }
 }
 
-/// The field lines of a head or a trailer section, in the order in which they came, over the bytes that hold them.
+/// The field lines of a head or trailer section in the order received, and the bytes that hold them.
 ///
-/// The bytes may hold more than the fields (a head's start line); lines that were taken out leave their bytes behind.
-/// `removeAll` keeps the storage, so a connection reads one head after the other without allocating.
+/// The bytes may hold more than the fields, such as a head's start line. Removing a line leaves its bytes in place. `removeAll` keeps
+/// the storage, so a connection reads one head after another without allocating.
 @usableFromInline
 package struct Fields: Sendable {
     @usableFromInline package internal(set) var bytes: [UInt8]
     @usableFromInline package internal(set) var lines: [FieldLine]
-    /// One bit for each known field of which at least one line is there.
+    /// One bit per known field, set if the head has at least one line of it.
     @usableFromInline package internal(set) var present: UInt64
 
     package init() {
@@ -40,13 +40,13 @@ package struct Fields: Sendable {
     package var count: Int { lines.count }
 
     package mutating func removeAll() {
-        // Asked first: emptying what is empty already is a generic replacement of nothing by nothing.
+        // The check avoids a generic replacement of an empty range by an empty collection.
         if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
         if !lines.isEmpty { lines.removeAll(keepingCapacity: true) }
         present = 0
     }
 
-    /// Makes room for what is about to be added.
+    /// Reserves capacity for bytes and lines about to be added.
     package mutating func reserve(byteCount: Int, lineCount: Int) {
         bytes.reserveCapacity(byteCount)
         lines.reserveCapacity(lineCount)
@@ -69,7 +69,7 @@ package struct Fields: Sendable {
     @inlinable
     package func contains(_ field: KnownField) -> Bool { present & field.bit != 0 }
 
-    /// The place of the first line of this field at or after `start`, or `nil`.
+    /// The index of the first line of this field at or after `start`, or `nil`.
     @inlinable
     package func index(of field: KnownField, from start: Int = 0) -> Int? {
         guard contains(field) else { return nil }
@@ -88,7 +88,7 @@ package struct Fields: Sendable {
         return lines[index]
     }
 
-    /// The place of the first line with this name at or after `start`, compared without regard to case.
+    /// The index of the first line with this name at or after `start`, or `nil`. Case-insensitive.
     package func index(ofName name: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         while index < lines.count {
@@ -98,7 +98,7 @@ package struct Fields: Sendable {
         return nil
     }
 
-    /// How many lines of this field there are.
+    /// The number of lines of this field.
     package func lineCount(of field: KnownField) -> Int {
         guard contains(field) else { return 0 }
         var count = 0
@@ -106,10 +106,10 @@ package struct Fields: Sendable {
         return count
     }
 
-    /// The value as text for messages and tests; bytes that are not UTF-8 are replaced. Not for the hot path.
+    /// The value as text for messages and tests; invalid UTF-8 is replaced. Not for the hot path.
     package func text(of extent: Extent) -> String { String(decoding: bytes[extent.range], as: UTF8.self) }
 
-    /// All values of this field joined by a comma (RFC 9110 §5.3), or `nil` where there is none. Not for the hot path.
+    /// All values of this field joined by a comma (RFC 9110 §5.3), or `nil` if there is none. Not for the hot path.
     package func combinedValue(of field: KnownField) -> String? {
         var result: String?
         for line in lines where line.known == field {
@@ -119,7 +119,7 @@ package struct Fields: Sendable {
         return result
     }
 
-    /// The values of all lines with a name, given in lower case, joined by a comma and a space (RFC 9110 §5.3). Not for the hot path.
+    /// The values of all lines with this name (in lower case), joined by a comma and a space (RFC 9110 §5.3). Not for the hot path.
     package func value(ofAllLinesNamed name: [UInt8]) -> [UInt8]? {
         var joined: [UInt8]?
         var index = index(ofName: name.span)
@@ -133,7 +133,7 @@ package struct Fields: Sendable {
 
     // MARK: Writing
 
-    /// Appends raw bytes, such as a whole head as it was read, and returns where they stand now.
+    /// Appends raw bytes, such as a whole head as received, and returns their position.
     @discardableResult
     package mutating func appendBytes(_ span: Span<UInt8>) -> Extent {
         let start = bytes.count
@@ -141,7 +141,7 @@ package struct Fields: Sendable {
         return Extent(offset: start, count: span.count)
     }
 
-    /// The same bytes once more, at the end.
+    /// Appends a copy of these bytes.
     package mutating func appendCopy(of extent: Extent) {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Int(extent.count)))
@@ -151,16 +151,16 @@ package struct Fields: Sendable {
         }
     }
 
-    /// Notes a line whose bytes are in place already.
+    /// Adds a line whose bytes are already in `bytes`.
     @inlinable @inline(__always)
     package mutating func note(_ line: FieldLine) {
         lines.append(line)
         present |= line.known.bit
     }
 
-    /// Notes lines whose bytes are in place already, so many bytes behind where they say.
+    /// Adds lines whose bytes are already in `bytes`, `distance` bytes behind the positions that the lines give.
     package mutating func note(_ moved: [FieldLine], movedBy distance: Int) {
-        // As where bytes are appended to an array.
+        // See `Array<UInt8>.append(_: StaticString)`: adding nothing to an empty array would write to shared storage.
         if moved.isEmpty { return }
         lines.append(addingCapacity: moved.count) { lines in
             for index in moved.indices {
@@ -191,12 +191,12 @@ package struct Fields: Sendable {
         noteTail(from: start, nameCount: name.utf8CodeUnitCount)
     }
 
-    /// For rules, tests and messages: the name and value are given as text and are written as UTF-8.
+    /// For rules, tests and messages: writes the name and value as UTF-8.
     package mutating func append(name: String, value: String) {
         append(name: Array(name.utf8).span, value: Array(value.utf8).span)
     }
 
-    /// Takes out every line for which the answer is yes. Their bytes stay until `removeAll`.
+    /// Removes every line for which `shouldRemove` returns true. Their bytes stay until `removeAll`.
     package mutating func remove(where shouldRemove: (Fields, FieldLine) -> Bool) {
         var kept = 0
         present = 0
@@ -215,7 +215,7 @@ package struct Fields: Sendable {
         remove { _, line in line.known == field }
     }
 
-    /// Writes `name: value CRLF` for one line, the bytes as they came.
+    /// Writes `name: value CRLF` for one line, with its bytes unchanged.
     package func write(_ line: FieldLine, into output: inout [UInt8]) {
         let name = name(of: line)
         let value = value(of: line)

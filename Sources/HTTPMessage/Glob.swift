@@ -1,9 +1,9 @@
-/// Patterns in which a star stands for any bytes, none among them.
+/// Patterns in which `*` matches any bytes, including none.
 package enum Glob {
     package static let star: UInt8 = 0x2A
 
-    /// In time that is at worst the product of both lengths: one place to return to is enough, the last star's.
-    /// - Parameter start: So much of both has been compared, and holds no star.
+    /// Takes time proportional to the product of both lengths at worst: on a mismatch it only has to return to the last star.
+    /// - Parameter start: the number of bytes, without a star, that the caller has already compared.
     package static func matches(_ pattern: Span<UInt8>, _ text: Span<UInt8>, from start: Int = 0) -> Bool {
         var place = start
         var index = start

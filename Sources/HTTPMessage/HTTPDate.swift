@@ -1,8 +1,8 @@
-/// HTTP-date (RFC 9110 §5.6.7): all three forms read, IMF-fixdate written.
+/// HTTP-date (RFC 9110 §5.6.7): parses all three forms, writes IMF-fixdate.
 package enum HTTPDate {
-    /// The moment that a field's value names, or `nil` where it is no HTTP-date.
+    /// The time that a field value names, or `nil` if it is not an HTTP-date.
     ///
-    /// Letters are compared without regard to case, and no zone but GMT is taken (RFC 9111 §4.2).
+    /// Comparison is case-insensitive, and GMT is the only zone accepted (RFC 9111 §4.2).
     /// - Parameter now: decides the century of the two-digit year of the RFC 850 form.
     package static func parse(_ value: Span<UInt8>, now: Timestamp) -> Timestamp? {
         switch value.count {
@@ -13,7 +13,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Writes the second in which the moment lies as an IMF-fixdate, always 29 bytes. Years past 9999 are written as 9999.
+    /// Writes the time as an IMF-fixdate, rounded down to the second, always 29 bytes. Years after 9999 are written as 9999.
     package static func write(_ time: Timestamp, into output: inout [UInt8]) {
         let seconds = min(max(time.seconds, CivilDate.earliest), CivilDate.latest)
         let day = CivilDate.floorDivide(seconds, by: 86_400)
@@ -73,7 +73,7 @@ package enum HTTPDate {
             let shortYear = twoDigits(value, at: start + 7), value.holds(" ", at: start + 9),
             let time = timeOfDay(value, at: start + 10), value.holds(" gmt", at: start + 18)
         else { return nil }
-        // A date that appears to be more than 50 years ahead is the most recent past year with the same last two digits.
+        // A date that appears to be more than 50 years ahead means the most recent past year with the same last two digits.
         let thisYear = CivilDate(daysSince1970: CivilDate.floorDivide(now.seconds, by: 86_400)).year
         var year = thisYear - thisYear % 100 + shortYear
         if year <= thisYear - 50 { year += 100 }
@@ -108,7 +108,7 @@ package enum HTTPDate {
         return tens * 10 + ones
     }
 
-    /// The place of a three-letter name in a table of such names.
+    /// The index of a three-letter name in a table of such names.
     private static func index(in names: StaticString, of value: Span<UInt8>, at start: Int) -> Int? {
         for candidate in 0..<names.utf8CodeUnitCount / 3 {
             let name = names.utf8Start + candidate * 3
@@ -133,7 +133,7 @@ package enum HTTPDate {
         index(in: monthNames, of: value, at: start).map { $0 + 1 }
     }
 
-    /// 00:00:00 to 23:59:60; the leap second counts as the next minute's first.
+    /// 00:00:00 to 23:59:60; the leap second counts as the next minute's first second.
     private static func timeOfDay(_ value: Span<UInt8>, at start: Int) -> Int? {
         guard let hour = twoDigits(value, at: start), value[start + 2] == ASCII.colon,
             let minute = twoDigits(value, at: start + 3), value[start + 5] == ASCII.colon,
@@ -144,14 +144,14 @@ package enum HTTPDate {
 
     private static func moment(year: Int, month: Int, day: Int, secondOfDay: Int) -> Timestamp? {
         guard let date = CivilDate(year: year, month: month, day: day) else { return nil }
-        // A leap second at the end of 9999 has no next minute that four digits can say.
+        // A leap second at the end of 9999 would fall into a year that four digits cannot express.
         return Timestamp(seconds: min(date.daysSince1970 * 86_400 + Int64(secondOfDay), CivilDate.latest))
     }
 
     private static func moment(sameDayAs time: Timestamp, inYear year: Int) -> Timestamp? {
         let days = CivilDate.floorDivide(time.seconds, by: 86_400)
         let date = CivilDate(daysSince1970: days)
-        // The 29th of February has no twin in most years; the day before is near enough for a horizon of 50 years.
+        // Most years have no 29th of February; the day before is accurate enough for a horizon of 50 years.
         let day = date.month == 2 ? min(date.day, 28) : date.day
         return moment(year: year, month: date.month, day: day, secondOfDay: Int(time.seconds - days * 86_400))
     }
@@ -163,11 +163,11 @@ package struct CivilDate {
     package let month: Int
     package let day: Int
 
-    /// 0000-01-01 and 9999-12-31T23:59:59, in seconds since 1970: what four digits of a year can say.
+    /// 0000-01-01 and 9999-12-31T23:59:59, in seconds since 1970: the limits of a four-digit year.
     package static let earliest: Int64 = -62_167_219_200
     package static let latest: Int64 = 253_402_300_799
 
-    /// - Returns: `nil` for a day that is in no calendar.
+    /// - Returns: `nil` for a date that does not exist.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...12).contains(month), day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
         self.year = year
@@ -175,7 +175,7 @@ package struct CivilDate {
         self.day = day
     }
 
-    /// Counted in eras of 400 years of 146,097 days that begin on the 1st of March.
+    /// Counts in eras of 400 years of 146,097 days that begin on the 1st of March.
     package init(daysSince1970 days: Int64) {
         let shifted = days + 719_468
         let era = Self.floorDivide(shifted, by: 146_097)
@@ -211,7 +211,7 @@ package struct CivilDate {
 }
 
 extension Span<UInt8> {
-    /// Whether the text, given in lower case, stands at this place, without regard to case. The span must reach so far.
+    /// Whether the span has this text, given in lower case, at `start`. Case-insensitive. The span must be long enough.
     fileprivate func holds(_ lowercase: StaticString, at start: Int) -> Bool {
         let expected = lowercase.utf8Start
         for index in 0..<lowercase.utf8CodeUnitCount where ASCII.lowercased(self[start + index]) != expected[index] {

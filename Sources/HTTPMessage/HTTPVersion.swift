@@ -1,4 +1,4 @@
-/// The version of a message (RFC 9110 §2.5). Only HTTP/1.x is read here, so the minor number decides.
+/// The version of a message (RFC 9110 §2.5). Larder's parsers accept only HTTP/1.x, so the minor number decides.
 package struct HTTPVersion: Equatable, Sendable {
     package let major: UInt8
     package let minor: UInt8

@@ -1,4 +1,4 @@
-/// Bytes as hexadecimal digits (RFC 4648 §8), written in lower case by default and read in either.
+/// Hexadecimal digits (RFC 4648 §8): written in lower case by default, read in either case.
 package enum Hexadecimal {
     package static func encode(_ bytes: some Sequence<UInt8>, isUppercase: Bool = false) -> String {
         var text: [UInt8] = []
@@ -9,13 +9,13 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A number with zeros before it, in as many digits as its type has.
+    /// A number with leading zeros, as wide as its type.
     package static func encode<Number: FixedWidthInteger & UnsignedInteger>(padded number: Number) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits
     }
 
-    /// - Returns: `nil` for an odd number of digits, and for what is none.
+    /// - Returns: `nil` for an odd number of digits or an invalid digit.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = text.utf8.map(ASCII.hexValue)
         guard digits.count % 2 == 0 else { return nil }

@@ -1,15 +1,15 @@
-/// Which field lines of a message concern one connection alone and are not forwarded (RFC 9110 §7.6.1).
+/// The field lines of a message that apply to one connection only and are not forwarded (RFC 9110 §7.6.1).
 ///
-/// These are a fixed list, and what the `Connection` field nominates. A nomination counts only for a field that Larder
-/// does not know: `Connection: Host, Content-Length, Cookie, Via, Cache-Control, X-Forwarded-For` would otherwise let a
-/// client strip what the origin, the next proxy or the cache relies on (T42). RFC 9110 §7.6.1 forbids such nominations.
+/// These are a fixed list, plus the fields that the `Connection` field nominates. A nomination counts only for a field that Larder does
+/// not know. Otherwise `Connection: Host, Content-Length, Cookie, Via, Cache-Control, X-Forwarded-For` would let a client strip fields
+/// that the origin, the next proxy or the cache relies on (T42). RFC 9110 §7.6.1 forbids such nominations.
 ///
 ///     let hopByHop = HopByHop(of: head.fields)
 ///     for line in head.fields.lines where !hopByHop.contains(line, of: head.fields) { … }
 package struct HopByHop: Sendable {
     private let hasNominations: Bool
 
-    /// What `Connection` nominates has been taken out of the fields before (`removeNominated`).
+    /// For fields from which `removeNominated` has already removed the nominated ones.
     package static let afterNominations = HopByHop(hasNominations: false)
 
     private init(hasNominations: Bool) { self.hasNominations = hasNominations }
@@ -18,13 +18,13 @@ package struct HopByHop: Sendable {
         hasNominations = ConnectionOptions(of: fields).hasNominations
     }
 
-    /// Whether this line, one of the fields that this value was made from or of their trailers, is hop-by-hop.
+    /// Whether this line is hop-by-hop. It must be one of the fields that this value was made from, or of their trailers.
     package func contains(_ line: FieldLine, of fields: Fields) -> Bool {
         if line.known != .other { return Self.contains(line.known) }
         return hasNominations && Self.isNominated(fields.name(of: line), by: fields)
     }
 
-    /// Whether this name is nominated in `fields`, the header fields; for the lines of a trailer section.
+    /// Whether `fields`, the header fields, nominate this name; for the lines of a trailer section.
     package static func isNominated(_ name: Span<UInt8>, by fields: Fields) -> Bool {
         for line in fields.lines where line.known == .connection {
             let value = fields.value(of: line)
@@ -36,7 +36,7 @@ package struct HopByHop: Sendable {
         return false
     }
 
-    /// A trailer section without the lines that are hop-by-hop under the header fields that it came with.
+    /// The trailer section without its hop-by-hop lines; `fields` are the header fields of its message.
     package static func endToEnd(_ trailers: Fields, under fields: Fields) -> Fields {
         if trailers.isEmpty { return trailers }
         var kept = trailers
@@ -46,8 +46,8 @@ package struct HopByHop: Sendable {
         return kept
     }
 
-    /// The fixed list: RFC 9110 §7.6.1, the fields for proxies of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and
-    /// `Proxy`, which no one sends but to set a program's `HTTP_PROXY` (T47).
+    /// The fixed list: RFC 9110 §7.6.1, the proxy fields of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and `Proxy`, whose only use is
+    /// an attack that sets a program's `HTTP_PROXY` (T47).
     package static func contains(_ field: KnownField) -> Bool { field.bit & bits != 0 }
 
     private static let bits: UInt64 =
@@ -58,9 +58,9 @@ package struct HopByHop: Sendable {
 }
 
 extension Fields {
-    /// Takes out what `Connection` nominates: it was meant for us alone, and says nothing that the next recipient gets to see.
+    /// Removes the fields that `Connection` nominates: they are for this recipient only.
     package mutating func removeNominated() {
-        // Named once: both the options and the lines may be thousands.
+        // A set, because there may be thousands of options and of lines.
         var nominated: Set<[UInt8]> = []
         for line in lines where line.known == .connection {
             let value = value(of: line)

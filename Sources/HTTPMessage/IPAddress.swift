@@ -3,7 +3,7 @@ package struct IPAddress: Hashable, Sendable {
     package enum Family: UInt8, Sendable { case ipv4, ipv6 }
 
     package let family: Family
-    /// The address's upper and lower 64 bits in host order. IPv4 stands in the lower 32 bits of `low`.
+    /// The address's upper and lower 64 bits in host order. IPv4 uses the lower 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
 
@@ -19,9 +19,9 @@ package struct IPAddress: Hashable, Sendable {
         self.low = low
     }
 
-    /// The IPv4 address that this IPv6 address stands for, so that a range of IPv4 holds it in every spelling:
-    /// IPv4-mapped and IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.1; of the range for local
-    /// use, RFC 8215, by its last 32 bits) and 6to4 (RFC 3056 §2).
+    /// The IPv4 address that this IPv6 address embeds, so that an IPv4 range matches every spelling of it: IPv4-mapped and
+    /// IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.1; in the local-use range of RFC 8215,
+    /// the last 32 bits) and 6to4 (RFC 3056 §2).
     package var embeddedIPv4: IPAddress? {
         guard family == .ipv6 else { return nil }
         let tail = UInt32(truncatingIfNeeded: low)
@@ -37,10 +37,10 @@ package struct IPAddress: Hashable, Sendable {
         return nil
     }
 
-    /// `0.0.0.0` or `::`, by which a connection reaches this machine itself.
+    /// `0.0.0.0` or `::`. A connection to it reaches this machine.
     package var isUnspecified: Bool { high == 0 && low == 0 }
 
-    /// `127.0.0.0/8`, `::1`, and what stands for them.
+    /// `127.0.0.0/8`, `::1`, and IPv6 addresses that embed such an IPv4 address.
     package var isLoopback: Bool {
         if family == .ipv4 { return low >> 24 == 127 }
         return (high == 0 && low == 1) || embeddedIPv4?.isLoopback == true
@@ -53,7 +53,7 @@ package struct IPAddress: Hashable, Sendable {
 // MARK: - Reading
 
 extension IPAddress {
-    /// Reads dotted decimal, or IPv6 as RFC 4291 §2.2 writes it, without brackets or a zone.
+    /// Parses dotted decimal, or IPv6 in the form of RFC 4291 §2.2, without brackets or a zone.
     package init?(_ text: Span<UInt8>) {
         var hasColon = false
         for index in 0..<text.count where text[index] == ASCII.colon { hasColon = true }
@@ -65,7 +65,7 @@ extension IPAddress {
         }
     }
 
-    /// Reads four decimal numbers without leading zeros.
+    /// Parses four decimal numbers without leading zeros.
     init?(dottedDecimal text: Span<UInt8>) {
         guard let bits = Self.readDottedDecimal(text) else { return nil }
         self.init(ipv4: bits)
@@ -75,8 +75,8 @@ extension IPAddress {
         self.init(Array(text.utf8).span)
     }
 
-    /// Reads a host as name look-up would take it for an IPv4 address: one to four parts in decimal, octal (`0177`)
-    /// or hexadecimal (`0x7f`), the last part for what is left, with an optional final dot; or as `init(_:)` does.
+    /// Parses a host as a name lookup would: an IPv4 address of one to four parts in decimal, octal (`0177`) or hexadecimal (`0x7f`),
+    /// the last part covering the remaining bytes, with an optional final dot; otherwise as `init(_:)` does.
     package init?(asLookedUp host: Span<UInt8>) {
         var end = host.count
         if end > 1, host[end - 1] == 0x2E { end -= 1 }
@@ -117,7 +117,7 @@ extension IPAddress {
                 part = part &* 10 &+ UInt32(text[index] &- 0x30)
                 index += 1
             }
-            // A leading zero means octal to some readers and decimal to others, so it means neither here.
+            // Some parsers read a leading zero as octal and others as decimal, so it is rejected.
             let hasLeadingZero = index &- start > 1 && text[start] == 0x30
             guard index > start, part <= 255, !hasLeadingZero else { return nil }
             bits = bits << 8 | part
@@ -176,7 +176,7 @@ extension IPAddress {
         return IPAddress(ipv6High: high, low: low)
     }
 
-    /// Decimal, octal with a leading zero, or hexadecimal with `0x`.
+    /// Parses decimal, octal with a leading zero, or hexadecimal with `0x`.
     private static func readNumber(_ text: Span<UInt8>) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var base: UInt64 = 10
@@ -199,7 +199,7 @@ extension IPAddress {
 // MARK: - Writing
 
 extension IPAddress: CustomStringConvertible {
-    /// Writes dotted decimal, or IPv6 as RFC 5952 recommends, without brackets.
+    /// Writes dotted decimal, or IPv6 in the form of RFC 5952, without brackets.
     package func write(into output: inout [UInt8]) {
         output.append(addingCapacity: Self.textLimit) { write(into: &$0) }
     }
@@ -230,7 +230,7 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// No address is longer as text.
+    /// The length of the longest address as text.
     private static let textLimit = 39
 
     package var description: String {

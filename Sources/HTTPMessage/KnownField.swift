@@ -1,4 +1,4 @@
-/// The fields that Larder itself reads, so that finding one is a comparison of numbers. Any other field is `other`.
+/// The fields that Larder itself reads; comparing them compares numbers. All other fields are `other`.
 @usableFromInline
 package enum KnownField: UInt8, Sendable, CaseIterable {
     case other = 0
@@ -9,7 +9,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     case proxyAuthorization, proxyConnection, proxyStatus, range, retryAfter, server, setCookie, te, trailer
     case transferEncoding, upgrade, userAgent, vary, via, warning, wwwAuthenticate, xForwardedFor
 
-    /// The name in lower case, as it is compared. `other` has none.
+    /// The name in lower case, for comparison. Empty for `other`.
     package var lowercaseName: StaticString {
         switch self {
         case .other: ""
@@ -71,7 +71,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
 
     @inlinable package var bit: UInt64 { 1 &<< UInt64(rawValue) }
 
-    /// Which of the known fields bears this name, without regard to case (RFC 9110 §5.1).
+    /// The known field with this name, or `other`. Case-insensitive (RFC 9110 §5.1).
     package init(_ name: Span<UInt8>) {
         self = .other
         guard name.count >= KnownFieldTable.shortest, name.count <= KnownFieldTable.longest else { return }
@@ -83,10 +83,10 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// A perfect hash over the known names: one probe and one comparison say which it is, or that it is none.
+/// A perfect hash over the known names: one probe and one comparison find the field, or that it is not known.
 ///
-/// The table is written out so that the compiler lays it down as bytes; filled when first used, each look-up would pay
-/// for asking whether that has happened. A test fills one anew and shows what has to stand here when a name is added.
+/// The table is a literal so that the compiler emits it as constant data. A table filled on first use would cost each lookup a check of
+/// whether it is initialized. A test computes the table and prints what to write here when a name is added.
 enum KnownFieldTable {
     static let shortest = 2
     static let longest = 25

@@ -1,10 +1,10 @@
-/// Walks the elements of a comma-separated list (RFC 9110 §5.6.1), without regard to commas within quoted strings.
+/// Iterates over the elements of a comma-separated list (RFC 9110 §5.6.1); commas within quoted strings do not separate.
 ///
 ///     var elements = ListElements()
 ///     while let element = elements.next(in: value) { … value.extracting(element) … }
 ///
-/// Elements come without the blanks around them; empty ones are passed over, as a recipient must. A quoted string that
-/// does not end takes in the rest of the value.
+/// Elements have no surrounding blanks. Empty elements are skipped, as recipients must do. A quoted string without an end extends to
+/// the end of the value.
 package struct ListElements: Sendable {
     private var position = 0
 

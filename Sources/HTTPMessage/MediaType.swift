@@ -1,9 +1,9 @@
-/// Where type and subtype stand in the value of a Content-Type field (RFC 9110 §8.3.1). Parameters are not looked at.
+/// The positions of type and subtype in the value of a Content-Type field (RFC 9110 §8.3.1). Parameters are ignored.
 package struct MediaType: Equatable, Sendable {
     package let type: Extent
     package let subtype: Extent
 
-    /// - Returns: `nil` where the value does not begin with `type "/" subtype`, both tokens, followed by nothing or `;`.
+    /// - Returns: `nil` unless the value starts with `type "/" subtype`, both tokens, followed by the end or `;`.
     package init?(parsing value: Span<UInt8>) {
         let bounds = value.trimmedBounds(in: 0..<value.count)
         let typeEnd = Self.endOfToken(in: value, from: bounds.lowerBound)

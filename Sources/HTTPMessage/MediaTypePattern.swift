@@ -1,20 +1,20 @@
-/// A media type as rules and serializers name it: `application/json`, `image/*`, `*/*+json`, `application/*+json` or `*/*`.
+/// A media type pattern of rules and serializers: `application/json`, `image/*`, `*/*+json`, `application/*+json` or `*/*`.
 ///
-/// Compared without regard to case (RFC 9110 §8.3.1). `*/*+json` asks for the structured syntax suffix of RFC 6839:
+/// Comparison is case-insensitive (RFC 9110 §8.3.1). `*/*+json` requires the structured syntax suffix of RFC 6839:
 /// `application/problem+json` matches, `application/json` does not.
 package struct MediaTypePattern: Equatable, Sendable {
     private enum Subtype: Equatable, Sendable {
         case any
         case exactly([UInt8])
-        /// With its leading plus sign.
+        /// Includes the leading plus sign.
         case suffix([UInt8])
     }
 
-    /// In lower case, `nil` for any.
+    /// In lower case; `nil` matches any type.
     private let type: [UInt8]?
     private let subtype: Subtype
 
-    /// - Returns: `nil` where the text is none of the forms above; parameters are not part of a pattern.
+    /// - Returns: `nil` if the text has none of the forms above. A pattern has no parameters.
     package init?(_ text: String) {
         let parts = text.utf8.map(ASCII.lowercased).split(separator: ASCII.slash, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
@@ -24,7 +24,7 @@ package struct MediaTypePattern: Equatable, Sendable {
         self.subtype = subtype
     }
 
-    /// Whether the value of a Content-Type field names such a media type. A value that is none never matches.
+    /// Whether the value of a Content-Type field has a matching media type. An invalid value never matches.
     package func matches(_ value: Span<UInt8>) -> Bool {
         guard let found = MediaType(parsing: value) else { return false }
         if let type, !value.extracting(found.type.range).equalsIgnoringCase(type.span) { return false }
@@ -33,7 +33,7 @@ package struct MediaTypePattern: Equatable, Sendable {
         case .any: return true
         case .exactly(let expected): return name.equalsIgnoringCase(expected.span)
         case .suffix(let suffix):
-            // Something must stand before the plus sign.
+            // The name must have characters before the plus sign.
             guard name.count > suffix.count else { return false }
             return name.extracting(name.count - suffix.count..<name.count).equalsIgnoringCase(suffix.span)
         }

@@ -1,4 +1,4 @@
-/// A request method (RFC 9110 §9). The name's bytes stand in the request head; this is what we know of it.
+/// A request method (RFC 9110 §9). `RequestHead` keeps the name as bytes; this enum lists the methods that Larder knows.
 package enum Method: UInt8, Sendable, CaseIterable {
     case other = 0
     case get, head, post, put, delete, connect, options, trace, patch
@@ -32,7 +32,7 @@ package enum Method: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 9110 §9.2.1. An unknown method is taken as unsafe.
+    /// RFC 9110 §9.2.1. An unknown method counts as unsafe.
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace, .propfind, .report, .search, .query: true
@@ -40,6 +40,6 @@ package enum Method: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 9110 §9.2.2. An unknown method is taken as not idempotent.
+    /// RFC 9110 §9.2.2. An unknown method counts as not idempotent.
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

@@ -1,8 +1,8 @@
-/// Sixteen bytes looked at in one go.
+/// Sixteen bytes compared with one vector instruction each.
 ///
-/// The searches over a message's bytes are built of this: a question to a block is answered by a mask, and nearly every
-/// block's answer is no. The bounds are checked once, before the blocks, and the rest of fewer than sixteen bytes is
-/// looked at one by one. This file is the only one here that reads memory without further checks.
+/// The searches over a message's bytes use it: a comparison of a block gives a mask, and nearly every mask is empty. The bounds are
+/// checked once, before the loop over the blocks. A remainder of fewer than sixteen bytes is checked byte by byte. This is the only
+/// file in the module that reads memory without further checks.
 @usableFromInline
 package struct OctetBlock {
     @usableFromInline package typealias Mask = SIMDMask<SIMD16<Int8>>
@@ -25,10 +25,10 @@ package struct OctetBlock {
         (octets .>= SIMD16(repeating: bounds.lowerBound)) .& (octets .<= SIMD16(repeating: bounds.upperBound))
     }
 
-    /// The place of the first yes in the block, or `nil`.
+    /// The index of the first match in the block, or `nil`.
     @inlinable @inline(__always)
     static func first(_ mask: Mask) -> Int? {
-        // Not by `any`, which is a call where it is not inlined.
+        // Not `any`: it is a function call if it is not inlined.
         let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
         if halves[0] != 0 { return UInt64(littleEndian: halves[0]).trailingZeroBitCount &>> 3 }
         if halves[1] != 0 { return 8 &+ UInt64(littleEndian: halves[1]).trailingZeroBitCount &>> 3 }
@@ -37,19 +37,19 @@ package struct OctetBlock {
 }
 
 extension Span<UInt8> {
-    /// The place of the first control byte (below a space, or DEL) at or after `start`, or the end.
+    /// The index of the first control byte (below a space, or DEL) at or after `start`, or the end.
     @inlinable @inline(__always)
     package func firstControl(from start: Int) -> Int {
         first(from: start, block: { $0.isBelow(0x20) .| $0.isEqual(to: 0x7F) }, octet: { $0 < 0x20 || $0 == 0x7F })
     }
 
-    /// The place of the first colon at or after `start`, or the end.
+    /// The index of the first colon at or after `start`, or the end.
     @inlinable @inline(__always)
     package func firstColon(from start: Int) -> Int {
         first(from: start, block: { $0.isEqual(to: ASCII.colon) }, octet: { $0 == ASCII.colon })
     }
 
-    /// The place of the first byte for which the two questions, which mean the same, are answered with yes; or the end.
+    /// The index of the first byte at or after `start` that matches, or the end. Both closures must test for the same bytes.
     @inlinable @inline(__always)
     package func first(
         from start: Int, block isFoundIn: (OctetBlock) -> OctetBlock.Mask, octet isFound: (UInt8) -> Bool
@@ -61,7 +61,7 @@ extension Span<UInt8> {
                 if let found = OctetBlock.first(isFoundIn(OctetBlock(buffer, at: index))) { return index &+ found }
                 index &+= 16
             }
-            // What is left is looked at together with some that were looked at before, in none of which it was.
+            // The last block overlaps bytes that were already searched without a match.
             if index < buffer.count, buffer.count &- start >= 16 {
                 let last = buffer.count &- 16
                 return OctetBlock.first(isFoundIn(OctetBlock(buffer, at: last))).map { last &+ $0 } ?? buffer.count
@@ -71,14 +71,14 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether this is the given name, without regard to case; `name` is in lower case, of letters, digits and `-` alone.
+    /// Whether this is the given name, compared case-insensitively. `name` must be lower case, with only letters, digits and `-`.
     func isToken(ignoringCaseOf name: StaticString) -> Bool {
         let count = self.count
         guard count == name.utf8CodeUnitCount else { return false }
         guard count >= 4 else { return equalsIgnoringCase(name) }
         let expected = UnsafeRawPointer(name.utf8Start)
         return withUnsafeBytes { buffer in
-            // The last word overlaps the one before it rather than ending early.
+            // The last word overlaps the one before it, so that all bytes are compared.
             if count < 8 {
                 return Self.isSameToken(UInt32.self, buffer, expected, at: 0)
                     && Self.isSameToken(UInt32.self, buffer, expected, at: count &- 4)
@@ -95,8 +95,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Compares a word of bytes. Setting one bit makes capitals small, and besides them would change only controls into
-    /// characters of such a name (CR into `-`), which is why bit 5 or 6 of each byte has to be set already.
+    /// Compares one word. Setting bit 5 turns capitals into lower case. It would also turn some control characters into characters of
+    /// such a name (CR into `-`), so bit 5 or 6 of each byte must already be set.
     @inline(__always)
     private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
         _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int
@@ -108,7 +108,7 @@ extension Span<UInt8> {
         return (word | word &<< 1) & bit6 == bit6 && word | bit5 == smallName
     }
 
-    /// The place of the first byte in which the two differ, or the end of the shorter; eight bytes at a time.
+    /// The index of the first byte that differs, or the end of the shorter span. Compares eight bytes at a time.
     package func firstDifference(from other: Span<UInt8>) -> Int {
         let count = Swift.min(self.count, other.count)
         return withUnsafeBytes { mine in
@@ -129,7 +129,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the bytes are the same, eight at a time.
+    /// Whether the bytes are equal. Compares eight at a time.
     package func isSame(as other: Span<UInt8>) -> Bool {
         let count = self.count
         guard count == other.count else { return false }

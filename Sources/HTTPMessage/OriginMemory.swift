@@ -1,19 +1,19 @@
-/// The origin that the last target in absolute form named, `http://host:port/`, as bytes and as what was found in them.
+/// The origin of the last target in absolute form, `http://host:port/`, as bytes and as parsed.
 ///
-/// A program asks one origin many times. The same bytes up to the slash where the path begins name the same origin, so that
-/// comparing them says all that reading them again would.
+/// Programs send many requests to one origin. If the bytes up to the slash before the path are the same, the origin is too, and parsing
+/// is not needed.
 package struct OriginMemory: Sendable {
-    /// Longer ones are read each time.
+    /// Origins of this length or longer are not remembered.
     static let lengthLimit = 256
 
     private var octets: [UInt8] = []
-    /// Its places count from the target's first byte.
+    /// Its positions are relative to the target's first byte.
     private var target = RequestTarget()
 
     package init() {}
 
-    /// Gives the target the origin of before, where the bytes from `start` on name it.
-    /// - Returns: where the path begins, at its slash; `nil` where they name another.
+    /// Sets the target to the remembered origin, if the bytes from `start` on match it.
+    /// - Returns: the index of the slash where the path starts; `nil` if the origin differs.
     func restore(at start: Int, in bytes: Span<UInt8>, into target: inout RequestTarget) -> Int? {
         let end = start + octets.count
         guard !octets.isEmpty, end <= bytes.count, bytes.extracting(start..<end).isSame(as: octets.span) else { return nil }
@@ -22,7 +22,7 @@ package struct OriginMemory: Sendable {
         return end - 1
     }
 
-    /// - Parameter range: from the target's first byte to where its path begins, which has to be a slash to be remembered.
+    /// - Parameter range: from the target's first byte to the start of its path. Only remembered if that byte is a slash.
     mutating func remember(_ target: RequestTarget, standingIn range: Range<Int>, of bytes: Span<UInt8>) {
         octets.removeAll(keepingCapacity: true)
         guard range.count < Self.lengthLimit, range.upperBound < bytes.count, bytes[range.upperBound] == ASCII.slash else {

@@ -1,12 +1,12 @@
-/// Writing bytes into room that was made for them.
+/// Writing bytes into reserved capacity.
 ///
 ///     output.append(addingCapacity: 64) { line in
 ///         line.append("Age: ")
 ///         line.append(decimal: age)
 ///     }
 ///
-/// A piece costs one check of the room and the copy, where appending it to an array asks each time whether the array is
-/// shared and large enough. The checks stay: what does not fit is a fault of ours and traps.
+/// Each append costs one capacity check and the copy; appending to an array also checks each time whether the array is shared and large
+/// enough. The checks stay: running out of capacity is a bug in Larder and traps.
 extension OutputSpan<UInt8> {
     @inlinable @inline(__always)
     package mutating func append(_ text: StaticString) {
@@ -22,7 +22,7 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Appends bytes with their letters in lower case.
+    /// Appends bytes, with letters in lower case.
     @inlinable
     @_lifetime(self: copy self)
     package mutating func append(lowercasing span: Span<UInt8>) {
@@ -49,7 +49,7 @@ extension OutputSpan<UInt8> {
         append(digits, last: digits.significantCount)
     }
 
-    /// Appends the last so many digits of the number, with zeros before it.
+    /// Appends the last `digitCount` digits of the number, with leading zeros.
     @inlinable
     package mutating func append(decimal number: UInt64, digitCount: Int) {
         if digitCount <= 3, number < 1000 { return append(EightDigits(threeDecimal: number), last: digitCount) }
@@ -57,7 +57,7 @@ extension OutputSpan<UInt8> {
         append(EightDigits(decimal: number % EightDigits.decimalBound), last: min(digitCount, 8))
     }
 
-    /// Sixteen digits: how a request's id is written everywhere.
+    /// Appends sixteen digits, the form of request ids.
     @inlinable
     package mutating func append(hexadecimal number: UInt64) {
         append(EightDigits(hexadecimal: UInt32(truncatingIfNeeded: number &>> 32)), last: 8)
@@ -72,7 +72,7 @@ extension OutputSpan<UInt8> {
             let place = base + initializedCount
             var rest = digits.characters &>> UInt64(truncatingIfNeeded: (8 &- count) &* 8)
             if buffer.count &- initializedCount >= 8 {
-                // All at once, whatever the count: what stands behind the last digit is room still.
+                // One store, whatever the count: the bytes after the last digit are unused capacity.
                 UnsafeMutableRawPointer(place).storeBytes(of: rest.littleEndian, as: UInt64.self)
             } else {
                 for index in 0..<count {
@@ -87,7 +87,7 @@ extension OutputSpan<UInt8> {
     @inlinable @inline(__always)
     mutating func append(copying start: UnsafePointer<UInt8>, count: Int) {
         withUnsafeMutableBufferPointer { buffer, initializedCount in
-            // Both are within what the span knows to be its own, and `start` has `count` bytes by its type's promise.
+            // Both ranges are valid: the span owns its buffer, and `start` has `count` bytes by its type's contract.
             precondition(count <= buffer.count &- initializedCount, "no room for a text")
             guard let base = buffer.baseAddress else { return }
             (base + initializedCount).initialize(from: start, count: count)

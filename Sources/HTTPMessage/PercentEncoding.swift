@@ -1,6 +1,6 @@
-/// Percent-encoding (RFC 3986 §2.1), the only reader and writer of it.
+/// Percent-encoding (RFC 3986 §2.1). All percent-encoding and decoding in Larder is here.
 package enum PercentEncoding {
-    /// The byte that three characters encode there; `nil` where they encode none.
+    /// The byte that the three characters at `place` encode; `nil` if they do not encode one.
     @inlinable package static func byte(in text: Span<UInt8>, at place: Int) -> UInt8? {
         guard text[place] == UInt8(ascii: "%"), place + 2 < text.count, let high = ASCII.hexValue(text[place + 1]),
             let low = ASCII.hexValue(text[place + 2])
@@ -8,8 +8,8 @@ package enum PercentEncoding {
         return high << 4 | low
     }
 
-    /// What encodes no byte stays as it is.
-    /// - Parameter isForm: a plus sign is a space, as in forms and in the queries that they make.
+    /// Decodes percent-encoded bytes; a `%` that does not encode a byte stays unchanged.
+    /// - Parameter isForm: decode `+` as a space, as in form data and the queries made from it.
     package static func decode(_ text: Span<UInt8>, isForm: Bool = false) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -26,13 +26,13 @@ package enum PercentEncoding {
         return bytes
     }
 
-    /// - Returns: `nil` where a percent sign encodes no byte.
+    /// - Returns: `nil` if a `%` does not encode a byte.
     package static func decodeStrictly(_ text: Span<UInt8>) -> [UInt8]? {
         for place in 0..<text.count where text[place] == UInt8(ascii: "%") && byte(in: text, at: place) == nil { return nil }
         return decode(text)
     }
 
-    /// In upper case, as RFC 3986 §2.1 asks.
+    /// In upper case (RFC 3986 §2.1).
     package static func append(encoded byte: UInt8, into output: inout [UInt8]) {
         output.append(UInt8(ascii: "%"))
         output.append(Hexadecimal.digit(byte >> 4, isUppercase: true))

@@ -4,24 +4,24 @@ package struct RequestHead: Sendable {
     @usableFromInline package var fields = Fields()
     package var method: Method = .get
     package var methodName: Extent = .empty
-    /// The request target as it came (RFC 9112 §3.2).
+    /// The request target as received (RFC 9112 §3.2).
     package var rawTarget: Extent = .empty
     package var target = RequestTarget()
     package var version: HTTPVersion = .http11
 
     package init() {}
 
-    /// A request for a URI that is known to be well-formed, without fields; `nil` where it is not.
+    /// A request for this URI, without fields; `nil` if the URI is malformed.
     package init?(uri: Span<UInt8>, method: Method) {
         self.method = method
         rawTarget = fields.appendBytes(uri)
         guard let target = try? RequestTarget(parsing: rawTarget.range, in: fields.bytes.span, method: method) else {
-            return nil  // what is wrong with it does not matter
+            return nil  // the caller needs no reason
         }
         self.target = target
     }
 
-    /// The request target without its query, for who may not tell that. The target has been read.
+    /// The request target without its query, for logs and recordings that must not show the query. `target` must have been parsed.
     package var rawTargetBeforeQuery: Extent {
         let query = target.query
         return query.isEmpty ? rawTarget : Extent(offset: Int(rawTarget.offset), count: Int(query.offset - rawTarget.offset))

@@ -1,8 +1,8 @@
-/// What is wrong with a request target. Every one is answered with 400.
+/// Why a request target is rejected. Every case gets 400.
 package enum RequestTargetError: Error, Equatable, Sendable {
     /// None of the four forms.
     case malformed
-    /// A form that this method may not have (RFC 9112 §3.2).
+    /// A form that this method must not use (RFC 9112 §3.2).
     case formNotAllowed
     case unsupportedScheme
     case authority(AuthorityFault)
@@ -23,19 +23,19 @@ package enum RequestTargetError: Error, Equatable, Sendable {
 }
 
 extension RequestTarget {
-    /// Reads the target of a request with this method; places are those of `range` in `bytes`.
+    /// Parses the target of a request with this method. `range` and all resulting positions refer to `bytes`.
     ///
-    /// The host is held to the letter (`Authority`). The path and query are passed on as they came, so they may hold
-    /// what clients send in spite of RFC 3986 (`|`, `[`, UTF-8), but no blank, no control, no `#`, and in the path
-    /// neither `\` nor an encoded NUL, which the next reader might take for something else.
+    /// The host is parsed strictly (see `Authority`). Path and query are forwarded as received, so they may hold characters that
+    /// clients send in spite of RFC 3986 (`|`, `[`, UTF-8). They must not hold a blank, a control character or `#`, nor the path `\` or
+    /// an encoded NUL: another recipient might read those differently.
     ///
-    /// - Parameter memory: of the target that was read before.
+    /// - Parameter memory: the origin of the target parsed before.
     package init(
         parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method, with memory: inout OriginMemory
     ) throws(RequestTargetError) {
         self.init()
         guard !range.isEmpty else { throw .malformed }
-        // Places stay what they are in `bytes`; nothing behind the target can be read.
+        // Positions stay relative to `bytes`; nothing after the target is readable.
         let bytes = bytes.extracting(0..<range.upperBound)
         let start = range.lowerBound
         if method == .connect {
@@ -56,7 +56,7 @@ extension RequestTarget {
         try self.init(parsing: range, in: bytes, method: method, with: &nothing)
     }
 
-    /// RFC 9112 §3.2.2. Only http and https are ever fetched (T40).
+    /// RFC 9112 §3.2.2. Only http and https are fetched (T40).
     private mutating func readAbsoluteForm(
         from start: Int, in bytes: Span<UInt8>, with memory: inout OriginMemory
     ) throws(RequestTargetError) {
@@ -92,7 +92,7 @@ extension RequestTarget {
         return end + 3
     }
 
-    /// RFC 9112 §3.2.3; a port has to be there (RFC 9110 §9.3.6).
+    /// RFC 9112 §3.2.3; the port is required (RFC 9110 §9.3.6).
     private mutating func readAuthorityForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) {
         form = .authority
         for index in start..<bytes.count where Self.endsAuthority(bytes[index]) { throw .formNotAllowed }
@@ -100,7 +100,7 @@ extension RequestTarget {
         guard end == bytes.count, port > 0 else { throw .authority(.malformedPort) }
     }
 
-    /// Reads host and port (0 where there is none), and returns where they end: at the path, the query or the end.
+    /// Reads host and port (0 if there is none). Returns where they end: at the path, the query or the end.
     private mutating func readAuthority(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) -> Int {
         var end = start
         do throws(AuthorityFault) {
@@ -151,8 +151,8 @@ extension RequestTarget {
 }
 
 extension Span<UInt8> {
-    /// The place of the first byte that a target's path (query) cannot pass over, or the end: what is not allowed,
-    /// and in a path also `%`, `?` and `\`. Some more are named that are harmless.
+    /// The index of the first byte that needs a closer look in a target's path (or query), or the end: bytes that are not allowed, and
+    /// in a path also `%`, `?` and `\`. It also stops at some harmless bytes.
     fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
         isPath
             ? first(

@@ -1,4 +1,4 @@
-/// What a request's target names, as places in the head's bytes (RFC 9112 §3.2, RFC 9110 §7.1).
+/// The parts of a request target, as positions in the head's bytes (RFC 9112 §3.2, RFC 9110 §7.1).
 package struct RequestTarget: Equatable, Sendable {
     package enum Form: UInt8, Sendable { case origin, absolute, authority, asterisk }
     package enum Scheme: UInt8, Sendable { case http, https }
@@ -9,11 +9,11 @@ package struct RequestTarget: Equatable, Sendable {
     package var hostKind: HostKind = .name
     /// The host as written, without brackets for IPv6, not yet in lower case. Empty in origin and asterisk form.
     package var host: Extent = .empty
-    /// The port that applies: as written, else the scheme's default.
+    /// The effective port: as written, else the scheme's default.
     package var port: UInt16 = 80
     /// The path as written; may be empty in absolute form, which means `/`.
     package var path: Extent = .empty
-    /// The query with its leading `?`, or empty. Stands right behind the path.
+    /// The query with its leading `?`, or empty. Follows the path directly.
     package var query: Extent = .empty
 
     package init() {}

@@ -3,7 +3,7 @@
 package struct ResponseHead: Sendable {
     @usableFromInline package var fields = Fields()
     package var status: Status = .ok
-    /// The reason phrase as it came; may be empty.
+    /// The reason phrase as received; may be empty.
     package var reason: Extent = .empty
     package var version: HTTPVersion = .http11
 

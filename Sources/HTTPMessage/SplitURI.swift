@@ -1,8 +1,8 @@
-/// A target URI in its parts, cut as it is written.
+/// The parts of a target URI as written.
 package struct SplitURI {
     package let origin: [UInt8]
     package let path: [UInt8]
-    /// Without its question mark.
+    /// Without the question mark.
     package let query: [UInt8]
 
     package init(_ uri: [UInt8]) {

@@ -1,16 +1,16 @@
-/// A run of status codes, both ends included: `200-299`, or one code alone.
+/// A range of status codes, both ends included: `200-299`, or a single code.
 package struct StatusRange: Equatable, Sendable {
     package let lower: UInt16
     package let upper: UInt16
 
-    /// - Returns: `nil` where the codes are not three digits (100 to 599) or stand in the wrong order.
+    /// - Returns: `nil` if a code is not from 100 to 599, or the codes are in the wrong order.
     package init?(_ lower: UInt16, through upper: UInt16) {
         guard lower >= 100, lower <= upper, upper <= 599 else { return nil }
         self.lower = lower
         self.upper = upper
     }
 
-    /// Reads `404` or `500-599`.
+    /// Parses `404` or `500-599`.
     package init?(parsing text: String) {
         let codes = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
             part.utf8.count == 3 && part.utf8.allSatisfy(ASCII.isDigit) ? UInt16(part) : nil

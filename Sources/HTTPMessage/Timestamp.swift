@@ -1,4 +1,4 @@
-/// A moment of wall-clock time, in milliseconds since 1970-01-01T00:00:00Z. Given as an argument, never read from a clock here.
+/// A wall-clock time in milliseconds since 1970-01-01T00:00:00Z. This module never reads a clock: callers pass the time.
 @usableFromInline
 package struct Timestamp: Comparable, Hashable, Sendable {
     @usableFromInline package var milliseconds: Int64

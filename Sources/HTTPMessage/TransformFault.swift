@@ -1,25 +1,25 @@
-/// Why content cannot be made into what a rule wants: a word of errors and logs. The exchange alone decides what follows from it.
+/// Why a rule's transform of the content fails; used in errors and logs. The exchange decides how to handle it.
 package enum TransformFault: UInt8, Error, Sendable, CaseIterable {
     /// Its content coding does not decode.
     case malformedCoding
-    /// Encoded in a way that cannot be seen through.
+    /// A content coding that Larder cannot decode.
     case unsupportedCoding
     case malformedJSON, malformedXML, malformedPropertyList
-    /// The bytes are no text of their charset.
+    /// The bytes are not valid text in their charset.
     case malformedText
     case unknownCharset
-    /// A character that the wanted charset does not have.
+    /// A character that the target charset lacks.
     case unencodable
-    /// There is nowhere to put what `json_pointer` sets.
+    /// The document has no place for the value that `json_pointer` sets.
     case noPlace
-    /// As it came or decoded, it is longer than `max_body`.
+    /// The body, as received or decoded, is longer than `max_body`.
     case bodyTooLarge
-    /// What was made is longer than `max_output`.
+    /// The result is longer than `max_output`.
     case outputTooLarge
     case tooDeep
-    /// It was not done within `timeout`.
+    /// The transform took longer than `timeout`.
     case timedOut
-    /// Bytes of a representation that nobody has asked to be cut.
+    /// The response has status 206 or a Content-Range field, so its content is only part of the representation.
     case partialContent
 
     package var word: StaticString {

@@ -1,19 +1,18 @@
-/// Whom a client's tunnel leads to, where what is in the tunnel is answered here: every request in it is one for this origin
-/// (RFC 9110 §9.3.6, §7.4).
+/// The origin of a client's tunnel that Larder intercepts: every request in the tunnel is for this origin (RFC 9110 §9.3.6, §7.4).
 package struct TunnelAuthority: Sendable {
     package let scheme: RequestTarget.Scheme
     /// In lower case, without brackets for IPv6.
     package let host: [UInt8]
     package let hostKind: RequestTarget.HostKind
     package let port: UInt16
-    /// The tunnel leads to an address, and each request says itself whom that stands for.
+    /// The CONNECT target is an address, and the Host field of each request in the tunnel names the host.
     package let isNamedInside: Bool
-    /// What stands before a path to make a URL of it: scheme and authority, without the port that the scheme has anyway.
+    /// The start of a URL before its path: scheme and authority, without the scheme's default port.
     let prefix: [UInt8]
-    /// Where in the prefix the host stands.
+    /// The host's offset in the prefix.
     let hostOffset: Int
 
-    /// - Parameter host: a name or an address, well-formed; without brackets.
+    /// - Parameter host: a well-formed name or address, without brackets.
     package init(
         scheme: RequestTarget.Scheme, host: [UInt8], kind: RequestTarget.HostKind, port: UInt16, isNamedInside: Bool = false
     ) {
@@ -32,11 +31,11 @@ package struct TunnelAuthority: Sendable {
     }
 }
 
-/// Why a request in a tunnel is none for the origin that the tunnel leads to. Answered with 421 (RFC 9110 §15.5.20).
+/// Why a request in a tunnel is not for the tunnel's origin. Larder responds with 421 (RFC 9110 §15.5.20).
 package enum MisdirectedRequest: Error, Equatable, Sendable {
-    /// Its Host field, or its absolute target, names another.
+    /// Its Host field or its absolute target names another origin.
     case authority
-    /// CONNECT, where there is a tunnel already.
+    /// CONNECT inside a tunnel.
     case tunnelInTunnel
 
     package var reason: StaticString {
@@ -57,14 +56,14 @@ extension RequestTarget.Scheme {
 }
 
 extension RequestHead {
-    /// Makes of a request to an origin the one that a proxy is asked: its target becomes the whole URL. Authority, Host field and
-    /// tunnel have to agree (T17).
+    /// Turns a request sent to an origin into a request sent to a proxy: its target becomes the whole URL. Authority, Host field and
+    /// tunnel must agree (T17).
     package mutating func resolve(in tunnel: TunnelAuthority) throws(MisdirectedRequest) {
         switch target.form {
         case .authority: throw .tunnelInTunnel
         case .absolute:
             guard target.scheme == tunnel.scheme, isSame(target.host, target.port, as: tunnel) else { throw .authority }
-            // Which one of two names the client means is not guessed, though the target would hold by itself.
+            // If the target and the Host field name two hosts, Larder does not guess, although the target alone would be valid.
             guard hostFieldMatchesTarget else { throw .authority }
             return
         case .origin, .asterisk:
@@ -78,7 +77,7 @@ extension RequestHead {
         let start = fields.bytes.count
         _ = fields.appendBytes(tunnel.prefix.span)
         let pathStart = fields.bytes.count
-        // The query stands right behind the path.
+        // The query follows the path directly.
         fields.appendCopy(of: Extent(offset: Int(path.offset), count: Int(path.count + query.count)))
         target.form = .absolute
         target.scheme = tunnel.scheme
@@ -90,7 +89,8 @@ extension RequestHead {
         rawTarget = Extent(offset: start, count: fields.bytes.count - start)
     }
 
-    /// Writes the tunnel's origin before the target of a misdirected request, so that the access log names a host. The target's form stays.
+    /// Writes the tunnel's origin before the target of a misdirected request, so that the access log names a host. The target's form
+    /// does not change.
     package mutating func nameOrigin(of tunnel: TunnelAuthority) {
         guard target.form == .origin || target.form == .asterisk else { return }
         let start = fields.bytes.count
@@ -98,7 +98,7 @@ extension RequestHead {
         if target.form == .origin {
             let (path, query) = (target.path, target.query)
             let pathStart = fields.bytes.count
-            // The query stands right behind the path.
+            // The query follows the path directly.
             fields.appendCopy(of: Extent(offset: Int(path.offset), count: Int(path.count + query.count)))
             target.path = Extent(offset: pathStart, count: Int(path.count))
             target.query = Extent(offset: pathStart + Int(path.count), count: Int(query.count))
@@ -106,14 +106,14 @@ extension RequestHead {
         rawTarget = Extent(offset: start, count: fields.bytes.count - start)
     }
 
-    /// HTTP/1.0 may leave the field out, and then names nobody.
+    /// Whether the Host field names the tunnel's origin. HTTP/1.0 may omit the field or leave it empty.
     private func hostFieldNames(_ tunnel: TunnelAuthority) -> Bool {
         guard let line = fields.first(.host), !line.value.isEmpty else { return !version.isAtLeast11 }
         guard let field = try? Authority(parsing: line.value.range, in: fields.bytes.span) else { return false }
         return isSame(field.host, field.port ?? tunnel.scheme.defaultPort, as: tunnel)
     }
 
-    /// What the Host field names, at the tunnel's port.
+    /// The origin that the Host field names, if its port is the tunnel's.
     private func authorityNamed(in tunnel: TunnelAuthority) -> TunnelAuthority? {
         guard let line = fields.first(.host), !line.value.isEmpty,
             let field = try? Authority(parsing: line.value.range, in: fields.bytes.span),

@@ -1,4 +1,4 @@
-/// The parts of a URI reference (RFC 3986 §4.1), as they stand: every text has them, whether it means anything or not (appendix B).
+/// The parts of a URI reference (RFC 3986 §4.1) as written. Every text splits into these parts, valid or not (appendix B).
 package struct URIReference {
     package private(set) var scheme: ArraySlice<UInt8>?
     package private(set) var authority: ArraySlice<UInt8>?
@@ -40,13 +40,13 @@ package struct URIReference {
         return nil
     }
 
-    /// A path without a leading slash behind the last slash of its base (RFC 3986 §5.2.3), for a base with an authority.
+    /// Merges a path without a leading slash with the base path, up to its last slash (RFC 3986 §5.2.3). The base has an authority.
     package static func merged(_ base: some BidirectionalCollection<UInt8>, _ path: ArraySlice<UInt8>) -> [UInt8] {
         guard let slash = base.lastIndex(of: ASCII.slash) else { return [ASCII.slash] + path }
         return Array(base[...slash]) + path
     }
 
-    /// A path that begins with a slash, or is empty, without the segments `.` and `..` (RFC 3986 §5.2.4). Begins with a slash.
+    /// Removes the segments `.` and `..` (RFC 3986 §5.2.4). The path starts with a slash or is empty; the result starts with a slash.
     package static func withoutDots(_ path: some Collection<UInt8>) -> [UInt8] {
         guard path.contains(UInt8(ascii: ".")) else { return path.isEmpty ? [ASCII.slash] : Array(path) }
         var kept: [ArraySlice<UInt8>] = []

@@ -1,11 +1,11 @@
-/// What validation found wrong with one response: trivial, and listed from the outermost fault to the innermost.
+/// The faults of one response's validation, in order from outermost to innermost. Trivial.
 ///
-/// A body that does not parse stands outside a status that is not accepted, which stands outside a media type that is
-/// not accepted; a body of an unaccepted media type is not parsed at all.
+/// A body that does not parse is outside a status that is not accepted, which is outside a media type that is not accepted. A body
+/// whose media type is not accepted is not parsed.
 package struct ValidationFaults: Equatable, Sendable {
-    /// The words of machine-readable errors and logs. Their raw values order them from outer to inner.
+    /// The words in machine-readable errors and logs. The raw values give the order from outer to inner.
     package enum Code: UInt8, CaseIterable, Sendable {
-        /// None of several kinds; what each of them found follows.
+        /// The body matches none of several kinds; the faults of each kind follow.
         case noneAccepts
         case malformedJSON, malformedXML, malformedPropertyList, malformedImage, imageTooLarge
         case malformedCoding, unsupportedCoding, bodyTooLarge
@@ -29,21 +29,21 @@ package struct ValidationFaults: Equatable, Sendable {
     }
 
     private var bits: UInt16 = 0
-    /// Where in the decoded body the first fault of `malformedJSON` alone stands, counted in bytes from 0.
+    /// The offset of the first fault of `malformedJSON` in the decoded body, in bytes from 0. Other faults have none.
     package private(set) var bodyOffset: UInt64 = 0
 
     package init() {}
 
     package var isEmpty: Bool { bits == 0 }
     package var count: Int { bits.nonzeroBitCount }
-    /// The fault that names the whole in an answer of ours.
+    /// The fault that names the error in Larder's response.
     package var outermost: Code? { bits == 0 ? nil : Code(rawValue: UInt8(bits.trailingZeroBitCount)) }
 
     package func contains(_ code: Code) -> Bool { bits >> code.rawValue & 1 == 1 }
 
     package mutating func insert(_ code: Code) { bits |= 1 << code.rawValue }
 
-    /// Adds what the check of the body found; `passed` adds nothing.
+    /// Adds the result of the body check; `passed` adds nothing.
     package mutating func insert(_ outcome: BodyCheckOutcome) {
         guard let code = outcome.code else { return }
         insert(code)
@@ -54,10 +54,10 @@ package struct ValidationFaults: Equatable, Sendable {
         }
     }
 
-    /// A field line that names all of them is no longer.
+    /// The maximum length of a field line that lists all faults.
     package static let lineLimit = 256
 
-    /// From the outermost to the innermost.
+    /// In order from outermost to innermost.
     package func forEach(_ body: (Code) -> Void) {
         for code in Code.allCases where contains(code) { body(code) }
     }
