@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Why a message's body cannot be read to its end.
+/// Why a message's body cannot be decoded to its end.
 package enum BodyDecodeError: Error, Equatable, Sendable {
     case malformedChunkSize, chunkSizeTooLarge, chunkLineTooLong, malformedChunkExtension, chunkExtensionsTooLong
     /// Chunk data without its CRLF.
@@ -12,7 +12,7 @@ package enum BodyDecodeError: Error, Equatable, Sendable {
     /// The connection ended before the body did (RFC 9112 §8).
     case incomplete
 
-    /// The status of the answer where a request's body is at fault. A response's is a 502 or a cut connection.
+    /// The status of the response to a request with a faulty body. A faulty response body gives a 502 or a closed connection.
     package var status: Status { Status(400) }
 
     package var reason: StaticString {

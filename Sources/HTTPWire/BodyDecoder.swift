@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// What `BodyDecoder.next` found; places are those of its input.
+/// The result of `BodyDecoder.next`; positions are those of its input.
 package enum BodyStep: Equatable, Sendable {
-    /// Content. Ask again from the range's end.
+    /// Content. Call `next` again from the range's end.
     case data(Range<Int>)
-    /// The input is used up to `consumed`, which is its end: nothing of it has to be kept.
+    /// The input is used up to `consumed`, which is its end; the caller need not keep any of it.
     case needMore(consumed: Int)
-    /// The message ends here; what follows belongs to the next one.
+    /// The message ends here; the bytes that follow belong to the next message.
     case end(consumed: Int)
 }
 
-/// Finds the content in what follows a head, by the head's framing (RFC 9112 §6.3, §7.1).
+/// Finds the content in the bytes after a head, by the head's framing (RFC 9112 §6.3, §7.1).
 ///
 /// States and moves: `counting`, `chunked`, `untilClose` → `ended`. A thrown error is final.
 package struct BodyDecoder: Sendable {
@@ -29,13 +29,13 @@ package struct BodyDecoder: Sendable {
         state = Self.state(for: framing)
     }
 
-    /// Starts on the body of another message, with the storage of the last one.
+    /// Starts decoding the body of another message, reusing the storage.
     package mutating func reset(to framing: BodyFraming) {
         chunks.reset()
         state = Self.state(for: framing)
     }
 
-    /// The fields of the trailer section, complete at the end. Those that may not stand there are left out.
+    /// The fields of the trailer section, complete at the end. Fields that are not allowed in a trailer section are left out.
     package var trailers: Fields { chunks.trailers }
 
     package var hasEnded: Bool {
@@ -43,7 +43,7 @@ package struct BodyDecoder: Sendable {
         return false
     }
 
-    /// The next piece of the body in `input` from `offset` on.
+    /// Returns the next piece of the body in `input` from `offset` on.
     package mutating func next(_ input: RawSpan, from offset: Int) throws(BodyDecodeError) -> BodyStep {
         let available = input.byteCount - offset
         switch state {
@@ -64,7 +64,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// How many of the bytes to come are content whatever they say, so that nobody has to look at them.
+    /// How many of the following bytes are content, whatever their values, so that they need not be examined.
     package var plainCount: UInt64 {
         switch state {
         case .counting(let remaining): remaining
@@ -73,7 +73,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// So many bytes of content went another way, at most `plainCount`.
+    /// Skips `count` bytes of content that were transferred without the decoder, at most `plainCount`.
     package mutating func skip(_ count: Int) {
         precondition(UInt64(count) <= plainCount, "only content can be skipped")
         guard case .counting(let remaining) = state else { return }
@@ -81,7 +81,7 @@ package struct BodyDecoder: Sendable {
         state = left > 0 ? .counting(remaining: left) : .ended
     }
 
-    /// Told when the connection will bring no more: fine at the end and where the end is the connection's.
+    /// Call when the connection has no more input. Throws unless the body has ended, or ends with the connection.
     package mutating func inputEnded() throws(BodyDecodeError) {
         switch state {
         case .ended, .untilClose: state = .ended

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// How the end of a message's body is known (RFC 9112 §6.3).
+/// How the end of a message's body is determined (RFC 9112 §6.3).
 package enum BodyFraming: Equatable, Sendable {
     case none
     /// Never above `Int64.max`.
@@ -11,17 +11,17 @@ package enum BodyFraming: Equatable, Sendable {
 }
 
 extension BodyFraming {
-    /// The framing of a request's body. Stricter than §6.3 where two readers might disagree: both lengths, a list of
-    /// equal lengths and more than one blank before the digits are errors (T10).
+    /// The framing of a request's body. Stricter than §6.3 where two recipients might disagree: both lengths, a list of equal lengths,
+    /// and more than one blank before the digits are errors (T10).
     package static func ofRequest(_ head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
         let framing = try declaredFraming(of: head)
-        // RFC 9110 §9.3.6: what follows a CONNECT belongs to the tunnel.
+        // RFC 9110 §9.3.6: the bytes after a CONNECT belong to the tunnel.
         if case .connect = head.method, framing != .none, framing != .length(0) { throw .contentInConnect }
         return framing
     }
 
     private static func declaredFraming(of head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
-        // Most requests have neither field: one test of bits is then all it costs.
+        // Most requests have neither field and cost only this bit test.
         let framingFields = KnownField.transferEncoding.bit | KnownField.contentLength.bit
         guard head.fields.present & framingFields != 0 else { return .none }
         let fields = head.fields
@@ -45,7 +45,7 @@ extension BodyFraming {
 
     /// The framing of the body of a final or informational response to a request with this method.
     ///
-    /// A 101 that was asked for has no body and no end: whoever asked takes it before. Any other is an error.
+    /// A requested 101 has no body and no end; the caller handles it before this. Any other 101 is an error.
     package static func ofResponse(
         _ head: ResponseHead, to method: Method
     ) throws(ResponseParseError) -> BodyFraming {

@@ -1,8 +1,9 @@
 import HTTPMessage
 
-/// Writes the chunked transfer coding (RFC 9112 §7.1): header, the data by the caller, `writeChunkEnd`, …, `writeLastChunk`.
+/// Writes the chunked transfer coding (RFC 9112 §7.1): `writeChunkHeader`, the data (by the caller), `writeChunkEnd`, …,
+/// `writeLastChunk`.
 package enum ChunkWriter {
-    /// Writes a chunk's size line. A size of zero would end the body.
+    /// Writes a chunk's size line. `count` must not be 0, which would end the body.
     package static func writeChunkHeader(count: Int, into output: inout [UInt8]) {
         precondition(count > 0, "a chunk holds at least one byte")
         var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) & ~3
@@ -13,12 +14,12 @@ package enum ChunkWriter {
         writeLineEnd(into: &output)
     }
 
-    /// Writes the CRLF behind a chunk's data.
+    /// Writes the CRLF after a chunk's data.
     package static func writeChunkEnd(into output: inout [UInt8]) {
         writeLineEnd(into: &output)
     }
 
-    /// Writes the last chunk and the trailer section, with which the body ends.
+    /// Writes the last chunk and the trailer section, which end the body.
     package static func writeLastChunk(trailers: Fields = Fields(), into output: inout [UInt8]) {
         output.append(0x30)
         writeLineEnd(into: &output)

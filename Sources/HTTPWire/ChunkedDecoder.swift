@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Undoes the chunked transfer coding (RFC 9112 §7.1), byte by byte where it has to and by the chunk where it can.
+/// Decodes the chunked transfer coding (RFC 9112 §7.1): chunk data in whole pieces, the rest byte by byte.
 ///
 /// States and moves, with the bytes that cause them:
 ///
@@ -12,7 +12,7 @@ import HTTPMessage
 ///     data ─all bytes of the chunk→ dataEnd ─CR→ dataLineEnd ─LF→ sizeStart
 ///     trailers ─empty line→ ended
 ///
-/// Everything given is consumed: the decoder itself keeps what it needs of a trailer section that has come in part.
+/// All input is consumed: the decoder keeps the received part of a trailer section itself.
 struct ChunkedDecoder: Sendable {
     private enum State {
         case sizeStart, size, beforeExtension, extensionStart, extensions, lineEnd
@@ -22,7 +22,7 @@ struct ChunkedDecoder: Sendable {
 
     private let limits: ParseLimits
     private var state = State.sizeStart
-    /// The size of the chunk while it is read, then what is left of it.
+    /// The chunk's size while its digits are read, then the bytes of it that remain.
     private var remaining: UInt64 = 0
     private var lineLength = 0
     private var extensionsLength = 0
@@ -81,12 +81,13 @@ struct ChunkedDecoder: Sendable {
                 state = try stateBehindSize(octet)
             }
         case .beforeExtension:
-            // Blanks may stand before an extension, but not instead of one.
+            // Blanks may precede an extension, but not replace one.
             guard octet != ASCII.cr else { throw .malformedChunkSize }
             state = try stateBehindSize(octet)
         case .extensionStart, .extensions:
             if octet == ASCII.cr {
-                // A semicolon announces a name (RFC 9112 §7.1.1); within a quoted string more than the line's end follows it too.
+                // A name must follow a semicolon (RFC 9112 §7.1.1). This also rejects a line that ends after a semicolon in a quoted
+                // string.
                 guard state == .extensions else { throw .malformedChunkExtension }
                 state = .lineEnd
             } else {
@@ -110,7 +111,7 @@ struct ChunkedDecoder: Sendable {
 
     private mutating func addDigit(_ octet: UInt8) throws(BodyDecodeError) {
         try countLineOctet()
-        // A size that four more bits would push past Int64.max is refused before it can wrap (T12).
+        // A size that four more bits would push past Int64.max is rejected before it can overflow (T12).
         guard let digit = ASCII.hexValue(octet), remaining <= UInt64(Int64.max) >> 4 else { throw .chunkSizeTooLarge }
         remaining = remaining << 4 | UInt64(digit)
     }
@@ -150,9 +151,9 @@ struct ChunkedDecoder: Sendable {
 
     // MARK: The trailer section
 
-    /// Takes in what the section's next line needs, at most to its LF, and returns where it stopped.
+    /// Takes the bytes of the section's next line, at most to its LF, and returns where it stopped.
     private mutating func readTrailers(_ input: Span<UInt8>, from start: Int) throws(BodyDecodeError) -> Int {
-        // One byte past the limit is enough for the scanner to say so.
+        // One byte past the limit is enough for the scanner to report it.
         let room = limits.trailerSectionLength + 1 - trailers.bytes.count
         let end = min(input.count, start + room)
         var stop = start
@@ -176,7 +177,7 @@ struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// The next field line, if there is one and it is whole; the empty line ends the body.
+    /// The next field line, if it is complete; the empty line ends the body.
     private mutating func nextTrailerLine() throws(BodyDecodeError) -> FieldLine? {
         var scanner = trailerScanner
         defer { trailerScanner = scanner }

@@ -1,19 +1,19 @@
-/// What a client's first message in TLS tells of whom it means to reach (RFC 8446 §4.1.2, RFC 6066 §3).
+/// The parts of a client's first TLS message that say which server it wants (RFC 8446 §4.1.2, RFC 6066 §3).
 package struct ClientHello: Equatable, Sendable {
-    /// The `host_name` of `server_name` as it came: no name is made of these bytes here. `nil` where the client names nobody.
+    /// The `host_name` of `server_name` as received, not validated. `nil` if the client sends no name.
     package var serverName: [UInt8]?
-    /// An `encrypted_client_hello` is in it: another name may stand in there, or nothing at all, which looks the same (GREASE).
+    /// Whether there is an `encrypted_client_hello`. It may contain another name, or nothing at all, which looks the same (GREASE).
     package var hasEncryptedHello = false
-    /// `nil` where the client leaves open what is spoken inside (RFC 7301).
+    /// The offered application protocols; `nil` if the client sends no ALPN extension (RFC 7301).
     package var protocols: ApplicationProtocols?
 
     package init() {}
 
-    /// Whether what is spoken inside may be HTTP/1: the client offers it, or says nothing.
+    /// Whether the client may use HTTP/1 inside TLS: it offers it, or has no ALPN extension.
     package var mayMeanHTTP1: Bool { protocols.map { !$0.isDisjoint(with: [.http1, .http10]) } ?? true }
 }
 
-/// What a client offers to speak inside TLS (RFC 7301 §3.1), of which three are told apart.
+/// The application protocols that a client offers (RFC 7301 §3.1). All besides HTTP/1.1, HTTP/2 and HTTP/1.0 are `other`.
 package struct ApplicationProtocols: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -37,9 +37,9 @@ package struct ApplicationProtocols: OptionSet, Sendable {
     }
 }
 
-/// Why no ClientHello can be made of what came: in a closed list, whose words stand in logs.
+/// Why the bytes are not a valid ClientHello. A closed list; its words appear in logs.
 package enum ClientHelloFault: Error, Equatable, Sendable {
-    /// It begins as a record of TLS, and goes on as none that holds a ClientHello.
+    /// It starts like a TLS record, but is not one that holds a valid ClientHello.
     case malformed
     /// Longer than `ParseLimits.clientHelloLength`.
     case tooLong
@@ -53,16 +53,16 @@ package enum ClientHelloFault: Error, Equatable, Sendable {
 }
 
 extension ClientHello {
-    /// Reads the message behind its four bytes of type and length. What a server might read in two ways is refused: a name that stands
-    /// twice, a list of several, lengths that do not agree.
+    /// Parses the message after its four bytes of type and length. Rejects messages that servers might read differently: a repeated
+    /// extension that is read here, a list of several names, lengths that do not agree.
     init(message: Span<UInt8>) throws(ClientHelloFault) {
         var reader = OctetReader(message)
-        // legacy_version and random, then the session, the cipher suites and the compression methods.
+        // legacy_version and random, then the session id, the cipher suites and the compression methods.
         try reader.skip(2 + 32)
         try reader.skipVector(lengthOctets: 1, of: 0...32)
         try reader.skipVector(lengthOctets: 2, of: 2...0xFFFE, by: 2)
         try reader.skipVector(lengthOctets: 1, of: 1...0xFF)
-        // Before TLS 1.3 there may be no extensions (RFC 5246 §7.4.1.2).
+        // Before TLS 1.3 the extensions are optional (RFC 5246 §7.4.1.2).
         if reader.isAtEnd { return }
         guard try reader.number(octets: 2) == reader.leftCount else { throw .malformed }
         var hasServerName = false
@@ -92,7 +92,7 @@ extension ClientHello {
     private static let encryptedHelloType = 0xFE0D
 }
 
-/// Bytes read one after the other, with no step past their end.
+/// Reads bytes in order, never past their end.
 private struct OctetReader: ~Escapable {
     private let octets: Span<UInt8>
     private var offset = 0
@@ -114,7 +114,7 @@ private struct OctetReader: ~Escapable {
     @_lifetime(self: copy self)
     mutating func skip(_ count: Int) throws(ClientHelloFault) { offset = try end(behind: count) }
 
-    /// What stands behind its own length (RFC 8446 §3.4).
+    /// Skips a vector: a length and as many bytes (RFC 8446 §3.4).
     @_lifetime(self: copy self)
     mutating func skipVector(lengthOctets: Int, of counts: ClosedRange<Int>, by step: Int = 1) throws(ClientHelloFault) {
         let count = try number(octets: lengthOctets)
@@ -133,7 +133,7 @@ private struct OctetReader: ~Escapable {
         return number
     }
 
-    /// A list of exactly one name, of the one type that there is (RFC 6066 §3).
+    /// Reads a list of exactly one name of type `host_name`, the only type defined (RFC 6066 §3).
     @_lifetime(self: copy self)
     mutating func serverName(upTo end: Int) throws(ClientHelloFault) -> [UInt8] {
         guard end - offset > 5, try number(octets: 2) == end - offset, try number(octets: 1) == 0,
@@ -145,7 +145,7 @@ private struct OctetReader: ~Escapable {
         return name
     }
 
-    /// One or more names, none of them empty (RFC 7301 §3.1).
+    /// Reads one or more names, none of them empty (RFC 7301 §3.1).
     @_lifetime(self: copy self)
     mutating func applicationProtocols(upTo end: Int) throws(ClientHelloFault) -> ApplicationProtocols {
         guard end - offset > 3, try number(octets: 2) == end - offset else { throw .malformed }

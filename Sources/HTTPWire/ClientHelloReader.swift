@@ -1,28 +1,28 @@
 import HTTPMessage
 
-/// Puts a client's first bytes together until they are a whole ClientHello, or no TLS at all. It holds all of them: who waits for
-/// its answer passes them on.
+/// Collects a client's first bytes until they are a complete ClientHello, or are not TLS. It keeps all of them, so that the caller can
+/// forward them after deciding.
 ///
-/// A ClientHello may come in several records (RFC 8446 §5.1); records that are empty, or hold more than it, are refused.
+/// A ClientHello may span several records (RFC 8446 §5.1). Empty records, and records with data after it, are rejected.
 package struct ClientHelloReader: Sendable {
     package enum Step: Equatable, Sendable {
         case needsMore
         case hello(ClientHello)
-        /// Something that nobody takes for TLS. What came is not bounded any more.
+        /// No server would read this as TLS. From then on the reader's limits do not apply to the bytes.
         case notTLS
     }
 
-    /// Everything that came.
+    /// All bytes received.
     package private(set) var octets: [UInt8] = []
-    /// How much of it has been taken apart, in whole records.
+    /// The end of the last complete record that was read.
     private var recordStart = 0
-    /// The message, as far as it came.
+    /// The part of the message received so far.
     private var message: [UInt8] = []
     private let lengthLimit: Int
 
     package init(limits: ParseLimits) { lengthLimit = limits.clientHelloLength }
 
-    /// Takes what came next. Once it has answered with anything but `needsMore`, or thrown, it is not asked again.
+    /// Takes the next bytes. Do not call it again after it has thrown or returned anything but `needsMore`.
     package mutating func take(_ bytes: Span<UInt8>) throws(ClientHelloFault) -> Step {
         octets.append(bytes)
         while true {
@@ -39,8 +39,8 @@ package struct ClientHelloReader: Sendable {
     /// RFC 8446 §5.1.
     private static let recordLengthLimit = 1 << 14
 
-    /// Whether a server could take what is there for the beginning of TLS: a record of any type and of a version below 16, as Go's reads
-    /// them, or the ClientHello of SSL 2. Of these only a handshake's record of version 3 is not refused.
+    /// Whether a server could read these bytes as the start of TLS: a record of any type with a version below 16 (as Go reads them), or
+    /// the ClientHello of SSL 2. Of these, all but a handshake record of version 3 are rejected later.
     private var beginsAsRecord: Bool {
         guard recordStart == 0, let first = octets.first else { return true }
         if Self.recordTypes.contains(first) { return octets.count < 2 || octets[1] < 16 }
@@ -51,9 +51,9 @@ package struct ClientHelloReader: Sendable {
 
     private static let handshakeType: UInt8 = 22
 
-    /// - Returns: `nil` where the record is not all there.
+    /// - Returns: `nil` if the record is incomplete.
     private func recordEnd() throws(ClientHelloFault) -> Int? {
-        // However little of it is there, so that it is refused the same wherever it is cut.
+        // Checked before the header is complete, so that the result does not depend on how the bytes were split.
         if recordStart + Self.headerLength >= lengthLimit { throw .tooLong }
         guard octets.count - recordStart >= Self.headerLength else { return nil }
         let length = Int(octets[recordStart + 3]) << 8 | Int(octets[recordStart + 4])
@@ -65,14 +65,14 @@ package struct ClientHelloReader: Sendable {
         return end <= octets.count ? end : nil
     }
 
-    /// - Returns: `nil` where the message is not all there.
+    /// - Returns: `nil` if the message is incomplete.
     private func readMessage() throws(ClientHelloFault) -> ClientHello? {
         guard message[0] == 1 else { throw .malformed }
         guard message.count >= 4 else { return nil }
         let end = 4 + (Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3]))
         if end > lengthLimit { throw .tooLong }
         if message.count < end { return nil }
-        // Nothing stands behind it before the server has answered.
+        // The client sends nothing after it until the server has responded.
         guard message.count == end else { throw .malformed }
         return try ClientHello(message: message.span.extracting(4..<end))
     }

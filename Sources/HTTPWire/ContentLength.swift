@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Reads `Content-Length` (RFC 9110 §8.6): digits and nothing else.
+/// Parses `Content-Length` (RFC 9110 §8.6): digits only.
 enum ContentLength {
-    /// The number, or `nil` for anything but digits or for one above `Int64.max`, which no counter of ours could hold.
+    /// The number; `nil` if there is anything but digits, or the number is above `Int64.max`, the limit of Larder's counters.
     static func parse(_ digits: Span<UInt8>) -> UInt64? {
         guard !digits.isEmpty else { return nil }
         var length: UInt64 = 0
@@ -16,7 +16,7 @@ enum ContentLength {
         return length
     }
 
-    /// The number where there is one line and no list, as nearly always.
+    /// The number, in the common case of one line without a list; otherwise `nil`.
     static func single(in fields: Fields) -> UInt64? {
         guard let index = fields.index(of: .contentLength),
             fields.index(of: .contentLength, from: index + 1) == nil
@@ -29,7 +29,7 @@ enum ContentLength {
         case conflicting, malformed
     }
 
-    /// The one value that all lines and list elements agree on (RFC 9112 §6.3, rule 5).
+    /// The value on which all lines and list elements agree (RFC 9112 §6.3, rule 5).
     static func combined(in fields: Fields) -> Combined {
         if let length = single(in: fields) { return .length(length) }
         var agreed: UInt64?

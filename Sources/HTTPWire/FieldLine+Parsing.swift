@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension FieldLine {
-    /// Reads a line in which `LineScanner` has found no fault (RFC 9112 §5).
+    /// Parses a line that `LineScanner` accepted (RFC 9112 §5).
     ///
-    /// - Parameter allowsBlankBeforeColon: in responses such blanks are left out of the name (RFC 9112 §5.1).
+    /// - Parameter allowsBlankBeforeColon: for responses: such blanks are removed from the name (RFC 9112 §5.1).
     @inline(__always)
     init(
         parsing start: Int, end: Int, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool
@@ -11,7 +11,7 @@ extension FieldLine {
         let colon = bytes.firstColon(from: start)
         var nameEnd = colon
         var known = KnownField(bytes.extracting(start..<colon))
-        // A known name is a token; any other one, and one without a colon on its line, is looked at.
+        // A known name is a valid token. Other names, and lines without a colon, need the full check.
         if known == .other || colon >= end {
             nameEnd = bytes.endOfToken(from: start, before: end)
             if nameEnd != colon || nameEnd == start {
@@ -29,7 +29,7 @@ extension FieldLine {
             value: Extent(offset: valueStart, count: valueEnd &- valueStart), known: known)
     }
 
-    /// Why the token at the line's start is not a field name followed by a colon.
+    /// Why the line does not start with a field name and a colon.
     private static func fault(of line: Range<Int>, nameEnd: Int, in bytes: Span<UInt8>) -> LineError {
         if nameEnd == line.upperBound { return .missingColon }
         if nameEnd == line.lowerBound {

@@ -1,22 +1,22 @@
 import HTTPMessage
 
-/// The field section that was read last, as bytes and as the lines found in them.
+/// The last field section, as bytes and as parsed lines.
 ///
-/// A program sends the same field lines with every request: mostly the target is all that differs. The same bytes up to the empty
-/// line hold the same lines wherever they stand, so that comparing them, which costs a tenth, says all that reading them again would.
-/// Only the limits are asked again: what stands before may be longer now, and the limits are others after a reload.
+/// Programs send the same field lines with every request; usually only the target differs. If the bytes up to the empty line are the
+/// same, so are the lines. Comparing the bytes costs a tenth of parsing them. Only the limits are checked again: the request line may
+/// be longer, and a reload may have changed the limits.
 struct FieldSectionMemory: Sendable {
-    /// Longer ones are read each time.
+    /// Longer sections are not remembered.
     static let lengthLimit = 2048
 
     private var octets: [UInt8] = []
-    /// Their places count from the section's first byte.
+    /// Their positions are relative to the section's first byte.
     private var lines: [FieldLine] = []
-    /// One Host stands among them, and names an authority: right for whatever stands before the section.
+    /// Whether the section has exactly one Host line, with a valid authority, so that it is valid after any request line.
     private(set) var holdsHost = false
 
-    /// Notes the lines of the section that begins at `start`, where it is the one of before.
-    /// - Returns: where it ends; `nil` where it is another, is not complete, or is more than the limits allow.
+    /// Adds the remembered lines if the section that begins at `start` has the same bytes.
+    /// - Returns: where it ends; `nil` if it differs, is incomplete, or exceeds the limits.
     func restore(at start: Int, in bytes: Span<UInt8>, into fields: inout Fields, limits: ParseLimits) -> Int? {
         let end = start + octets.count
         guard !octets.isEmpty, end <= bytes.count, end <= limits.headLength, lines.count <= limits.fieldCount,
@@ -26,7 +26,7 @@ struct FieldSectionMemory: Sendable {
         return end
     }
 
-    /// - Parameter fields: those of the section alone.
+    /// - Parameter fields: the lines of this section only.
     mutating func remember(_ section: Range<Int>, in bytes: Span<UInt8>, as fields: Fields) {
         octets.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
@@ -36,6 +36,6 @@ struct FieldSectionMemory: Sendable {
         for line in fields.lines { lines.append(line.moved(by: -section.lowerBound)) }
     }
 
-    /// The section is the one of before, and its Host was found to be right.
+    /// Records that the Host line of the remembered section is valid.
     mutating func noteHost() { holdsHost = true }
 }

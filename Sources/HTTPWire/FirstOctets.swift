@@ -1,19 +1,19 @@
 import HTTPMessage
 
-/// What a client begins to speak in a tunnel, by its first bytes.
+/// The protocol that a client uses in a tunnel, judging by its first bytes.
 package enum FirstOctets: Equatable, Sendable {
-    /// What there is could be the beginning of several.
+    /// The bytes so far fit more than one protocol.
     case undecided
-    /// A record of TLS, be it well-formed or not.
+    /// A TLS record, well-formed or not.
     case tls
     case http1
     /// The preface of HTTP/2 (RFC 9113 §3.4).
     case http2
     case other
 
-    /// How many bytes of a method are looked at: none that is registered is longer.
+    /// The maximum length of a method in bytes; no registered method is longer.
     static let methodLengthLimit = 24
-    /// No more bytes than these are ever undecided.
+    /// The result is never `undecided` for more bytes than this.
     package static let undecidedLimit = 32
 
     package init(_ octets: Span<UInt8>) {
@@ -21,7 +21,7 @@ package enum FirstOctets: Equatable, Sendable {
             self = .undecided
             return
         }
-        // A record's type, or the length of an SSL 2 message; no method begins with one.
+        // The type of a TLS record, or the length of an SSL 2 message. No method starts with such a byte.
         if octets[0] >= 0x80 || (octets[0] < 0x20 && octets[0] != ASCII.cr && octets[0] != ASCII.lf) {
             self = (20...23).contains(octets[0]) || octets[0] >= 0x80 ? .tls : .other
             return
@@ -36,7 +36,7 @@ package enum FirstOctets: Equatable, Sendable {
         if octets.extracting(0..<count).equals(preface.span.extracting(0..<count)) {
             return count == preface.count ? .http2 : .undecided
         }
-        // Empty lines may stand before a request (RFC 9112 §2.2).
+        // Empty lines may precede a request (RFC 9112 §2.2).
         var start = 0
         while start < octets.count, octets[start] == ASCII.cr || octets[start] == ASCII.lf { start += 1 }
         var end = start
@@ -45,7 +45,7 @@ package enum FirstOctets: Equatable, Sendable {
         if end == octets.count { return .undecided }
         guard end > start, octets[end] == ASCII.space else { return .other }
         guard end + 1 < octets.count else { return .undecided }
-        // The target: of an origin, of a proxy, or `*`.
+        // The target starts with `/` (origin form), a letter (absolute or authority form) or `*`.
         let first = octets[end + 1]
         return first == ASCII.slash || first == UInt8(ascii: "*") || ASCII.isAlpha(first) ? .http1 : .other
     }

@@ -1,19 +1,19 @@
 import HTTPMessage
 
-/// Finds the ends of a message's lines, and on the way refuses every control byte that no line may hold.
+/// Finds the ends of a message's lines and rejects control bytes that a line must not contain.
 ///
-/// A CR may only stand before a LF and a LF only behind a CR (RFC 9112 §2.2), NUL and the other controls nowhere
-/// (RFC 9110 §5.5). What a line holds is looked at once it is whole, and limits and faults are found in the order of the
-/// bytes, so that the result does not depend on how the bytes were cut into reads. It remembers how far it looked:
-/// a message that comes byte by byte costs no more than one that comes whole.
+/// A CR is only allowed before a LF, and a LF only after a CR (RFC 9112 §2.2); NUL and other controls are not allowed (RFC 9110 §5.5).
+/// A line's content is parsed once the line is complete. Limits and faults are reported in the order of the bytes, so the result does
+/// not depend on how the bytes were split into reads. The scanner remembers how far it has searched: a message that arrives byte by
+/// byte costs no more than one that arrives whole.
 struct LineScanner: Sendable {
-    /// Where the line that is being read starts.
+    /// Where the current line starts.
     private(set) var lineStart = 0
     private var scanned = 0
 
     init() {}
 
-    /// Where the CRLF of the line stands, which may have up to `lengthLimit` bytes before it; `nil` if it is not there yet.
+    /// The position of the line's CRLF, with at most `lengthLimit` bytes before it; `nil` if it has not arrived.
     @inline(__always)
     mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionError) -> Int? {
         var position = bytes.firstControl(from: scanned)
@@ -28,13 +28,13 @@ struct LineScanner: Sendable {
         return nil
     }
 
-    /// Goes on to the line behind the one that ended at `end`.
+    /// Moves to the line after the one that ended at `end`.
     mutating func advance(past end: Int) {
         lineStart = end + 2
         scanned = lineStart
     }
 
-    /// Says from where to look on when there is more; a control at the very end that can only be wrong is said to be.
+    /// Returns where to resume when there is more input. Throws if the control byte at the very end cannot become valid.
     private static func checkLast(_ position: Int, of bytes: Span<UInt8>) throws(SectionError) -> Int {
         guard position < bytes.count, bytes[position] != ASCII.cr else { return position }
         guard bytes[position] == ASCII.tab else { throw fault(of: bytes[position]) }

@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// What of the request heads read before is likely to come again: an origin, and a field section. Whoever reads many heads keeps one
-/// for all of them; nothing is read otherwise with it than without.
+/// The parts of previous request heads that are likely to repeat: the origin and the field section. A reader of many heads shares one
+/// among all its parsers; it changes no result.
 package struct RequestHeadMemory: Sendable {
     var origin = OriginMemory()
     var fields = FieldSectionMemory()

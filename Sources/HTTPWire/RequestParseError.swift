@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// Why a request is refused before anyone asks what it means. The connection is closed after the answer.
+/// Why a request is rejected before its meaning is considered. Larder closes the connection after the response.
 package enum RequestParseError: Error, Equatable, Sendable {
     // The request line
-    /// What came cannot be the start of a request: a TLS hello, or noise.
+    /// The bytes cannot be the start of a request: a TLS ClientHello, or noise.
     case notHTTP
     case malformedRequestLine, requestLineTooLong, tooManyEmptyLines, unsupportedVersion
     case target(RequestTargetError)
@@ -17,7 +17,7 @@ package enum RequestParseError: Error, Equatable, Sendable {
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unknownTransferCoding
     case contentInConnect
 
-    /// The status of the answer (RFC 9112 §2.2, §3, §6.1, RFC 6585 §5).
+    /// The status of the response (RFC 9112 §2.2, §3, §6.1, RFC 6585 §5).
     package var status: Status {
         switch self {
         case .requestLineTooLong: Status(414)
@@ -31,7 +31,7 @@ package enum RequestParseError: Error, Equatable, Sendable {
         }
     }
 
-    /// The word that logs and error bodies carry.
+    /// The reason in logs and error bodies.
     package var reason: StaticString {
         switch self {
         case .notHTTP: "not_http"

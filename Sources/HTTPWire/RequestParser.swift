@@ -1,27 +1,28 @@
 import HTTPMessage
 
-/// Reads request heads, byte by byte or whole, to the letter of RFC 9112.
+/// Parses request heads, in pieces or whole, strictly by RFC 9112.
 ///
-/// States and moves: `emptyLines` → `requestLine` → `fields` → (head complete) `emptyLines`. A thrown error is final:
-/// the connection is answered and closed, or `reset()` starts anew.
+/// States and moves: `emptyLines` → `requestLine` → `fields` → (head complete) `emptyLines`. A thrown error is final: send a response
+/// and close the connection, or call `reset()`.
 ///
-/// A head costs one look at each byte and one copy; the storage of `head` is used again, so once warm nothing is allocated.
+/// Each byte of a head is scanned once and copied once. The storage of `head` is reused, so that parsing does not allocate once it has
+/// grown.
 package struct RequestParser: Sendable {
     private enum State { case emptyLines, requestLine, fields }
 
     private let limits: ParseLimits
     private var state = State.emptyLines
-    /// Where the request line starts, behind the empty lines before it.
+    /// Where the request line starts, after any empty lines.
     private var headStart = 0
     private var emptyLineCount = 0
-    /// Counts from `headStart`.
+    /// Its positions are relative to `headStart`.
     private var scanner = LineScanner()
 
     package init(limits: ParseLimits = ParseLimits()) {
         self.limits = limits
     }
 
-    /// Forgets what was read, to start with the first byte of another head.
+    /// Discards the current state; the next input starts with the first byte of another head.
     package mutating func reset() {
         state = .emptyLines
         headStart = 0
@@ -29,11 +30,11 @@ package struct RequestParser: Sendable {
         scanner = LineScanner()
     }
 
-    /// Goes on with a head of which `input` holds everything received so far, from its first byte on.
+    /// Continues parsing a head. `input` holds everything received so far, from the head's first byte on.
     ///
-    /// - Parameter memory: of the heads before, by whichever parser.
-    /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;
-    ///   `nil` where more is needed. Until then `head` is in the making and says nothing.
+    /// - Parameter memory: parts of previous heads, possibly from other parsers.
+    /// - Returns: the length of the head in `input` once it is complete; the parser is then ready for the next head. `nil` if more
+    ///   input is needed; until then the contents of `head` are undefined.
     package mutating func parse(
         _ input: RawSpan, into head: inout RequestHead, with memory: inout RequestHeadMemory
     ) throws(RequestParseError) -> Int? {
@@ -72,7 +73,7 @@ package struct RequestParser: Sendable {
 
     // MARK: Lines
 
-    /// RFC 9112 §2.2: an old client may send a CRLF behind its content. Returns whether a request line has begun.
+    /// RFC 9112 §2.2: an old client may send a CRLF after its content. Returns whether a request line has begun.
     private mutating func skipEmptyLines(_ octets: Span<UInt8>) throws(RequestParseError) -> Bool {
         while headStart < octets.count, octets[headStart] == ASCII.cr {
             guard headStart + 1 < octets.count else { return false }
@@ -84,7 +85,7 @@ package struct RequestParser: Sendable {
         guard headStart < octets.count else { return false }
         let first = octets[headStart]
         if first == ASCII.lf { throw .line(.bareLineFeed) }
-        // Said at once, since noise may never hold the end of a line.
+        // Rejected at once, since noise may never contain a line end.
         guard ASCII.isTokenCharacter(first) else { throw .notHTTP }
         return true
     }
@@ -108,7 +109,7 @@ package struct RequestParser: Sendable {
             bytes[methodEnd] == ASCII.space, bytes[versionStart - 1] == ASCII.space,
             let version = HTTPVersion(parsing: versionStart, in: bytes)
         else { throw .malformedRequestLine }
-        // Before the target, so that the preface of HTTP/2 hears that its version is not spoken here.
+        // Checked before the target, so that the preface of HTTP/2 gets the error for an unsupported version.
         guard version.major == 1 else { throw .unsupportedVersion }
         head.version = version
         head.methodName = Extent(0..<methodEnd)
@@ -152,11 +153,11 @@ package struct RequestParser: Sendable {
 
     // MARK: Host
 
-    /// RFC 9112 §3.2. With an absolute-form target the value means nothing, but it still has to be one and well formed.
+    /// RFC 9112 §3.2. With an absolute-form target the value is ignored, but there must be exactly one, well-formed.
     ///
-    /// CONNECT alone may lack the field, against a MUST of that section: its target is an authority, to which a Host field adds
-    /// nothing. lftp sends such requests, and other proxies open the tunnel.
-    /// - Returns: whether its lines are right with any other request line too.
+    /// Only CONNECT may omit the field, against a MUST of that section: its target is an authority, to which a Host field adds nothing.
+    /// lftp sends such requests, and other proxies open the tunnel.
+    /// - Returns: whether the Host line would be valid with any other request line too.
     private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {
         guard let index = head.fields.index(of: .host) else {
             if head.version.isAtLeast11, head.target.form != .authority { throw .missingHost }
@@ -164,9 +165,9 @@ package struct RequestParser: Sendable {
         }
         guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }
         let value = head.fields.lines[index].value
-        // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
+        // A client sends it empty if the target has no authority. An origin-form target needs the authority from this field.
         if value.isEmpty, head.target.form != .origin { return false }
-        // Most clients repeat the target's authority, which was found to be well formed.
+        // Most clients repeat the target's authority, which is already validated.
         if case .absolute = head.target.form, head.span(of: value).isSame(as: head.span(of: Self.authority(of: head.target))) {
             return true
         }

@@ -1,6 +1,6 @@
-/// Why a response is not believed. The origin's connection is closed, and the client has a 502.
+/// Why a response is rejected. Larder closes the connection to the origin, and the client gets a 502.
 package enum ResponseParseError: Error, Equatable, Sendable {
-    /// What came does not start like a response: HTTP/0.9, another protocol, or noise.
+    /// The bytes do not start like a response: HTTP/0.9, another protocol, or noise.
     case notHTTP
     case malformedStatusLine, statusLineTooLong, unsupportedVersion
     case headTooLarge, tooManyFields
@@ -8,7 +8,7 @@ package enum ResponseParseError: Error, Equatable, Sendable {
     case bothLengths, conflictingContentLengths, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unsupportedTransferCoding
     case unrequestedSwitchingProtocols
-    /// Thrown by who counts them against `ParseLimits.informationalResponseCount`.
+    /// Thrown by the caller that counts them against `ParseLimits.informationalResponseCount`.
     case tooManyInformationalResponses
 
     package var reason: StaticString {

@@ -1,12 +1,11 @@
 import HTTPMessage
 
-/// Reads response heads, byte by byte or whole, as strictly as requests (RFC 9112 §4, §5).
+/// Parses response heads, in pieces or whole, as strictly as requests (RFC 9112 §4, §5).
 ///
-/// States and moves: `statusLine` → `fields` → (head complete) `statusLine`. A thrown error is final: the connection
-/// is closed.
+/// States and moves: `statusLine` → `fields` → (head complete) `statusLine`. A thrown error is final: the connection is closed.
 ///
-/// What it gives out has no blanks before a colon (§5.1), no `Content-Length` where there is no content, and equal
-/// lengths made one (RFC 9110 §8.6), so that the head may be written again as it is.
+/// The resulting head can be forwarded unchanged: blanks before colons are removed (§5.1), `Content-Length` is removed from responses
+/// without content, and equal lengths are merged into one (RFC 9110 §8.6).
 package struct ResponseParser: Sendable {
     private enum State { case statusLine, fields }
 
@@ -19,17 +18,17 @@ package struct ResponseParser: Sendable {
         self.limits = limits
     }
 
-    /// Forgets what was read, to start with the first byte of another head.
+    /// Discards the current state; the next input starts with the first byte of another head.
     package mutating func reset() {
         state = .statusLine
         hasBegun = false
         scanner = LineScanner()
     }
 
-    /// Goes on with a head of which `input` holds everything received so far, from its first byte on.
+    /// Continues parsing a head. `input` holds everything received so far, from the head's first byte on.
     ///
-    /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;
-    ///   `nil` where more is needed. Until then `head` is in the making and says nothing.
+    /// - Returns: the length of the head in `input` once it is complete; the parser is then ready for the next head. `nil` if more
+    ///   input is needed; until then the contents of `head` are undefined.
     package mutating func parse(_ input: RawSpan, into head: inout ResponseHead) throws(ResponseParseError) -> Int? {
         let bytes = Span<UInt8>(_bytes: input)
         if !hasBegun {
@@ -37,7 +36,7 @@ package struct ResponseParser: Sendable {
             hasBegun = true
         }
         if state == .statusLine {
-            // Said at once, since what is not HTTP may never hold the end of a line.
+            // Rejected at once, since other protocols may never send a line end.
             guard bytes.extracting(first: 5).isPrefix(of: "HTTP/") else { throw .notHTTP }
             guard let end = try endOfStatusLine(in: bytes) else { return nil }
             try readStatusLine(end: end, in: bytes, into: &head)
@@ -61,7 +60,7 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    /// RFC 9112 §4. The space behind the status code may be missing with the reason phrase: some origins leave both out.
+    /// RFC 9112 §4. The space after the status code may be missing if the reason phrase is: some origins omit both.
     private func readStatusLine(
         end: Int, in bytes: Span<UInt8>, into head: inout ResponseHead
     ) throws(ResponseParseError) {
@@ -99,8 +98,8 @@ package struct ResponseParser: Sendable {
 
     // MARK: Content-Length
 
-    /// Drops the length of what cannot have content, and makes equal lengths one. Other lengths stay as they are, for
-    /// `BodyFraming.ofResponse` to refuse.
+    /// Removes the length of a response that cannot have content, and merges equal lengths. Other lengths stay, and
+    /// `BodyFraming.ofResponse` rejects them.
     private static func settleContentLength(of head: inout ResponseHead) {
         guard let line = head.fields.first(.contentLength) else { return }
         if head.status.hasNoContent {
@@ -112,7 +111,7 @@ package struct ResponseParser: Sendable {
         head.fields.note(FieldLine(name: line.name, value: digits, known: .contentLength))
     }
 
-    /// Where the first of several equal lengths stands; `nil` where there is but one, or they differ.
+    /// The position of the first of several equal lengths; `nil` if there is only one, or they differ.
     private static func repeatedLength(of fields: Fields, first line: FieldLine) -> Extent? {
         guard ContentLength.single(in: fields) == nil, case .length = ContentLength.combined(in: fields) else { return nil }
         var elements = ListElements()
@@ -122,7 +121,7 @@ package struct ResponseParser: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether `text` starts with these bytes, however few they are.
+    /// Whether `text` starts with these bytes. True for an empty span.
     fileprivate func isPrefix(of text: StaticString) -> Bool {
         for index in 0..<count where self[index] != text.utf8Start[index] { return false }
         return true

@@ -1,4 +1,4 @@
-/// What stops the reading of a head or trailer section; each reader gives it the name it has with him.
+/// Why reading a head or trailer section fails; each parser translates it into its own error.
 enum SectionError: Error, Equatable {
     case tooLong, tooManyFields
     case line(LineError)

@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// Which fields may stand in a trailer section (RFC 9110 §6.5.1).
+/// Which fields a trailer section may contain (RFC 9110 §6.5.1).
 enum TrailerField {
     enum Permission {
         case kept
-        /// Passed over: its meaning would be needed before the content, or it concerns one connection alone.
+        /// Ignored: recipients need it before the content, or it applies to one connection only.
         case dropped
-        /// A message that frames or routes itself once more at its end is an attack, not a message.
+        /// A trailer field that frames or routes the message: an attack, so the message is rejected.
         case forbidden
     }
 

@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// What the `Transfer-Encoding` lines of a message come to (RFC 9112 §6.1). Only `chunked` alone is read here.
+/// The result of a message's `Transfer-Encoding` lines (RFC 9112 §6.1). Larder supports only `chunked` alone.
 enum TransferCodings: Equatable {
     case chunked
     /// Not a list of codings, empty, or `chunked` with a parameter.
     case malformed
-    /// Something stands behind `chunked`, or it is not there at all: where the body ends cannot be known.
+    /// Another coding follows `chunked`, or `chunked` is missing: the end of the body cannot be determined.
     case chunkedNotFinal
-    /// A coding that we do not undo.
+    /// A coding that Larder does not decode.
     case unsupported
 
     init(of fields: Fields) {
@@ -60,7 +60,7 @@ enum TransferCodings: Equatable {
             self = isChunked ? .chunked : Self.isRegistered(name) ? .registered : .unknown
         }
 
-        /// The registry of RFC 9112 §7.3, and `identity`, which RFC 2616 had.
+        /// The registry of RFC 9112 §7.3, and `identity` of RFC 2616.
         private static func isRegistered(_ name: Span<UInt8>) -> Bool {
             name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") || name.equalsIgnoringCase("deflate")
                 || name.equalsIgnoringCase("compress") || name.equalsIgnoringCase("x-compress")
