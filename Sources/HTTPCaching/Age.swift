@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// The age of a stored response (RFC 9111 §4.2.3, §5.1).
 ///
-/// Differences of our own clock are counted in milliseconds; a comparison with the origin's Date in whole seconds, since
-/// Date has no more, and a response that arrives within its second has no apparent age.
+/// Differences between times of Larder's own clock are in milliseconds. The comparison with the origin's Date is in whole seconds,
+/// since Date has no finer unit: a response that arrives within its second has no apparent age.
 package enum Age {
-    /// age_value: the first member of the Age field value, 0 where that is not a number or the field is absent (§5.1).
+    /// age_value: the first member of the Age field value; 0 if it is not a number or the field is absent (§5.1).
     static func value(of fields: Fields) -> DeltaSeconds {
         var index = fields.index(of: .age)
         while let found = index {
@@ -17,7 +17,7 @@ package enum Age {
         return .zero
     }
 
-    /// corrected_initial_age, the conservative form. Never negative, at most 2^31 seconds.
+    /// corrected_initial_age in the conservative form. Never negative, at most 2^31 seconds.
     static func correctedInitialAgeInMilliseconds(
         ageValue: DeltaSeconds, dateValue: Timestamp, requestTime: Timestamp, responseTime: Timestamp
     ) -> Int64 {
@@ -27,7 +27,7 @@ package enum Age {
         return min(max(apparentAge, correctedAgeValue), ReuseFacts.greatestAge)
     }
 
-    /// No Age field line is longer.
+    /// The maximum length of an Age field line in bytes.
     package static let lineLimit = 24
 
     /// Appends an Age field line.
@@ -39,13 +39,13 @@ package enum Age {
 }
 
 extension ReuseFacts {
-    /// current_age. A clock that was set back makes nobody younger than on arrival.
+    /// current_age. If the clock was set back, the age does not fall below the age on arrival.
     func currentAgeInMilliseconds(at now: Timestamp) -> Int64 {
         let residentTime = max(0, now.milliseconds - responseTime.milliseconds)
         return min(initialAgeInMilliseconds + residentTime, Self.greatestAge)
     }
 
-    /// current_age as the Age field says it, in whole seconds.
+    /// current_age in whole seconds, as in the Age field.
     package func currentAge(at now: Timestamp) -> DeltaSeconds {
         DeltaSeconds(currentAgeInMilliseconds(at: now) / 1000)
     }

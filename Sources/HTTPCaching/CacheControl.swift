@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The directives of Cache-Control that are understood here (RFC 9111 §5.2, RFC 5861, RFC 8246). Others are ignored (§5.2.3).
+/// The Cache-Control directives that Larder understands (RFC 9111 §5.2, RFC 5861, RFC 8246). Others are ignored (§5.2.3).
 enum CacheDirective: UInt8 {
     case maxAge, maxStale, minFresh, noCache, noStore, noTransform, onlyIfCached
     case mustRevalidate, mustUnderstand, `private`, proxyRevalidate, `public`, sMaxAge
@@ -29,20 +29,20 @@ enum CacheDirective: UInt8 {
     }
 }
 
-/// Walks over `#( token [ "=" ( token / quoted-string ) ] )` in one field line, without copying.
+/// Iterates over `#( token [ "=" ( token / quoted-string ) ] )` in one field line, without copying.
 ///
-/// What does not fit the grammar is passed over up to the next comma outside quotes, and the directive says so.
+/// Text that does not fit the grammar is skipped up to the next comma outside quotes, and the directive is marked as malformed.
 struct CacheDirectiveScanner {
     struct Element {
         var name: Range<Int>
-        /// The argument without its quotes; `nil` where there is no `=`.
+        /// The argument without its quotes; `nil` if there is no `=`.
         var argument: Range<Int>?
-        /// Something stood there that the grammar does not know.
+        /// Whether the element has text that does not fit the grammar.
         var isMalformed: Bool
     }
 
     private var index = 0
-    /// A quoted string had no end: what it swallowed may have been a directive that forbids.
+    /// Whether a quoted string has no end. The text in it may have been a directive that forbids storing.
     private(set) var hasOpenQuote = false
 
     mutating func next(in value: Span<UInt8>) -> Element? {
@@ -93,7 +93,7 @@ struct CacheDirectiveScanner {
     }
 }
 
-/// A directive's number, where repetition and nonsense are told apart (RFC 9111 §4.2.1).
+/// A directive's number. Repeated and invalid values are reported (RFC 9111 §4.2.1).
 enum DirectiveNumber: Equatable {
     case absent
     case seconds(DeltaSeconds)

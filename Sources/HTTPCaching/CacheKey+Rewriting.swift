@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// The key as rules have it written.
+/// The cache key as changed by rules.
 ///
-/// A parameter that is left out of the key still goes to the origin server. Were it to read that parameter as another one, which
-/// stands in the key, a client could store for others an answer that it chose ("parameter cloaking"). So only what every
-/// common server reads alike is left out or moved; anything else (`;`, encoded or bracketed names, the other case of a name that is
-/// kept) stays in the key as it came, which costs a miss at worst.
+/// A parameter that is left out of the key still goes to the origin server. If the origin server read it as a different parameter, one
+/// that is in the key, a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
+/// leaves out or moves parameters that all common servers read alike. Anything else (`;`, encoded or bracketed names, a name that
+/// differs from a kept one in case only) stays in the key unchanged, which costs a miss at worst.
 extension CacheKey {
-    /// More parameters are not sorted.
+    /// Queries with more parameters are not sorted.
     package static let sortedParameterLimit = 64
 
-    /// As `write`, changed by what rules say. Allocates only where a query is sorted.
+    /// Like `write(_:into:)`, with the changes of rules applied. Allocates only to sort a query.
     package static func write(_ request: borrowing RequestHead, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
         if !output.isEmpty { output.removeAll(keepingCapacity: true) }
         if let host = rewriting.canonicalHost {
@@ -34,13 +34,13 @@ extension CacheKey {
         writeQuery(query.extracting(1..<query.count), rewriting, into: &output)
     }
 
-    /// What tells the keys of a method whose content is part of the key from those of GET; no URI holds a space.
+    /// Separates the keys of a method whose content is part of the key from those of GET. No URI contains a space.
     package static func appendMethod(_ name: StaticString, to key: inout [UInt8]) {
         key.append(ASCII.space)
         key.append(name)
     }
 
-    /// A key of GET's, and those under which answers for the same URI stand by their content.
+    /// A GET key, and the keys for the same URI of methods whose content is part of the key.
     package static func withContentKeys(_ key: [UInt8]) -> [[UInt8]] {
         let names: [StaticString] = [Method.query.name, Method.post.name]
         return [key]
@@ -66,10 +66,10 @@ extension CacheKey {
         }
     }
 
-    /// The parameters by name. Those whose names a server might take for one another keep the order in which they came.
-    /// - Returns: `nil` where the order may mean something that cannot be seen, and for more than `sortedParameterLimit`.
+    /// The parameters sorted by name. Parameters whose names a server might treat as equal keep their order.
+    /// - Returns: `nil` if the order may have a meaning that Larder cannot see, or for more than `sortedParameterLimit`.
     private static func sortedParameters(of query: Span<UInt8>) -> [QueryParameter]? {
-        // An array, not an InlineArray in a failable initialiser: Swift 6.3's optimiser loses what is written into that.
+        // An array, not an InlineArray in a failable initializer: Swift 6.3's optimizer loses what is written into that.
         var parameters: [QueryParameter] = []
         var start = 0
         while start <= query.count {
@@ -109,12 +109,12 @@ extension KeyRewriting {
     }
 }
 
-/// One `name=value` of a query, as places in it.
+/// One `name=value` of a query, as positions in it.
 struct QueryParameter {
     let start: Int
     let end: Int
     let nameEnd: Int
-    /// Letters, digits, `_`, `-` and `.` alone, and at least one.
+    /// Whether the name is not empty and has only letters, digits, `_`, `-` and `.`.
     let hasPlainName: Bool
     let holdsSemicolon: Bool
 
@@ -143,7 +143,7 @@ struct QueryParameter {
     }
 }
 
-/// A name as the least exact servers read it: without regard to case, `.` as `_`.
+/// One byte of a name as the most lenient servers read it: case-insensitive, `.` equal to `_`.
 private func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: ".") ? UInt8(ascii: "_") : ASCII.lowercased(byte) }
 
 extension Span<UInt8> {

@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// The primary cache key: the target URI in one spelling (RFC 9111 §2), `http://host:port/path?query`.
+/// The primary cache key: the normalized target URI (RFC 9111 §2), `http://host:port/path?query`.
 ///
-/// Scheme, host and port always stand in it, so that nothing else in a request can move it (T17 to T19).
-/// GET and HEAD share the key, since only responses to GET are stored.
+/// It always has scheme, host and port, so that nothing else in a request can change it (T17 to T19). GET and HEAD share the key, since
+/// only responses to GET are stored.
 package struct CacheKey: Hashable, Sendable {
     package let bytes: [UInt8]
 
@@ -15,7 +15,7 @@ package struct CacheKey: Hashable, Sendable {
         self.init(bytes: bytes)
     }
 
-    /// Replaces `output`'s content by the key, keeping its storage.
+    /// Replaces the content of `output` with the key, keeping its storage.
     package static func write(_ request: borrowing RequestHead, into output: inout [UInt8]) {
         if !output.isEmpty { output.removeAll(keepingCapacity: true) }
         let target = request.target
@@ -49,13 +49,13 @@ package struct CacheKey: Hashable, Sendable {
         key.append(decimal: UInt64(target.port))
     }
 
-    /// The query stands right behind the path.
+    /// The query follows the path directly.
     private static func pathAndQuery(of target: RequestTarget) -> Extent {
         let start = target.path.isEmpty ? target.query.offset : target.path.offset
         return Extent(offset: Int(start), count: Int(target.path.count + target.query.count))
     }
 
-    /// No origin with such a host is longer: `https://[` before it and `]:65535` behind.
+    /// The maximum length of an origin with this host: `https://[` before it and `]:65535` after it.
     private static func originLength(ofHost count: Int) -> Int { 9 + count + 7 }
 
     private static func isIPv6(_ kind: RequestTarget.HostKind) -> Bool {

@@ -1,14 +1,13 @@
 import HTTPMessage
 
-/// What rules, settings or a session change in the cache's behaviour for one request. Without any, RFC 9111 alone decides.
+/// What rules, settings or a session change in the cache's behavior for one request. Without overrides, RFC 9111 alone decides.
 /// Trivial.
 ///
-/// Each override of the origin server's words is a word of its own: `ignored` for `no-store` and `private`, `setCookie: .always`,
-/// and `unsafe` for a policy or a lifetime that holds against `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an
-/// explicit lifetime. Nothing at all leads past the request's own `no-store` or the rules on requests with Authorization
-/// (RFC 9111 §3.5).
+/// Each way to override the origin server has its own option: `ignored` for `no-store` and `private`, `setCookie: .always`, and
+/// `unsafe` for a policy or lifetime that applies despite `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an explicit
+/// lifetime. Nothing overrides the request's own `no-store` or the requirements for requests with Authorization (RFC 9111 §3.5).
 public struct CacheOverrides: Equatable, Sendable {
-    /// Directives of the origin server that do not keep a shared cache from storing.
+    /// Directives of the origin server that rules can ignore, so that a shared cache stores the response.
     public struct Directives: OptionSet, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -19,47 +18,47 @@ public struct CacheOverrides: Equatable, Sendable {
         public static let `private` = Directives(rawValue: 1 << 1)
     }
 
-    /// Whether a request waits for another's fetch of the same.
+    /// Whether a request waits for another client's fetch of the same response.
     public enum Collapsing: Equatable, Sendable {
         case never
         case always
-        /// For so long; then it asks for itself.
+        /// Wait this long, then send the request.
         case within(milliseconds: Int64)
     }
 
-    /// `nil` where nothing was said, which means `.useProtocol`.
+    /// `nil` if not specified, which means `.useProtocol`.
     public var policy: CachePolicy?
     /// The response is not stored.
     public var storeNever: Bool
-    /// The freshness lifetime of a response to which the origin server gave none.
+    /// The freshness lifetime of a response for which the origin server gives none.
     public var timeToLive: DeltaSeconds?
-    /// The same for the statuses that are named here, before `timeToLive`.
+    /// The same for specific statuses; takes precedence over `timeToLive`.
     public var statusLifetimes = StatusLifetimes()
-    /// A longer body is not stored. In bytes.
+    /// The maximum length of a stored body, in bytes.
     public var maximumBodyLength: UInt64?
-    /// `nil` where nothing was said, which means `.explicit`.
+    /// `nil` if not specified, which means `.explicit`.
     public var setCookie: SetCookieStorage?
-    /// How long past its lifetime a stored response is served while it is validated, and where that fails.
+    /// How long past its lifetime a stored response is served while it is validated, and when that fails.
     public var grace: DeltaSeconds?
-    /// Whether a lifetime is guessed where none is given (RFC 9111 §4.2.2); `nil` means that it is.
+    /// Whether a heuristic lifetime is used if the response has none (RFC 9111 §4.2.2); `nil` means yes.
     public var permitsHeuristic: Bool?
     /// `nil` means `.always`.
     public var collapsing: Collapsing?
-    /// How many variants of one key are kept (RFC 9111 §4.1); `nil` is the store's own bound.
+    /// The maximum number of variants of one key (RFC 9111 §4.1); `nil` means the store's own limit.
     public var variantLimit: Int?
-    /// Whether the rest of a response of which a part was asked for is fetched for the store; `nil` means that it is not.
+    /// Whether Larder fetches the rest of a response for the store when a client requests a part; `nil` means no.
     public var fillsParts: Bool?
-    /// Directives of the origin server's that are passed over.
+    /// Directives of the origin server that are ignored.
     public var ignored: Directives = []
-    /// Nothing may leave: the cache is disconnected (RFC 9111 §4.2.4), which holds before every policy.
+    /// The cache is disconnected and sends no request (RFC 9111 §4.2.4); takes precedence over every policy.
     package var isDisconnected = false
-    /// How long past its lifetime a response is used where nothing may leave; `nil`: however long.
+    /// How long past its lifetime a disconnected cache uses a response; `nil` means without limit.
     package var offlineStalenessLimit: DeltaSeconds?
-    /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
+    /// Whether `unsafe` was set together with the policy or the lifetime. It never extends to values from another rule.
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
 
-    /// Policy and lifetime also hold against what the origin server said. Every decision that made use of it says so.
+    /// Policy and lifetime also override what the origin server said. Every decision that relied on this reports it.
     public var unsafe: Bool {
         get { isPolicyUnsafe || isTimeToLiveUnsafe }
         set {
@@ -68,7 +67,7 @@ public struct CacheOverrides: Equatable, Sendable {
         }
     }
 
-    /// What is left out is as RFC 9111 says.
+    /// Options that are left out follow RFC 9111.
     public init(
         policy: CachePolicy? = nil, storeNever: Bool = false, timeToLive: DeltaSeconds? = nil,
         maximumBodyLength: UInt64? = nil, setCookie: SetCookieStorage? = nil, ignored: Directives = [], unsafe: Bool = false
@@ -85,7 +84,7 @@ public struct CacheOverrides: Equatable, Sendable {
     /// RFC 9111 alone.
     public static let none = CacheOverrides()
 
-    /// Takes over what `later` says; where it says nothing, what was said before stays.
+    /// Applies the options that `later` sets; the others stay unchanged.
     public mutating func merge(_ later: CacheOverrides) {
         if let policy = later.policy {
             self.policy = policy
@@ -109,12 +108,12 @@ public struct CacheOverrides: Equatable, Sendable {
         offlineStalenessLimit = later.offlineStalenessLimit ?? offlineStalenessLimit
     }
 
-    /// A lifetime for all statuses or for some: one word, which a later one takes the place of as a whole.
+    /// Whether a lifetime is set, for all statuses or some. A later rule's lifetimes replace them as a whole.
     package var givesLifetime: Bool { timeToLive != nil || !statusLifetimes.isEmpty }
 
     package func lifetime(of status: Status) -> DeltaSeconds? { statusLifetimes.lifetime(of: status) ?? timeToLive }
 
-    /// Whether a response that was stored past a word of the origin server's, or past T23, may be used still.
+    /// Whether a response that was stored against a directive of the origin server, or against T23, may still be used.
     package func permitsUse(of facts: ReuseFacts) -> Bool {
         let flags = facts.flags
         guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return true }
@@ -125,7 +124,7 @@ public struct CacheOverrides: Equatable, Sendable {
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 
-    /// Whether the request must be answered from the store or not at all (RFC 9111 §5.2.1.7, a rule, or since nothing may leave).
+    /// Whether the request must not be forwarded (RFC 9111 §5.2.1.7, a rule, or because the cache is disconnected).
     package func forbidsForwarding(of request: RequestDirectives) -> Bool {
         isDisconnected || request.contains(.onlyIfCached) || effectivePolicy == .storedOnly
     }

@@ -1,19 +1,19 @@
-/// What a rule or a session wants the cache to do with a request; the six policies of `NSURLRequest`.
+/// What a rule or a session wants the cache to do with a request: the six policies of `NSURLRequest`.
 public enum CachePolicy: UInt8, Sendable, CaseIterable {
     /// As RFC 9111 says.
     case useProtocol
-    /// Do not look into the cache; the answer is stored.
+    /// Do not use a stored response; store the new one.
     case reload
-    /// As `reload`, and ask the caches on the way to do the same (`Cache-Control: no-cache`).
+    /// Like `reload`, and ask caches along the path to do the same (`Cache-Control: no-cache`).
     case reloadAll
-    /// Serve what is stored whatever its age, and load only what is not there.
+    /// Use a stored response whatever its age; fetch only if there is none.
     case storedElseLoad
-    /// Serve what is stored whatever its age, and never load.
+    /// Use a stored response whatever its age; never fetch.
     case storedOnly
-    /// Never serve what is stored without asking the origin whether it still holds.
+    /// Validate a stored response with the origin server before every use.
     case revalidate
 
-    /// The word for it in settings.
+    /// The policy's name in settings.
     public var word: StaticString {
         switch self {
         case .useProtocol: "use_protocol"
@@ -26,11 +26,11 @@ public enum CachePolicy: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Which responses that bear Set-Cookie may be stored (RFC 9111 §7.3 leaves it to us).
+/// Which responses with Set-Cookie may be stored (RFC 9111 §7.3 leaves this to the cache).
 public enum SetCookieStorage: UInt8, Sendable {
-    /// Those to which the origin server gave an explicit lifetime.
+    /// Those with an explicit lifetime from the origin server.
     case explicit
     case never
-    /// On a heuristic or a rule's lifetime too: only an unsafe rule says so.
+    /// Also those with a heuristic lifetime or a rule's: only an unsafe rule sets this.
     case always
 }

@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// How this cache handled a request, for the Cache-Status field (RFC 9211), in which its name is `Larder`.
+/// How this cache handled a request, for the Cache-Status field (RFC 9211). Its name in the field is `Larder`.
 ///
-/// Trivial; writing allocates nothing of its own.
+/// Trivial; writing it does not allocate.
 package struct CacheStatus: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case hit
         case forwarded(ForwardReason)
-        /// Nothing stored could be used, and the request was not to go forward: neither `hit` nor `fwd` is true of it.
+        /// No stored response could be used, and the request must not be forwarded: neither `hit` nor `fwd` applies.
         case notSatisfied
     }
 
@@ -15,24 +15,24 @@ package struct CacheStatus: Equatable, Sendable {
         case none
         /// Satisfied by another request's response.
         case collapsed
-        /// Waited for another request's response, and could not use it.
+        /// Waited for another request's response, but could not use it.
         case failed
     }
 
     package var outcome: Outcome
-    /// What is left of the lifetime in seconds; negative once stale.
+    /// The remaining lifetime in seconds; negative once stale.
     package var remaining: Int64?
-    /// The status of the response that came from the next hop, where it is not the one delivered.
+    /// The status of the response from the next hop, if it is not the one delivered.
     package var forwardStatus: Status?
     package var stored = false
     package var collapsing = Collapsing.none
     package var detail: StaticString?
-    /// A word of the origin server's that a rule led past; the rule is named where the field is written.
+    /// The directive of the origin server that a rule overrode. The caller of `writeField` names the rule.
     package var overriddenWord: StaticString?
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
 
-    /// For a response that is served from the store without going forward.
+    /// For a response that is served from the store without forwarding the request.
     package init?(_ decision: ReuseDecision) {
         switch decision {
         case .fresh(let terms):
@@ -58,22 +58,22 @@ package struct CacheStatus: Equatable, Sendable {
             && left.overriddenWord?.description == right.overriddenWord?.description
     }
 
-    /// No field line is longer, whatever it says: its words are ours.
+    /// The maximum length of the field line in bytes: all its words are Larder's own.
     package static let lineLimit = 512
 
-    /// Appends the field line. An existing Cache-Status of the response stays before it, as its own line.
-    /// - Parameter rule: The name of the rule that led past `overriddenWord`.
+    /// Appends the field line. An existing Cache-Status line of the response stays before it.
+    /// - Parameter rule: the name of the rule that overrode `overriddenWord`.
     package func writeField(rule: String = "", into output: inout OutputSpan<UInt8>) {
         output.append("Cache-Status: ")
         write(rule: rule, into: &output)
         output.append("\r\n")
     }
 
-    /// Appends the member alone.
+    /// Appends the list member without the field name.
     package func write(rule: String = "", into output: inout OutputSpan<UInt8>) {
         switch outcome {
         case .hit:
-            // In one piece for the way that is taken most.
+            // One append for the most common case.
             output.append(remaining == nil ? "Larder; hit" : "Larder; hit; ttl=")
         case .forwarded(let reason):
             output.append("Larder; fwd=")
@@ -89,8 +89,8 @@ package struct CacheStatus: Equatable, Sendable {
         writeDetail(rule: rule, into: &output)
     }
 
-    /// Adds the key to the field line that was written last, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6): bytes that stand in none
-    /// are told by their percent-encoding.
+    /// Adds the key to the last field line written, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6). Bytes that a String cannot hold are
+    /// percent-encoded.
     package static func append(key: [UInt8], toFieldAtEndOf output: inout [UInt8]) {
         output.removeLast(2)
         output.append("; key=\"")
@@ -122,7 +122,7 @@ package struct CacheStatus: Equatable, Sendable {
 
     private func writeDetail(rule: String, into output: inout OutputSpan<UInt8>) {
         if let overriddenWord {
-            // A rule's name holds neither quotes nor backslashes.
+            // A rule's name has no quotes and no backslashes.
             output.append("; detail=\"rule ")
             for byte in rule.utf8 { output.append(byte) }
             output.append(" overrode ")
@@ -149,7 +149,7 @@ package struct CacheStatus: Equatable, Sendable {
 }
 
 extension ReuseTerms {
-    /// What is told before anything else of how it could be used.
+    /// How the response could be used, where that takes precedence over other details.
     fileprivate var detail: StaticString? {
         if usedUnsafe { return "unsafe" }
         if isByRecordedChain { return Self.recordedChainWord }
@@ -158,7 +158,7 @@ extension ReuseTerms {
 }
 
 extension LifetimeSource {
-    /// The word of `Cache-Status`, where the origin server has not given the lifetime itself.
+    /// The word in `Cache-Status`, if the lifetime is not the origin server's.
     package var detail: StaticString? {
         switch self {
         case .heuristic: "heuristic"

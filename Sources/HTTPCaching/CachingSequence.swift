@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The decisions about one request that a cache may answer, in their order (RFC 9111 §4): look up, reuse, validate or fetch, use a stale
-/// response where the origin server fails, freshen, store, invalidate. Pure: the driver looks up, sends, serves and stores.
+/// The decisions about one cacheable request, in order (RFC 9111 §4): look up, reuse, validate or fetch, use a stale response if the
+/// origin server fails, freshen, store, invalidate. Pure: the driver looks up, sends, serves and stores.
 ///
 /// States and moves; each move gives the driver the next step:
 ///
@@ -16,7 +16,7 @@ package struct CachingSequence: Sendable {
     private enum State: Sendable {
         case created
         case lookingUp
-        /// What to do where the stored response cannot be read: a fetch, or the failure in whose place the stale response was served.
+        /// What to do if the stored response cannot be read: fetch, or report the failure that the stale response replaced.
         case serving(otherwise: Alternative)
         case sent
         case over
@@ -37,15 +37,15 @@ package struct CachingSequence: Sendable {
     private let isBackground: Bool
 
     private var state = State.created
-    /// What the look-up has found, newest first.
+    /// The responses that the lookup found, newest first.
     private var candidates: [StoredResponse] = []
     /// The stored response that is being validated, or that may be served if the origin server fails.
     private var selected: StoredResponse?
-    /// The request is out with the preconditions of `selected`.
+    /// Whether the request was sent with the preconditions of `selected`.
     private var isValidating = false
     private var changes: [StoreChange] = []
 
-    /// The decision about what is stored; `nil` before there is one.
+    /// The decision about reuse of a stored response; `nil` before it is made.
     package private(set) var decision: ReuseDecision?
 
     package init(
@@ -55,7 +55,7 @@ package struct CachingSequence: Sendable {
         self.init(request, directives, overrides, secondary, targets, validating: nil)
     }
 
-    /// The validation of a stored response that was served stale.
+    /// Validates, in the background, a stored response that was served stale.
     package init(
         validating stored: StoredResponse, request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides,
         secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none
@@ -89,7 +89,7 @@ package struct CachingSequence: Sendable {
         return .lookUp
     }
 
-    /// - Parameter stored: what is stored under the request's key, newest first.
+    /// - Parameter stored: the responses stored under the request's key, newest first.
     package mutating func found(_ stored: [StoredResponse], at now: Timestamp) -> CachingStep {
         guard case .lookingUp = state else { preconditionFailure("nothing was looked up") }
         candidates = stored
@@ -101,7 +101,7 @@ package struct CachingSequence: Sendable {
         return act(on: Reuse.decide(candidate.facts, for: directives, overrides: overrides, at: now), candidate)
     }
 
-    /// The body of the response to be served cannot be read any more, and nothing of it has been sent.
+    /// The body of the response to serve cannot be read, and none of it has been sent.
     package mutating func lostBody() -> CachingStep {
         guard case .serving(let alternative) = state else { preconditionFailure("nothing is served") }
         selected = nil
@@ -113,15 +113,15 @@ package struct CachingSequence: Sendable {
     }
 
     /// The origin server gave no response.
-    /// - Parameter failure: the failure, if a stored response may be served in its place; `nil` if none may.
+    /// - Parameter failure: the failure, if a stored response may be served instead; otherwise `nil`.
     package mutating func failed(_ failure: OriginFailure?, at now: Timestamp) -> CachingStep {
         guard case .sent = state else { preconditionFailure("nothing was sent") }
         if let failure, let step = standIn(for: failure, otherwise: .failure, at: now) { return step }
         return end(.fail(.origin))
     }
 
-    /// The head of the origin server's response.
-    /// - Parameter stored: what is stored under the key now; used where `needsStored(for:)`.
+    /// The head of the origin server's response has arrived.
+    /// - Parameter stored: the responses now stored under the key; used if `needsStored(for:)`.
     package mutating func received(
         _ response: OriginResponse, stored: [StoredResponse] = [], at now: Timestamp
     ) -> CachingStep {
@@ -132,16 +132,16 @@ package struct CachingSequence: Sendable {
             return step
         }
         if isValidating, let asked = selected, response.head.status == .notModified { return freshen(asked, by: response) }
-        // An error leaves what is stored as it is.
+        // An error does not change the stored response.
         if isBackground, response.head.status.code >= 500 || Reuse.isError(response.head.status) { return end(.finish) }
         if needsStored(for: response.head) { update(stored, byHEAD: response) }
         return deliver(response)
     }
 
-    /// Whether the response speaks of what is stored for GET, which has to be looked up for `received` (RFC 9111 §4.3.5).
+    /// Whether the response may update stored responses to GET; `received` then needs them (RFC 9111 §4.3.5).
     package func needsStored(for response: ResponseHead) -> Bool { request.method == .head && response.status == .ok }
 
-    /// What is to be changed in the store, in this order.
+    /// The changes to make in the store, in this order.
     package mutating func takeChanges() -> [StoreChange] {
         defer { changes = [] }
         return changes
@@ -162,7 +162,8 @@ package struct CachingSequence: Sendable {
             selected = stored
             return send(validating: stored)
         case .forward(let reason):
-            // Only the origin server can say whether the request is for what is stored, so it is served in no other's place.
+            // Only the origin server can tell whether its condition matches the stored response, so no stale response replaces an
+            // error.
             if reason != .originCondition { selected = stored }
             return send(validating: nil)
         case .notSatisfiable(let reason): return end(.fail(.notStored(reason)))
@@ -200,13 +201,13 @@ package struct CachingSequence: Sendable {
         return serve(stored, age: terms.age, otherwise: alternative)
     }
 
-    /// Invalidates what the request has made untrue, and decides whether the response is stored.
+    /// Invalidates the responses that the request made outdated, and decides whether the response is stored.
     private mutating func deliver(_ response: OriginResponse) -> CachingStep {
         changes += Invalidation.keys(request: request, response: response.head).map { .invalidate($0) }
         let storage = Storability.decide(
             request: request, response: response.head, overrides: overrides, secondary: secondary, targets: targets,
             requestTime: response.requestTime, responseTime: response.responseTime)
-        // Another representation, which is not stored: the former one is untrue (RFC 9111 §4.3.3).
+        // Another representation that is not stored: the stored one is outdated (RFC 9111 §4.3.3).
         if case .doNotStore(let refusal) = storage, !refusal.isOfRequest, let selected, Self.replaces(response.head.status) {
             changes.append(.remove(selected))
         }
@@ -226,13 +227,13 @@ package struct CachingSequence: Sendable {
         let selectable = candidates.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondary) }
         let identified = Freshening.identified(by: response.head, among: selectable, asked: asked)
         guard let newest = identified.first else {
-            // The 304 speaks of another representation than the one that is stored.
+            // The 304 is about a representation other than the stored one.
             changes.append(.remove(asked))
             selected = nil
             return isBackground ? end(.finish) : send(validating: nil)
         }
         var served = newest
-        // Newest last, so that it stands before the others where two have come to the same variant.
+        // Newest last, so that it comes first if two end up as the same variant.
         for stored in identified.reversed() {
             let outcome = Freshening.freshened(
                 stored, by: response.head, request: request, overrides: overrides, secondary: secondary, targets: targets,
@@ -260,7 +261,7 @@ package struct CachingSequence: Sendable {
                 targets: targets, requestTime: response.requestTime, responseTime: response.responseTime)
             switch effect {
             case .freshened(let new):
-                // Its body came under the trust policy that it came under, whichever the HEAD came under.
+                // The body keeps the trust policy under which it was received, whatever the policy of the HEAD.
                 changes.append(.freshen(stored, as: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: changes.append(.remove(stored))
             case .none: break
@@ -269,45 +270,46 @@ package struct CachingSequence: Sendable {
     }
 }
 
-/// What the driver of a `CachingSequence` does next.
+/// The next step for the driver of a `CachingSequence`.
 package enum CachingStep: Sendable {
-    /// Look up what is stored under the request's key, for `found`.
+    /// Look up the responses stored under the request's key, then call `found`.
     case lookUp
-    /// Serve the stored response, and discard a response of the origin server's that has come. Where its body is gone: `lostBody`.
+    /// Serve the stored response, and discard the origin server's response if one has arrived. If the body cannot be read, call
+    /// `lostBody`.
     case serve(StoredResponse, age: DeltaSeconds, validatesInBackground: Bool)
-    /// Send the request to the origin server, with the preconditions of a stored response where one is given, for `received` or `failed`.
+    /// Send the request to the origin server, with the preconditions of the stored response if given; then call `received` or `failed`.
     case send(validating: StoredResponse?)
-    /// Deliver the origin server's response, and store it where that was decided.
+    /// Deliver the origin server's response, and store it if so decided.
     case deliver(StorageDecision)
     case fail(CachingFailure)
-    /// Nothing is delivered: it was a validation in the background.
+    /// Deliver nothing: this was a validation in the background.
     case finish
 }
 
-/// Why a request has no response.
+/// Why a request gets no response.
 package enum CachingFailure: Equatable, Sendable {
-    /// It may not go forward, and would have to for this reason.
+    /// The request must not be forwarded, but would have to be, for this reason.
     case notStored(ForwardReason)
-    /// Nothing may leave, and it would have to for this reason.
+    /// The cache is disconnected, and the request would have to be forwarded for this reason.
     case disconnected(ForwardReason)
-    /// The failure with which the driver has called `failed`.
+    /// The failure that the driver passed to `failed`.
     case origin
 }
 
-/// One change of what is stored.
+/// One change in the store.
 package enum StoreChange: Sendable {
     case freshen(StoredResponse, as: StoredResponse)
     case remove(StoredResponse)
-    /// All under this key.
+    /// All responses under this key.
     case invalidate([UInt8])
 }
 
-/// The head of a response from the origin server, with what has to be known to store it.
+/// The head of a response from the origin server, with the data needed to store it.
 package struct OriginResponse: Sendable {
     package let head: ResponseHead
     package let requestTime: Timestamp
     package let responseTime: Timestamp
-    /// The mark of the trust policy under which it came, and the chain of the server; 0 and `nil` for plain HTTP.
+    /// The mark of the trust policy that accepted the server, and the server's certificate chain; 0 and `nil` for plain HTTP.
     package let trust: UInt64
     package let chain: RecordedChain?
 
@@ -321,6 +323,6 @@ package struct OriginResponse: Sendable {
         self.chain = chain
     }
 
-    /// A stored response that this 304 confirms: the server that sent it has just been verified.
+    /// A stored response that this 304 confirms, with the trust of the server that sent it: that server has just been verified.
     func withTrust(_ stored: StoredResponse) -> StoredResponse { stored.withTrust(policyMark: trust, chain: chain) }
 }

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// What a request's content comes to as a part of the key: SHA-256, since whoever found two contents with one digest could have others
-/// served the answer to his own.
+/// The digest of a request's content, as a part of the key. SHA-256: with a weaker hash, a client that finds two contents with one
+/// digest could make Larder serve the response to its own request to other clients.
 package enum ContentDigest {
-    /// The content together with the fields that say how it is to be read (RFC 9110 §8.3, §8.4, §8.5): the same bytes mean something
-    /// else under another type.
+    /// The digest of the content and of the fields that describe it (RFC 9110 §8.3, §8.4, §8.5): the same bytes have another meaning
+    /// under another type.
     package static func make(of content: Span<UInt8>, describedBy fields: Fields) -> [UInt8] {
         var digest = SHA256()
         for line in fields.lines {
             let name = fields.name(of: line)
             guard line.known == .contentType || line.known == .contentEncoding || name.equalsIgnoringCase("content-language")
             else { continue }
-            // No value holds a line break, so that no two sets of lines are written alike.
+            // No value has a line break, so two different sets of lines cannot give the same bytes.
             var lowered: [UInt8] = []
             for index in 0..<name.count { lowered.append(ASCII.lowercased(name[index])) }
             lowered.append(ASCII.colon)

@@ -1,23 +1,23 @@
 import HTTPMessage
 
-/// A non-negative number of seconds (RFC 9111 §1.3). What is too large to hold counts as 2^31, which stands for "for ever".
+/// A non-negative number of seconds (RFC 9111 §1.3). Larger values become 2^31, which means "forever".
 public struct DeltaSeconds: Comparable, Hashable, Sendable {
     /// 0 to 2^31.
     public let seconds: UInt32
 
-    /// No time at all.
+    /// 0 seconds.
     public static let zero = DeltaSeconds(0)
-    /// As long as can be said.
+    /// The maximum, 2^31 seconds.
     public static let greatest = DeltaSeconds(1 << 31)
 
-    /// Takes the nearest value that can be held: negative numbers become 0, too large ones 2^31.
+    /// Clamps to the range: negative numbers become 0, larger ones 2^31.
     public init(_ seconds: Int64) {
         self.seconds = UInt32(min(max(seconds, 0), 1 << 31))
     }
 
     public static func < (left: DeltaSeconds, right: DeltaSeconds) -> Bool { left.seconds < right.seconds }
 
-    /// Reads 1*DIGIT; `nil` for anything else. Overflow gives the greatest value.
+    /// Parses 1*DIGIT; `nil` for anything else. Overflow gives the greatest value.
     package init?(_ text: Span<UInt8>) {
         guard !text.isEmpty else { return nil }
         var number: Int64 = 0

@@ -1,10 +1,11 @@
 import HTTPMessage
 
-/// A cache that is disconnected (`mode: offline`, or `auto` without a network): what is stored is used whatever its age, or within a bound (RFC 9111
-/// §4.2.4), and nothing is asked of an origin server.
+/// A disconnected cache (`mode: offline`, or `auto` without a network) uses stored responses whatever their age, or within a limit (RFC
+/// 9111 §4.2.4), and sends no request to an origin server.
 ///
-/// What the request says of ages (§5.2.1) is advice, and a rule's policy says when to ask: neither has anything to choose between here. What
-/// the origin server says of stale use is obeyed as ever: §5.2.2.2 has a disconnected cache answer with an error, 504.
+/// The request's age directives (§5.2.1) are advice, and a rule's policy says when to contact the origin server; neither matters when
+/// there is no choice. The origin server's limits on stale use still apply: §5.2.2.2 makes a disconnected cache respond with an error,
+/// 504.
 extension Reuse {
     static func decideDisconnected(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -18,7 +19,7 @@ extension Reuse {
 }
 
 extension CacheOverrides {
-    /// Whether a response so many milliseconds past its lifetime may be used where nothing may leave.
+    /// Whether a disconnected cache may use a response this many milliseconds past its lifetime.
     func permitsOfflineUse(staleness: Int64) -> Bool {
         guard let offlineStalenessLimit else { return true }
         return staleness <= offlineStalenessLimit.milliseconds
@@ -26,7 +27,7 @@ extension CacheOverrides {
 }
 
 extension CachePolicy {
-    /// The origin server is asked however fresh what is stored may be.
+    /// Whether the policy contacts the origin server however fresh the stored response is.
     fileprivate var alwaysAsks: Bool {
         switch self {
         case .reload, .reloadAll, .revalidate: true

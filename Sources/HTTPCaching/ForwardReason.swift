@@ -1,32 +1,32 @@
-/// Why a request goes forward to the origin server, or would have to (RFC 9211 §2.2).
+/// Why a request is forwarded to the origin server, or would have to be (RFC 9211 §2.2).
 package enum ForwardReason: UInt8, Sendable, CaseIterable {
     /// The method is neither GET nor HEAD.
     case method
     case uriMiss, varyMiss
-    /// Some of the response is stored: what is missing is asked for.
+    /// A part of the response is stored; Larder requests the rest.
     case partial
-    /// The same for the store alone, by a rule.
+    /// The same, for the store only, because of a rule.
     case fill
-    /// A GET or HEAD with content: it might select another response, and never touches a shared one (T18).
+    /// A GET or HEAD with content: the content might select another response, so a shared one is not used (T18).
     case requestContent
-    /// The policies of these names.
+    /// The policies with these names.
     case reload, reloadAll, revalidate
     /// The request's directives.
     case requestNoCache, requestPragma, requestMaxAge, requestMinFresh
-    /// If-Match or If-Unmodified-Since, which the origin server has to evaluate.
+    /// If-Match or If-Unmodified-Since, which only the origin server can evaluate.
     case originCondition
     case stale
-    /// Stale, and a word of the origin server forbids what a rule or the client would allow.
+    /// Stale, and a directive of the origin server forbids stale use that a rule or the client would allow.
     case mustRevalidate, proxyRevalidate, sMaxAge
-    /// It is stale for longer than is served where nothing may leave.
+    /// Stale for longer than a disconnected cache serves it.
     case maxStaleOffline
-    /// The stored response says no-cache.
+    /// The stored response has no-cache.
     case noCache
-    /// It was stored by an unsafe rule that no longer holds.
+    /// An unsafe rule that no longer applies had allowed storing it.
     case unsafeRuleGone
-    /// It came under another trust policy than the active one.
+    /// It was received under a trust policy other than the active one.
     case trustChanged
-    /// The request asks for another protocol on its connection (RFC 9110 §7.8).
+    /// The request asks to upgrade its connection to another protocol (RFC 9110 §7.8).
     case upgrade
 
     package var word: StaticString {
@@ -57,7 +57,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The value of `fwd`. Where it tells everything, there is no `detail`.
+    /// The value of `fwd`. There is no `detail` if this says everything.
     package var forwardToken: StaticString {
         switch self {
         case .method: "method"

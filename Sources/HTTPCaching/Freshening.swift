@@ -1,37 +1,37 @@
 import HTTPMessage
 
-/// What a 304 to our own conditional request does to the stored response (RFC 9111 §4.3.4, §3.2).
+/// The effect of a 304 to Larder's own conditional request on the stored response (RFC 9111 §4.3.4, §3.2).
 package enum FresheningOutcome: Sendable {
-    /// It takes the place of the stored response and satisfies the request.
+    /// It replaces the stored response and satisfies the request.
     case freshened(StoredResponse)
-    /// It satisfies this request; the stored response stays as it was, for the reason given.
+    /// It satisfies this request; the stored response is unchanged, for the reason given.
     case usedOnce(StoredResponse, StorageRefusal)
-    /// It satisfies this request; the stored response goes, since the origin server no longer lets it be stored.
+    /// It satisfies this request; the stored response is removed, since the origin server no longer allows storing it.
     case usedAndRemoved(StoredResponse, StorageRefusal)
 }
 
-/// What a 200 to HEAD says about the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
+/// The effect of a 200 to HEAD on the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
 package enum HEADEffect: Sendable {
-    /// It takes the place of the stored response.
+    /// It replaces the stored response.
     case freshened(StoredResponse)
-    /// The origin server has another representation by now, or no longer lets this one be stored.
+    /// The origin server now has another representation, or no longer allows storing this one.
     case outdated
-    /// The request is one whose response tells nothing for others.
+    /// The request is one whose response says nothing about other requests.
     case none
 }
 
 package enum Freshening {
-    /// Which of the stored responses a 304 speaks of (RFC 9111 §4.3.4): each that has its strong validator; where it has weak ones
-    /// alone, the most recent that they match; and without any validator the one that was asked about, whose preconditions it answers.
+    /// The stored responses that a 304 applies to (RFC 9111 §4.3.4): all with its strong validator; if it has only weak ones, the most
+    /// recent match; without any validator, the response whose validators were sent.
     /// - Parameters:
-    ///   - stored: those that could have been selected for the request, newest first.
-    ///   - asked: the one whose validators were sent.
-    /// - Returns: newest first; empty where the 304 speaks of another representation: nothing is updated then, and the request goes
-    ///   forward again without preconditions.
+    ///   - stored: the responses that could have been selected for the request, newest first.
+    ///   - asked: the response whose validators were sent.
+    /// - Returns: newest first; empty if the 304 is about another representation. Then nothing is updated, and the request is forwarded
+    ///   again without preconditions.
     package static func identified(
         by response: ResponseHead, among stored: [StoredResponse], asked: StoredResponse
     ) -> [StoredResponse] {
-        // A 304 speaks of what a 200 would have brought (RFC 9110 §15.4.5).
+        // A 304 describes the 200 that would have been sent (RFC 9110 §15.4.5).
         let matching = stored.filter { ($0.facts.status == .ok || $0 === asked) && identifies(response, $0) }
         switch validators(of: response) {
         case .none: return [asked]
@@ -40,12 +40,12 @@ package enum Freshening {
         }
     }
 
-    /// Whether a 304 speaks of what is stored in part: by its strong validator alone, which has joined the parts.
+    /// Whether a 304 applies to a partial response: only by its strong validator, which is what joined the parts.
     package static func identifies(_ response: ResponseHead, _ partial: PartialResponse) -> Bool {
         validators(of: response) == .strong && identifies(response, partial.response)
     }
 
-    /// What the 304 does to a stored response that it speaks of.
+    /// The effect of the 304 on a stored response that it applies to.
     /// - Parameters:
     ///   - request: the client's request that led to the validation.
     ///   - response: the 304, hop-by-hop fields included.
@@ -73,10 +73,10 @@ package enum Freshening {
         return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
     }
 
-    /// What keeps a response out of the store that comes in several messages, by the head of a later one: they are stored, and used
-    /// again, as one (RFC 9111 §3.4).
-    /// - Parameter stored: as the first head has it.
-    /// - Returns: `nil` where the later one lets it be stored for the same requests and used again for no shorter a time.
+    /// Why a response that arrives in several messages may not be stored, based on the head of a later message. The parts are stored
+    /// and reused as one response (RFC 9111 §3.4).
+    /// - Parameter stored: the response with the first head.
+    /// - Returns: `nil` if the later head allows storing it for the same requests and reusing it at least as long.
     package static func refusal(
         of stored: StoredResponse, continuedBy response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
         secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
@@ -110,7 +110,8 @@ package enum Freshening {
         }
     }
 
-    /// Appends the Set-Cookie lines of an answer of which the rest is stored, which go to the client that asked and to nobody else (T25).
+    /// Appends the Set-Cookie lines of a response whose other fields are stored. They go only to the client that sent the request
+    /// (T25).
     package static func writeSetCookie(of response: ResponseHead, into output: inout [UInt8]) {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
@@ -126,10 +127,10 @@ package enum Freshening {
         return response.fields.contains(.lastModified) ? .weak : .none
     }
 
-    /// Whether the 304's validators are those of the stored response.
+    /// Whether the 304's validators match those of the stored response.
     ///
-    /// Without any validator the 304 answers the only preconditions that were sent, which were this response's own;
-    /// §4.3.4 lets it count where the stored response has none either, and common origin servers leave them out.
+    /// A 304 without validators answers the only preconditions that were sent, this response's own. §4.3.4 allows this if the stored
+    /// response has no validator either; common origin servers omit them.
     private static func identifies(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
         let fields = response.fields
         let old = stored.head.fields
@@ -145,7 +146,7 @@ package enum Freshening {
         return !fields.contains(.lastModified) || lastModifiedMatches(fields, facts)
     }
 
-    /// Whether every validator and length that came are those of the stored response (§4.3.5).
+    /// Whether every validator and length in the response matches the stored response (§4.3.5).
     private static func describes(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
         guard stored.facts.status == .ok else { return false }
         let head = stored.head
@@ -168,9 +169,9 @@ package enum Freshening {
 
     // MARK: The new head
 
-    /// The stored fields, each replaced by the 304's lines of that name where it has any (§3.2).
+    /// The stored fields, each replaced by the 304's lines of that name if there are any (§3.2).
     ///
-    /// Left out of the 304: what is not stored at all (§3.1), Content-Length, Content-Range, and Set-Cookie (T25).
+    /// Fields of the 304 that are not used: those that are never stored (§3.1), Content-Length, Content-Range, and Set-Cookie (T25).
     private static func merge(_ response: ResponseHead, into stored: ResponseHead) -> ResponseHead {
         var head = ResponseHead()
         head.status = stored.status
@@ -195,9 +196,9 @@ package enum Freshening {
     private static func isReplaced(
         _ line: FieldLine, of stored: Fields, by fields: Fields, _ hopByHop: HopByHop
     ) -> Bool {
-        // A 304 without Date was made when it came: the old Date goes (RFC 9110 §6.6.1).
+        // A 304 without Date was generated when it arrived: the old Date is removed (RFC 9110 §6.6.1).
         if line.known == .date { return true }
-        // The new one is for the client that asked (T25), and the old one is no longer what the origin server sets.
+        // The new cookie is for the client that sent the request (T25), and the old one is no longer what the origin server sets.
         if line.known == .setCookie { return fields.contains(.setCookie) }
         let name = stored.name(of: line)
         var index = fields.index(ofName: name)
@@ -225,7 +226,7 @@ extension ReuseFacts {
         .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noTransform, .noStore, .private, .targeted,
     ]
 
-    /// By the origin's clock and to a second: what says when it expires says that in seconds.
+    /// Compares by the origin's clock with a tolerance of one second, the unit of the directives that set the expiry.
     fileprivate func permits(asMuchAs other: ReuseFacts) -> Bool {
         flags.intersection(Self.restrictions).isSubset(of: other.flags) && staleWhileRevalidate >= other.staleWhileRevalidate
             && staleIfError >= other.staleIfError && expires + 1 >= other.expires

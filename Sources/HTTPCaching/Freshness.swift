@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// How long a response stays fresh, counted from when the origin server made it (RFC 9111 §4.2.1, §4.2.2).
+/// How long a response stays fresh, counted from when the origin server generated it (RFC 9111 §4.2.1, §4.2.2).
 package enum Freshness {
-    /// The part of the time since the last modification that a heuristic lifetime takes: a tenth, as §4.2.2 suggests.
+    /// The heuristic lifetime is the time since the last modification divided by this: a tenth, as §4.2.2 suggests.
     package static let heuristicDivisor: Int64 = 10
-    /// No heuristic lifetime is longer.
+    /// The maximum heuristic lifetime.
     package static let heuristicLimit = DeltaSeconds(86_400)
 
     struct Lifetime: Equatable {
@@ -12,10 +12,10 @@ package enum Freshness {
         var source: LifetimeSource
     }
 
-    /// The lifetime that the origin server's words give to a shared cache; where they contradict each other, none.
+    /// The lifetime that the response gives a shared cache; zero if its values contradict each other.
     ///
-    /// s-maxage, then max-age, then Expires, then the heuristic. A value that is not a number, or several different ones,
-    /// make the response stale (§4.2.1); an invalid Expires is one in the past (§5.3).
+    /// s-maxage, then max-age, then Expires, then the heuristic. A value that is not a number, or several different ones, make the
+    /// response stale (§4.2.1); an invalid Expires counts as one in the past (§5.3).
     static func lifetime(
         of response: ResponseHead, directives: ResponseDirectives, facts: ReuseFacts
     ) -> Lifetime {
@@ -64,8 +64,8 @@ package enum Freshness {
 extension ReuseFacts {
     /// The lifetime that applies under these overrides.
     ///
-    /// A rule's lifetime stands in for one that the origin server did not give, in the place of a guessed one too. Against an explicit lifetime, or where
-    /// the response asks to be validated, it holds only if the rule is unsafe.
+    /// A rule's lifetime is used if the origin server gave none, and replaces a heuristic one. It replaces an explicit lifetime, or
+    /// applies to a response that requires validation, only if the rule is unsafe.
     func lifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
         guard let timeToLive = overrides.lifetime(of: status) else {
             let isGuessed = lifetimeSource == .heuristic && overrides.permitsHeuristic == false
@@ -77,19 +77,19 @@ extension ReuseFacts {
         return withinSignature(timeToLive, usedUnsafe: true)
     }
 
-    /// A rule's lifetime, which ends with the signature at the latest: no rule makes the origin server accept it any longer.
+    /// A rule's lifetime, limited by the signature: no rule makes the origin server accept it any longer.
     private func withinSignature(
         _ timeToLive: DeltaSeconds, usedUnsafe: Bool
     ) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
         timeToLive > signatureLifetime ? (signatureLifetime, .signature, usedUnsafe) : (timeToLive, .rule, usedUnsafe)
     }
 
-    /// The signature in Location has ended at this age: the redirect leads to an error.
+    /// Whether the signature in Location has expired at this age: the redirect then leads to an error.
     func isPastSignature(age: Int64) -> Bool {
         signatureLifetime < .greatest && age >= signatureLifetime.milliseconds
     }
 
-    /// A response to a request with Authorization that may be shared only under s-maxage or must-revalidate has to be used
-    /// as these say (RFC 9111 §3.5); no rule lifts that.
+    /// A response to a request with Authorization that may be shared only because of s-maxage or must-revalidate must follow these
+    /// directives (RFC 9111 §3.5). No rule overrides that.
     var permitsUnsafeUse: Bool { !flags.contains(.authorized) || flags.contains(.public) }
 }

@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// Which stored responses a request makes untrue (RFC 9111 §4.4).
+/// The stored responses that a request makes outdated (RFC 9111 §4.4).
 package enum Invalidation {
-    /// The keys whose stored responses are to be invalidated: of the target, and of Location and Content-Location where they
-    /// name the same origin. Empty unless the method is unsafe (or unknown) and the response is no error.
+    /// The keys to invalidate: the target's, and those of Location and Content-Location if they have the same origin. Empty unless the
+    /// method is unsafe (or unknown) and the response is not an error.
     package static func keys(request: RequestHead, response: ResponseHead) -> [[UInt8]] {
         let isNoError = (200...399).contains(response.status.code)
         guard !request.method.isSafe, request.method != .connect, isNoError, !request.target.host.isEmpty else { return [] }
@@ -23,8 +23,8 @@ package enum Invalidation {
 }
 
 extension URIReference {
-    /// The key of what a response refers to, resolved against the request's target as far as keys need it (RFC 3986 §5.2); `nil` where it has
-    /// another origin than the base or cannot be read.
+    /// The key of a reference in a response, resolved against the request's target as far as keys need it (RFC 3986 §5.2). `nil` if it
+    /// has another origin than the base or is malformed.
     static func key(of reference: Span<UInt8>, base request: RequestHead) -> [UInt8]? {
         for index in 0..<reference.count where reference[index] <= 0x20 || reference[index] == 0x7F { return nil }
         var octets: [UInt8] = []
@@ -45,7 +45,7 @@ extension URIReference {
             switch parts.path.first {
             case nil:
                 key += withoutDots(base)
-                // The base's own query stands with its question mark.
+                // The base's query includes its question mark.
                 if parts.query == nil { key.append(request.span(of: request.target.query)) }
             case ASCII.slash: key += withoutDots(parts.path)
             default: key += withoutDots(merged(base, parts.path))
@@ -55,7 +55,7 @@ extension URIReference {
         return key
     }
 
-    /// Host and port as the base has them; user information never is.
+    /// Whether host and port are those of the base. False if there is userinfo.
     private static func authority(_ authority: Span<UInt8>, isThatOf request: RequestHead) -> Bool {
         var hostEnd = authority.count
         while hostEnd > 0, ASCII.isDigit(authority[hostEnd - 1]) { hostEnd -= 1 }

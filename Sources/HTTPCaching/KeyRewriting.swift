@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// How rules change the cache key. What is left out of the key still goes to the origin server.
+/// How rules change the cache key. Parts that are left out of the key still go to the origin server.
 package struct KeyRewriting: Sendable {
-    /// The name of a query's parameter as rules write it: `utm_source` is that name alone, `utm_*` each that begins so.
+    /// A query parameter name in rules: `utm_source` matches that name, `utm_*` every name that starts with `utm_`.
     package struct ParameterPattern: Equatable, Sendable {
         package let name: [UInt8]
         package let isPrefix: Bool
 
-        /// - Returns: `nil` for an empty text, a star that does not stand at the end, and what no query holds.
+        /// - Returns: `nil` for an empty text, a star that is not at the end, or characters that a parameter name cannot have.
         package init?(_ text: String) {
             let bytes = Array(text.utf8)
             isPrefix = bytes.last == UInt8(ascii: "*")
@@ -17,33 +17,33 @@ package struct KeyRewriting: Sendable {
         }
     }
 
-    /// A method whose requests stand in the store by their content (RFC 9111 §2: the key may hold more than the URI).
+    /// A method whose content is part of the key (RFC 9111 §2: the key may contain more than the URI).
     package struct Methods: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let query = Methods(rawValue: 1 << 0)
-        /// Answered from the store it is no longer written through (RFC 9111 §4): only an unsafe rule says so.
+        /// A response from the store means the POST is no longer written through (RFC 9111 §4): only an unsafe rule sets this.
         package static let post = Methods(rawValue: 1 << 1)
     }
 
-    /// Parameters that are left out; `nil` is none.
+    /// Parameters left out of the key; `nil` means none.
     package var dropped: [ParameterPattern]?
-    /// The only parameters that stay; `nil` is all.
+    /// The only parameters kept in the key; `nil` means all.
     package var kept: [ParameterPattern]?
     package var sortsQuery: Bool?
-    /// Stands in the key in place of the request's host, in lower case.
+    /// Replaces the request's host in the key; in lower case.
     package var canonicalHost: [UInt8]?
-    /// Request fields whose values tell responses apart, as if each response named them in Vary.
+    /// Request fields whose values select a variant, as if each response listed them in Vary.
     package var fields: SecondaryKey?
     package var bodyMethods: Methods?
 
     package init() {}
 
-    /// Whether a key may come of it that is another URI's.
+    /// Whether the resulting key may be that of another URI.
     package var changesURI: Bool { dropped != nil || kept != nil || sortsQuery == true || canonicalHost != nil }
 
-    /// Takes over what `later` says, word by word.
+    /// Applies the options that `later` sets; the others stay unchanged.
     package mutating func merge(_ later: KeyRewriting) {
         dropped = later.dropped ?? dropped
         kept = later.kept ?? kept

@@ -1,11 +1,11 @@
-/// Which words of the origin server's a decision went past, since a rule said so. Trivial.
+/// The directives of the origin server that a decision overrode because of a rule. Trivial.
 package struct OverriddenWords: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let noStore = OverriddenWords(rawValue: 1 << 0)
     package static let `private` = OverriddenWords(rawValue: 1 << 1)
-    /// T23: a cookie is shared on a lifetime that the origin server did not give.
+    /// T23: a cookie is shared although the origin server gave no lifetime.
     package static let setCookie = OverriddenWords(rawValue: 1 << 2)
     /// max-age, s-maxage or Expires.
     package static let lifetime = OverriddenWords(rawValue: 1 << 3)
@@ -14,7 +14,7 @@ package struct OverriddenWords: OptionSet, Sendable {
     package static let proxyRevalidate = OverriddenWords(rawValue: 1 << 6)
     package static let sMaxAge = OverriddenWords(rawValue: 1 << 7)
 
-    /// What storing the response went past.
+    /// The directives that were overridden to store the response.
     package init(storing facts: ReuseFacts) {
         self = []
         if facts.flags.contains(.noStore) { insert(.noStore) }
@@ -22,7 +22,7 @@ package struct OverriddenWords: OptionSet, Sendable {
         if facts.flags.contains(.setCookie), !facts.lifetimeSource.isExplicit { insert(.setCookie) }
     }
 
-    /// What using the stored response went past.
+    /// The directives that were overridden to use the stored response.
     package init(using facts: ReuseFacts, by decision: ReuseDecision) {
         guard let terms = decision.terms, terms.usedUnsafe else {
             self = []
@@ -39,7 +39,7 @@ package struct OverriddenWords: OptionSet, Sendable {
         if decision.isStale, flags.contains(.sMaxAge) { insert(.sMaxAge) }
     }
 
-    /// As the origin server says them, the gravest first.
+    /// The directives as the origin server writes them, most severe first.
     package static let all: [(word: OverriddenWords, text: StaticString)] = [
         (.noStore, "no-store"), (.private, "private"), (.setCookie, "Set-Cookie"), (.noCache, "no-cache"),
         (.mustRevalidate, "must-revalidate"), (.proxyRevalidate, "proxy-revalidate"), (.sMaxAge, "s-maxage"),
@@ -48,7 +48,7 @@ package struct OverriddenWords: OptionSet, Sendable {
 }
 
 extension ReuseDecision {
-    /// The numbers with which something stored is served; `nil` where nothing is.
+    /// The age and lifetime with which a stored response is served; `nil` if none is served.
     package var terms: ReuseTerms? {
         switch self {
         case .fresh(let terms), .staleAllowed(let terms, _): terms

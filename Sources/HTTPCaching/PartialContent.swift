@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// A 206 as what it is a part of: a complete response, of which some is missing (RFC 9111 §3.3, §3.4).
+/// Treats a 206 as an incomplete response (RFC 9111 §3.3, §3.4).
 package enum PartialContent {
-    /// The head of the whole: status 200, the whole's length, no Content-Range.
+    /// The head of the complete response: status 200, the complete length, no Content-Range.
     package static func wholeHead(of response: ResponseHead, length: UInt64) -> ResponseHead {
         var head = ResponseHead()
         head.status = .ok

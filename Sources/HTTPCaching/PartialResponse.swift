@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// What is stored of a representation that has not come whole (RFC 9111 §3.3), under one strong entity tag. Never served as whole.
+/// The stored parts of an incomplete response (RFC 9111 §3.3), all with one strong entity tag. Never served as complete.
 package final class PartialResponse: Sendable {
-    /// Head and facts as those of the whole. Its body can be read only where `extents` say.
+    /// Head and facts as those of the complete response. Only `extents` of its body can be read.
     package let response: StoredResponse
-    /// The bytes that are there: in order, apart from one another.
+    /// The stored byte ranges, in order, without overlap or contact.
     package let extents: [Range<UInt64>]
 
     package init(_ response: StoredResponse, extents: [Range<UInt64>]) {
@@ -18,7 +18,7 @@ package final class PartialResponse: Sendable {
         extents.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
-    /// From the first to the last byte that is missing of a range; empty where none is. What is stored in between is asked for
+    /// The range from the first to the last missing byte of `range`; empty if none is missing. Stored bytes in between are fetched
     /// again, so that one request is enough.
     package func missing(of range: Range<UInt64>) -> Range<UInt64> {
         var (lower, upper) = (range.lowerBound, range.upperBound)
@@ -29,7 +29,7 @@ package final class PartialResponse: Sendable {
         return lower..<upper
     }
 
-    /// The first bytes that are missing of the whole, up to what is stored behind them.
+    /// The first missing bytes of the complete response, up to the next stored range.
     package var firstGap: Range<UInt64> {
         let lower = extents.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
         let next = extents.first { $0.lowerBound >= lower }
@@ -38,8 +38,8 @@ package final class PartialResponse: Sendable {
 }
 
 extension StoredResponse {
-    /// Whether the bytes of both may be joined: they have one strong entity tag, and one coding, since an origin server that codes
-    /// on the way may leave the tag as it was.
+    /// Whether the bytes of both may be joined: they have the same strong entity tag and the same content coding. An origin server that
+    /// compresses dynamically may leave the tag unchanged.
     package func isOfSameRepresentation(as other: StoredResponse) -> Bool {
         guard let tag = strongTag, tag == other.strongTag else { return false }
         return contentCoding == other.contentCoding
@@ -55,7 +55,7 @@ extension StoredResponse {
         return coding
     }
 
-    /// The entity tag, where it is strong.
+    /// The entity tag, if it is strong.
     package var strongTag: [UInt8]? {
         let fields = head.fields
         guard facts.flags.contains(.strongETag), let line = fields.first(.etag) else { return nil }

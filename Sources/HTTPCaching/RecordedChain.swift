@@ -1,16 +1,16 @@
-/// What a server showed of itself in the handshake behind which a response came, as whoever judged it has written it down. Nobody
-/// here reads it: another trust policy can judge it later, where the server itself cannot be asked.
+/// The certificate chain and other data that a server presented in the TLS handshake, as serialized by the code that verified it. This
+/// module does not read it. A later trust policy can verify it when the server cannot be contacted.
 ///
 /// Many responses share one: each holds a reference.
 package final class RecordedChain: Sendable {
-    /// Longer ones are not kept: a usual chain has 3 to 6 KiB.
+    /// The maximum size in bytes; larger chains are not kept. A usual chain has 3 to 6 KiB.
     package static let octetLimit = 64 << 10
 
     package let octets: [UInt8]
-    /// SHA-256 of the bytes, by which equal ones are known.
+    /// SHA-256 of the bytes, to recognize equal chains.
     package let digest: [UInt8]
 
-    /// - Returns: `nil` for nothing, and for more than `octetLimit`.
+    /// - Returns: `nil` for no bytes, or more than `octetLimit`.
     package init?(_ octets: [UInt8]) {
         guard !octets.isEmpty, octets.count <= Self.octetLimit else { return nil }
         self.octets = octets

@@ -1,11 +1,10 @@
 import HTTPMessage
 
-/// The fields by which a request asks for a response only if, or for a part of it (RFC 9110 §13.1, §14.2): by name, never by value.
-/// Trivial.
+/// The fields that make a request conditional or a range request (RFC 9110 §13.1, §14.2): their names, never their values. Trivial.
 package struct RequestConditions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// None. What `[]` makes costs every request a thousand instructions in another module.
+    /// Empty. In another module, `[]` would cost every request a thousand instructions.
     package init() { rawValue = 0 }
 
     package static let ifMatch = RequestConditions(rawValue: 1 << 0)
@@ -15,21 +14,21 @@ package struct RequestConditions: OptionSet, Sendable {
     package static let range = RequestConditions(rawValue: 1 << 4)
     package static let ifRange = RequestConditions(rawValue: 1 << 5)
 
-    /// Those that stand in a request.
+    /// The conditions of a request.
     package init(in fields: borrowing Fields) {
         self.init()
         guard fields.present & Self.allFields != 0 else { return }
         for (condition, field, _) in Self.all where fields.contains(field) { insert(condition) }
     }
 
-    /// Those with which the origin server is asked whether the stored response still holds (`Validation.addPreconditions`).
+    /// The conditions that Larder sends to validate a stored response (`Validation.addPreconditions`).
     package init(validating stored: StoredResponse) {
         self.init()
         if !stored.facts.flags.isDisjoint(with: [.strongETag, .weakETag]) { insert(.ifNoneMatch) }
         if stored.facts.flags.contains(.lastModified) { insert(.ifModifiedSince) }
     }
 
-    /// In the order in which they are evaluated (RFC 9110 §13.2.2).
+    /// In the order of evaluation (RFC 9110 §13.2.2).
     package var names: [String] { Self.all.compactMap { contains($0.condition) ? $0.name : nil } }
 
     private static let all: [(condition: RequestConditions, field: KnownField, name: String)] = [

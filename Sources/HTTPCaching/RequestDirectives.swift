@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Everything in a request that bears on the use of a stored response, read once. Trivial.
+/// Everything in a request that affects the use of a stored response, parsed once. Trivial.
 package struct RequestDirectives: Equatable, Sendable {
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt32
@@ -21,40 +21,40 @@ package struct RequestDirectives: Equatable, Sendable {
         package static let originCondition = Flags(rawValue: 1 << 9)
         package static let range = Flags(rawValue: 1 << 10)
         package static let ifRange = Flags(rawValue: 1 << 11)
-        /// The request has content, or announces some.
+        /// The request has content, or declares it.
         package static let content = Flags(rawValue: 1 << 12)
         package static let isGET = Flags(rawValue: 1 << 13)
         package static let isHEAD = Flags(rawValue: 1 << 14)
         package static let staleIfError = Flags(rawValue: 1 << 15)
-        /// By rule, a QUERY or POST whose content is part of the key.
+        /// A rule makes the content of this QUERY or POST part of the key.
         package static let isKeyedByContent = Flags(rawValue: 1 << 16)
     }
 
     package private(set) var flags: Flags
     /// Meaningful with `.maxAge`.
     package private(set) var maxAge = DeltaSeconds.zero
-    /// Meaningful with `.maxStale`; the greatest value where the directive had none.
+    /// Meaningful with `.maxStale`; the greatest value if the directive has no argument.
     package private(set) var maxStale = DeltaSeconds.zero
     /// Meaningful with `.minFresh`.
     package private(set) var minFresh = DeltaSeconds.zero
     /// Meaningful with `.staleIfError` (RFC 5861 §4).
     package private(set) var staleIfError = DeltaSeconds.zero
-    /// Not the client's word: the mark of the active trust policy for the target, by which a stored response has to have come; 0 for
-    /// plain http.
+    /// Not from the client: the mark of the active trust policy for the target, which a stored response must also have; 0 for plain
+    /// http.
     package var trust: UInt64 = 0
 
-    /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). With 0, which clients send to have a response
-    /// validated, it rejects each one: by the clock alone, a response of the same millisecond would pass.
+    /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). max-age=0, which clients send to force
+    /// validation, rejects every response: by the clock alone, a response of the same millisecond would pass.
     func asksForYounger(than age: Int64) -> Bool { contains(.maxAge) && (age > maxAge.milliseconds || maxAge == .zero) }
 
     package init(_ request: borrowing RequestHead) {
-        // By pattern, since == of an enum with raw values is a generic call.
+        // A pattern match, since == of an enum with raw values is a generic call.
         switch request.method {
         case .get: flags = .isGET
         case .head: flags = .isHEAD
         default: flags = []
         }
-        // Most requests have none of these fields: one test of bits is then all it costs.
+        // Most requests have none of these fields and cost only this bit test.
         guard request.fields.present & Self.readFields != 0 else { return }
         let fields = request.fields
         if fields.contains(.authorization) { flags.insert(.authorization) }
@@ -70,7 +70,7 @@ package struct RequestDirectives: Equatable, Sendable {
         }
     }
 
-    /// The content no longer stands outside of the key.
+    /// The content is now part of the key.
     package mutating func keyByContent() {
         flags.insert(.isKeyedByContent)
         flags.remove(.content)
@@ -92,8 +92,8 @@ package struct RequestDirectives: Equatable, Sendable {
         }
     }
 
-    /// Request directives are advice (RFC 9111 §5.2.1): one that cannot be read is passed over, so that nonsense does not
-    /// lead past the cache for ever (T26). Of several, the most restrictive holds.
+    /// Request directives are advice (RFC 9111 §5.2.1): an invalid one is ignored, so that it does not bypass the cache forever (T26).
+    /// If a directive is repeated, the most restrictive value applies.
     private mutating func note(_ value: Span<UInt8>) {
         var scanner = CacheDirectiveScanner()
         while let element = scanner.next(in: value) {

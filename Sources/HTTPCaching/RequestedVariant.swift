@@ -1,22 +1,22 @@
 import HTTPMessage
 
-/// The canonical form of a request's own fields, for the names that one stored response nominates: made once, and then compared
-/// byte by byte with the forms of many (RFC 9111 §4.1). Without an allocation.
+/// The canonical form of a request's own fields, for the names that one stored response nominates. Built once, then compared byte by
+/// byte with the forms of many stored responses (RFC 9111 §4.1). Does not allocate.
 ///
-/// Not copyable, since each comparison would else be given a copy of it.
+/// Noncopyable, since each comparison would otherwise copy it.
 struct RequestedVariant: ~Copyable {
-    /// A longer form is not made: the fields are compared one by one then.
+    /// The maximum length of the form; for longer forms the fields are compared one by one.
     static let limit = 512
 
     private var octets: InlineArray<512, UInt8> = InlineArray(repeating: 0)
     private var count = 0
-    /// Where the value of the first name stands, its length included: nearly always it is there that two forms differ.
+    /// The value of the first name, with its length prefix: two forms nearly always differ there.
     private var firstValue = 0..<0
-    /// All that the secondary key asks for stands in it.
+    /// Whether the form has everything that the secondary key requires.
     private var answersSecondaryKey = false
 
     /// - Parameter form: the canonical form of a stored response.
-    /// - Returns: `nil` where it would be too long, or the form is damaged.
+    /// - Returns: `nil` if the result would be too long, or the form is damaged.
     init?(nominatedBy form: Span<UInt8>, _ fields: Fields, _ secondary: SecondaryKey) {
         var missingCount = secondary.count
         var index = 0
@@ -41,13 +41,13 @@ struct RequestedVariant: ~Copyable {
         answersSecondaryKey = missingCount == 0
     }
 
-    /// Whether the request asks for the variant of this form; `nil` where the form nominates other fields.
+    /// Whether the request matches the variant of this form; `nil` if the form nominates other fields.
     func isThat(of form: Span<UInt8>) -> Bool? {
         let own = octets.span.extracting(0..<count)
         let difference = own.firstDifference(from: form)
         if difference == count, difference == form.count { return answersSecondaryKey }
         if firstValue.contains(difference) { return false }
-        // Up to there the same fields are nominated. In a value it tells that the request is for another variant.
+        // The forms nominate the same fields up to the difference. A difference in a value means another variant.
         var index = 0
         while index < difference {
             let nameEnd = index + 1 + Int(own[index])

@@ -1,94 +1,95 @@
 import HTTPMessage
 
-/// Keeps responses for sessions: in memory, in a file, wherever. What is kept and what is used again is not its affair.
+/// A store of responses for sessions, in memory, in a file or elsewhere. The session decides what to store and what to reuse.
 public protocol ResponseCaching: Sendable {
-    /// What is kept under a key, the newest first.
+    /// The responses stored under a key, newest first.
     func responses(for key: CachedResponse.Key) async -> [CachedResponse]
 
-    /// The body of one whose bytes are not at hand, from its beginning, for one task. What is read stays readable to its end.
-    /// - Returns: `nil` where it is gone.
+    /// Opens the body of a response whose `octets` are not in memory, from its beginning, for one task. An open body stays readable to
+    /// its end.
+    /// - Returns: `nil` if the body is gone.
     func body(of response: CachedResponse) -> (any CachedBodyReading)?
 
-    /// When a fetch for this key begins, which is asked for before its request goes out.
+    /// The current invalidation epoch of this key. Call it before sending the request whose response is to be stored.
     func moment(for key: CachedResponse.Key) -> InvalidationEpoch
 
-    /// Keeps a response whose body is at hand, in the place of one that was made for the same requests (`CachedResponse.replaces`).
+    /// Stores a response with its body in memory, replacing one for the same requests (`CachedResponse.replaces`).
     /// - Parameters:
-    ///   - response: with its body, and the requests that it was made for.
-    ///   - moment: when its fetch began. What was removed since then is not brought back by it (RFC 9111 §4.4).
-    /// - Returns: whether it is kept.
+    ///   - response: with its body, and the requests that it is for.
+    ///   - moment: the epoch when its fetch began. The response is not stored if it was invalidated since then (RFC 9111 §4.4).
+    /// - Returns: whether it is stored.
     @discardableResult
     func store(_ response: CachedResponse, since moment: InvalidationEpoch) async -> Bool
 
-    /// Begins to keep a response whose body is yet to come.
+    /// Starts storing a response whose body has not arrived yet.
     /// - Parameters:
-    ///   - response: its head, and the requests that it was made for.
-    ///   - length: of the body in bytes, where it is known.
-    ///   - moment: when its fetch began, as for `store`.
-    /// - Returns: `nil` where it is not kept.
+    ///   - response: its head, and the requests that it is for.
+    ///   - length: the length of the body in bytes, if known.
+    ///   - moment: the epoch when its fetch began, as for `store`.
+    /// - Returns: `nil` if it is not stored.
     func beginStoring(
         _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) async -> (any CachedBodyWriting)?
 
-    /// Puts a response in the place of its former self, whose body it has (RFC 9111 §4.3.4).
+    /// Replaces a stored response with its freshened version, which has the same body (RFC 9111 §4.3.4).
     func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) async
 
-    /// Forgets one response.
+    /// Removes one response.
     func remove(_ response: CachedResponse) async
 
-    /// Forgets everything under a key, what is on its way too.
+    /// Removes all responses under a key, including those whose bodies are still arriving.
     func remove(_ key: CachedResponse.Key) async
 }
 
-/// A kept body that is read in pieces, in their order.
+/// A stored body that is read in pieces, in order.
 public protocol CachedBodyReading: Sendable {
     /// The next piece; `nil` at the end.
     func next() async throws(CachedBodyLost) -> [UInt8]?
 }
 
-/// A kept body cannot be read any more.
+/// A stored body can no longer be read.
 public struct CachedBodyLost: Error, Sendable {
-    /// It says no more than that.
+    /// Creates the error; it has no details.
     public init() {}
 }
 
-/// A body on its way into a cache, in pieces and in their order. Let go before its end, it is aborted.
+/// A body that is being stored, in pieces and in order. Releasing it before `finish` aborts it.
 public protocol CachedBodyWriting: Sendable {
-    /// Takes the next bytes in, and comes back when more are welcome.
+    /// Appends the next bytes; returns when the cache can take more.
     func append(_ octets: [UInt8]) async
 
-    /// All has come. It can be found from now on or a little later.
+    /// The body is complete. The response can be found from now on or shortly after.
     func finish(_ trailers: CachedResponse.Trailers) async
 
-    /// The body broke off.
+    /// The body is incomplete and is discarded.
     func abort()
 }
 
-/// How far a cache's removals had come when a fetch began, in its own way of counting.
+/// A cache's count of removals when a fetch began. Only the cache that made it can interpret it.
 public struct InvalidationEpoch: Equatable, Sendable {
-    /// Of removals that may concern every key.
+    /// Counts removals that may affect every key.
     public let removals: Int64
-    /// Of removals of the key, or of those that it shares its place with.
+    /// Counts removals of the key, or of the keys that share its counter.
     public let removalsOfKey: UInt32
 
-    /// Of a cache that counts in its own way.
+    /// For caches with their own counters.
     public init(removals: Int64 = 0, removalsOfKey: UInt32 = 0) {
         self.removals = removals
         self.removalsOfKey = removalsOfKey
     }
 }
 
-/// A response as it is kept, with what has to be known to use it again.
+/// A response as stored, with the data needed to reuse it.
 public struct CachedResponse: Sendable {
-    /// The target URI in one spelling.
+    /// The normalized target URI.
     public struct Key: Hashable, Sendable {
-        /// As it is compared.
+        /// The bytes of the key.
         public let octets: [UInt8]
 
         package init(_ octets: [UInt8]) { self.octets = octets }
     }
 
-    /// The fields behind a body.
+    /// The trailer fields of a response.
     public struct Trailers: Sendable {
         package let fields: Fields
 
@@ -99,27 +100,27 @@ public struct CachedResponse: Sendable {
 
     package init(_ stored: StoredResponse) { self.stored = stored }
 
-    /// What it is found by.
+    /// The key it is stored under.
     public var key: Key { Key(stored.key) }
     /// Its status code.
     public var status: Int { Int(stored.head.status.code) }
-    /// About how much memory it takes, in bytes.
+    /// The approximate memory use in bytes.
     public var cost: UInt64 { stored.body.length + UInt64(stored.head.fields.bytes.count + stored.preparedHead.count) }
-    /// Its body's bytes, where they are at hand.
+    /// The bytes of the body, if they are in memory.
     public var octets: [UInt8]? {
         if case .bytes(let octets) = stored.body { octets } else { nil }
     }
 
-    /// The same response with its body at hand.
+    /// The same response with its body in memory.
     public func with(_ octets: [UInt8], _ trailers: Trailers) -> CachedResponse {
         CachedResponse(stored.with(body: .bytes(octets), trailers: trailers.fields))
     }
 
-    /// Whether it is for the same requests: the same key, and the same values of the fields that Vary names.
+    /// Whether both are for the same requests: the same key, and the same values of the fields that Vary names.
     public func replaces(_ other: CachedResponse) -> Bool {
         stored.key == other.stored.key && stored.nominatedFields == other.stored.nominatedFields
     }
 
-    /// Whether it stands before the other among responses with one key (RFC 9111 §4).
+    /// Whether it comes before the other among responses with one key (RFC 9111 §4).
     public func isNewer(than other: CachedResponse) -> Bool { stored.isNewer(than: other.stored) }
 }

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// The cache directives of a response (RFC 9111 §5.2.2), read once.
+/// The cache directives of a response (RFC 9111 §5.2.2), parsed once.
 package struct ResponseDirectives {
     struct Flags: OptionSet {
         let rawValue: UInt16
         static let noStore = Flags(rawValue: 1 << 0)
         /// Unqualified.
         static let noCache = Flags(rawValue: 1 << 1)
-        /// Qualified: only the named fields are meant.
+        /// Qualified: applies only to the named fields.
         static let noCacheFields = Flags(rawValue: 1 << 2)
         /// Unqualified.
         static let `private` = Flags(rawValue: 1 << 3)
-        /// Qualified: only the named fields are meant.
+        /// Qualified: applies only to the named fields.
         static let privateFields = Flags(rawValue: 1 << 4)
         static let `public` = Flags(rawValue: 1 << 5)
         static let mustRevalidate = Flags(rawValue: 1 << 6)
@@ -27,12 +27,12 @@ package struct ResponseDirectives {
     var staleWhileRevalidate = DirectiveNumber.absent
     var staleIfError = DirectiveNumber.absent
 
-    /// They come from a targeted field: Cache-Control and Expires say nothing (RFC 9213 §2.2).
+    /// Whether they are from a targeted field: Cache-Control and Expires are then ignored (RFC 9213 §2.2).
     var isTargeted = false
 
     init() {}
 
-    /// The origin server wants it kept by no shared cache.
+    /// Whether the origin server forbids storing in a shared cache.
     package var forbidsSharing: Bool { !flags.isDisjoint(with: [.noStore, .private]) }
 
     package init(_ fields: Fields, targets: TargetedCacheControl) {
@@ -69,14 +69,14 @@ package struct ResponseDirectives {
             case .maxStale, .minFresh, .onlyIfCached: break
             }
         }
-        // Another reader may see no-store or private behind a quote that never closes.
+        // Another parser may find no-store or private after a quote that is never closed.
         if scanner.hasOpenQuote { flags.formUnion([.noStore, .private]) }
     }
 }
 
 /// The field names in the argument of a qualified `no-cache` or `private` (RFC 9111 §5.2.2.4, §5.2.2.7).
 enum QualifiedNames {
-    /// Whether the directive names fields in a way we can act on. Otherwise it is taken as unqualified, which is stricter.
+    /// Whether the directive names fields that Larder can handle. Otherwise it counts as unqualified, which is stricter.
     static func areNamed(by element: CacheDirectiveScanner.Element, in value: Span<UInt8>) -> Bool {
         guard let argument = element.argument, !element.isMalformed else { return false }
         let list = value.extracting(argument)
@@ -89,7 +89,7 @@ enum QualifiedNames {
         return !isEmpty
     }
 
-    /// Whether there are any, so that not each field need be looked for.
+    /// Whether there are any, so that a caller can skip the check of each field.
     static func areThere(in fields: Fields) -> Bool {
         var index = fields.index(of: .cacheControl)
         while let found = index {
@@ -104,7 +104,7 @@ enum QualifiedNames {
         return false
     }
 
-    /// Whether this field is named by any qualified `no-cache` or `private` of the response.
+    /// Whether a qualified `no-cache` or `private` of the response names this field.
     static func contain(_ fieldName: Span<UInt8>, in fields: Fields) -> Bool {
         var index = fields.index(of: .cacheControl)
         while let found = index {

@@ -1,21 +1,22 @@
 import HTTPMessage
 
-/// The numbers with which a stored response is served.
+/// The age and lifetime with which a stored response is served.
 package struct ReuseTerms: Equatable, Sendable {
     /// For the Age field.
     package let age: DeltaSeconds
-    /// What is left of the lifetime in whole seconds; negative once stale.
+    /// The remaining lifetime in whole seconds; negative once stale.
     package let remaining: Int64
     package let lifetimeSource: LifetimeSource
-    /// An unsafe rule was needed.
+    /// Whether an unsafe rule was needed.
     package let usedUnsafe: Bool
-    /// It came under another trust policy, the origin server cannot be asked, and the active policy accepts the chain that was
-    /// recorded with it.
+    /// The response was received under another trust policy, the origin server cannot be contacted, and the active policy accepts the
+    /// certificate chain recorded with the response.
     package internal(set) var isByRecordedChain = false
-    /// It is fresh, and the request or a rule would have the origin server asked all the same: passed over, since nothing may leave.
+    /// The response is fresh, but the request or a rule requires contacting the origin server; ignored, since the cache is
+    /// disconnected.
     package internal(set) var isPastObjection = false
 
-    /// The word for the first of these, wherever it is told.
+    /// The word for `isByRecordedChain` in fields and logs.
     package static var recordedChainWord: StaticString { "recorded_chain" }
 }
 
@@ -25,14 +26,14 @@ package enum ReuseDecision: Equatable, Sendable {
     case staleAllowed(ReuseTerms, StaleReason)
     /// Forward with preconditions from the stored response (`Validation`).
     case validate(ForwardReason)
-    /// Forward without regard to what is stored.
+    /// Forward without using stored responses.
     case forward(ForwardReason)
-    /// The request may not go forward (only-if-cached, or a rule), and would have to for this reason: 504.
+    /// The request must not be forwarded (only-if-cached, or a rule), but would have to be, for this reason: 504.
     case notSatisfiable(ForwardReason)
-    /// Nothing may leave at all, and the request would have to for this reason: 504.
+    /// The cache is disconnected, and the request would have to be forwarded for this reason: 504.
     case offlineMiss(ForwardReason)
 
-    /// The origin server is asked, before the client is answered or behind it.
+    /// Whether Larder contacts the origin server, before or after it responds to the client.
     package var asksOrigin: Bool {
         switch self {
         case .validate, .forward: true
@@ -41,17 +42,17 @@ package enum ReuseDecision: Equatable, Sendable {
         }
     }
 
-    /// What `notSatisfiable` is called wherever it is told: as a decision and as the error that it leads to.
+    /// The word for `notSatisfiable`, as a decision and as the resulting error.
     package static var notSatisfiableWord: StaticString { "cache_miss_only_if_cached" }
-    /// The same of `offlineMiss`.
+    /// The same for `offlineMiss`.
     package static var offlineMissWord: StaticString { "offline_miss" }
 }
 
-/// The one decision about reuse. It reads trivial values only and allocates nothing.
+/// Decides about reuse. Reads only trivial values and does not allocate.
 package enum Reuse {
-    /// What can be said without looking into the store; `nil` where a look-up is needed.
+    /// The decision if it needs no lookup; `nil` if it does.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
-        // An unsafe request is written through whatever the client or a rule says (§4): only where nothing may leave is it answered by 504.
+        // An unsafe request is always written through (§4), whatever the client or a rule says. A disconnected cache responds with 504.
         guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else {
             return overrides.isDisconnected ? .offlineMiss(.method) : .forward(.method)
         }
@@ -64,7 +65,7 @@ package enum Reuse {
         }
     }
 
-    /// For a look-up that found nothing: `.uriMiss`, or `.varyMiss` where `Vary.select` found none among several.
+    /// For a lookup that found nothing: `.uriMiss`, or `.varyMiss` if `Vary.select` matched none of the stored responses.
     package static func decideMiss(
         _ reason: ForwardReason, for request: RequestDirectives, overrides: CacheOverrides
     ) -> ReuseDecision {
@@ -99,7 +100,7 @@ package enum Reuse {
         return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock)))
     }
 
-    /// What the request says against a response that could be used (RFC 9111 §5.2.1).
+    /// Why the request's directives reject a response that could be used (RFC 9111 §5.2.1).
     static func objection(of request: RequestDirectives, _ clock: ReuseClock) -> ForwardReason? {
         guard !request.flags.isDisjoint(with: [.noCache, .pragmaNoCache, .maxAge, .minFresh]) else { return nil }
         if request.contains(.noCache) { return .requestNoCache }
@@ -109,8 +110,8 @@ package enum Reuse {
         return nil
     }
 
-    /// `storedElseLoad` and `storedOnly`: any age is served, and the rule holds before the request's own directives, which
-    /// are advice (§5.2.1). What the origin server forbids needs an unsafe rule.
+    /// `storedElseLoad` and `storedOnly`: a response of any age is served, and the rule takes precedence over the request's own
+    /// directives, which are advice (§5.2.1). Overriding what the origin server forbids requires an unsafe rule.
     static func decideStored(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
         _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -123,7 +124,7 @@ package enum Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: isProhibited || usedUnsafe(facts, clock)), reason)
     }
 
-    /// However fresh, it may not be used without validation (RFC 9111 §5.2.2.4).
+    /// Whether the response must be validated before use, however fresh (RFC 9111 §5.2.2.4).
     private static func needsValidation(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
         facts.flags.contains(.noCache) && !clock.usedUnsafe
     }
@@ -138,7 +139,7 @@ package enum Reuse {
         return facts.flags.contains(.proxyRevalidate) ? .proxyRevalidate : .sMaxAge
     }
 
-    /// A HEAD is forwarded as it is: a conditional one gains nothing (RFC 9110 §13.2.1).
+    /// A HEAD is forwarded unchanged: making it conditional gains nothing (RFC 9110 §13.2.1).
     static func validate(
         _ reason: ForwardReason, _ facts: ReuseFacts, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
@@ -156,7 +157,7 @@ package enum Reuse {
     }
 }
 
-/// Age and lifetime of one stored response at one moment, in milliseconds.
+/// Age and remaining lifetime of one stored response at one time, in milliseconds.
 struct ReuseClock {
     let age: Int64
     let remaining: Int64
@@ -174,7 +175,7 @@ struct ReuseClock {
     /// RFC 9111 §4.2: freshness_lifetime > current_age.
     var isFresh: Bool { remaining > 0 }
 
-    /// How far past its lifetime it is; negative while it is fresh.
+    /// How long past its lifetime the response is; negative while it is fresh.
     var staleness: Int64 { -remaining }
 
     func terms(usedUnsafe: Bool) -> ReuseTerms {

@@ -1,15 +1,15 @@
 import HTTPMessage
 
-/// The numbers behind a decision on freshness (RFC 9111 §4.2), for explanations.
+/// The numbers behind a freshness decision (RFC 9111 §4.2), for explanations.
 extension ReuseFacts {
-    /// The active lifetime under these overrides, and what it comes from.
+    /// The active lifetime under these overrides, and its source.
     package func activeLifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource) {
         let lifetime = lifetime(under: overrides)
         return (lifetime.value, lifetime.source)
     }
 
-    /// What the lifetime without rules ends with. `lifetimeSource` says whether the origin server gave it: a guessed one stays a guess where the
-    /// signature cuts it short.
+    /// What limits the lifetime without rules. `lifetimeSource` says whether the origin server gave it: a heuristic lifetime stays
+    /// heuristic if the signature limits it.
     package var limitingSource: LifetimeSource {
         let isCut = lifetimeSource == .heuristic && freshnessLifetime == signatureLifetime
         return isCut ? .signature : lifetimeSource

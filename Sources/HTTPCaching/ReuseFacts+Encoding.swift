@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The fixed form of the facts in a row of the store: 64 bytes, numbers in little endian, the first byte the version.
+/// The encoding of the facts in a row of the store: 64 bytes, numbers in little endian, the first byte is the version.
 extension ReuseFacts {
     package static let encodedCount = 64
     private static let encodingVersion: UInt8 = 1
@@ -14,7 +14,7 @@ extension ReuseFacts {
         output.append(littleEndian: freshnessLifetime.seconds)
         output.append(littleEndian: staleWhileRevalidate.seconds)
         output.append(littleEndian: staleIfError.seconds)
-        // 0, as earlier versions wrote it, says that there is no such end.
+        // 0, as earlier versions wrote it, means no signature.
         output.append(littleEndian: signatureLifetime == .greatest ? 0 : signatureLifetime.seconds + 1)
         output.append(littleEndian: responseTime.milliseconds)
         output.append(littleEndian: dateValue.milliseconds)
@@ -24,8 +24,8 @@ extension ReuseFacts {
         while output.count < start + Self.encodedCount { output.append(0) }
     }
 
-    /// `nil` for what this version did not write, or numbers that cannot be: times outside the years 1970 to 9999, an age
-    /// above what a DeltaSeconds holds. After this no arithmetic on the facts can overflow.
+    /// `nil` for another version or impossible numbers: times outside their valid range (responseTime: 1970 to 9999), or an age above
+    /// what DeltaSeconds holds. After this check no arithmetic on the facts can overflow.
     package init?(decoding bytes: Span<UInt8>) {
         guard bytes.count == Self.encodedCount, bytes[0] == Self.encodingVersion,
             let source = LifetimeSource(rawValue: bytes[1]), source != .rule
@@ -50,7 +50,7 @@ extension ReuseFacts {
         else { return nil }
     }
 
-    /// 0000-01-01 and the end of 9999, as an HTTP-date can name them.
+    /// 0000-01-01 and the end of 9999: the range of an HTTP-date.
     private static let earliestTime: Int64 = -62_167_219_200_000
     private static let latestTime: Int64 = 253_402_300_799_999
     static let greatestAge: Int64 = (1 << 31) * 1000
@@ -63,7 +63,7 @@ extension Array<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The number that stands here. The span must reach so far.
+    /// The number at `start`. The span must be long enough.
     func littleEndian<Number: FixedWidthInteger>(at start: Int) -> Number {
         var number: Number = 0
         for index in 0..<Number.bitWidth / 8 {

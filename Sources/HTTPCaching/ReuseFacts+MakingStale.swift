@@ -1,11 +1,10 @@
 import HTTPMessage
 
 extension ReuseFacts {
-    /// The same response, stale from now on because somebody who may says so.
+    /// The same response, marked as stale.
     ///
-    /// It keeps its age and its windows of stale use (RFC 5861), which begin now: its lifetime ends with the age that it has, as if
-    /// the origin server had said so, so that neither a heuristic nor a rule's lifetime makes it fresh again. Only a rule that is
-    /// `unsafe` does.
+    /// It keeps its age and its periods of stale use (RFC 5861), which begin now. Its lifetime ends at its current age, as if the
+    /// origin server had set it, so that neither a heuristic nor a rule's lifetime makes it fresh again. Only an `unsafe` rule does.
     package func madeStale(at now: Timestamp) -> ReuseFacts {
         var facts = self
         facts.freshnessLifetime = min(freshnessLifetime, currentAge(at: now))
@@ -13,7 +12,7 @@ extension ReuseFacts {
         return facts
     }
 
-    /// Whether the origin server's words alone keep it fresh (RFC 9111 §4.2). Rules may say otherwise when it is asked for.
+    /// Whether it is fresh by the origin server's directives alone (RFC 9111 §4.2). Rules may change that when a client requests it.
     package func isFresh(at now: Timestamp) -> Bool {
         !flags.contains(.noCache) && freshnessLifetime.milliseconds > currentAgeInMilliseconds(at: now)
     }

@@ -1,7 +1,7 @@
-/// What tells one set of rules from another, as far as they say under which URI a response stands: SHA-256 of their text, since whoever found
-/// two sets with one digest could have the other's requests served what his own brought.
+/// Identifies the rules that decide under which URI a response is stored: SHA-256 of their text. With a weaker hash, a client that
+/// finds two sets of rules with one digest could make the requests of one set get the responses fetched under the other.
 package enum RulesDigest {
-    /// - Parameter texts: of each rule one, in their order.
+    /// - Parameter texts: one text per rule, in order.
     package static func make(of texts: [[UInt8]]) -> [UInt8] {
         var digest = SHA256()
         for text in texts {

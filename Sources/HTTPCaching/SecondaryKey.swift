@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// What rules have tell the responses under one primary key apart, besides the fields that these nominate (RFC 9111 §4.1).
+/// What rules use to distinguish the responses under one primary key, besides the fields that the responses nominate (RFC 9111 §4.1).
 ///
-/// It stands in the canonical form beside the nominated fields, so that each of them is a variant: invalidating the primary key
-/// reaches all.
+/// It is part of the canonical form, beside the nominated fields, so that each value is a variant: invalidating the primary key reaches
+/// all of them.
 package struct SecondaryKey: Sendable {
-    /// In lower case, sorted, each once.
+    /// In lower case, sorted, without duplicates.
     package private(set) var fieldNames: [[UInt8]]
-    /// What the request's content and its description come to; `nil` where the content is no part of the key.
+    /// The digest of the request's content and the fields that describe it; `nil` if the content is not part of the key.
     package var contentDigest: [UInt8]?
-    /// The rules by which the primary key may stand for another URI than the request's (`RulesDigest`): what others have brought under it
-    /// is no answer (T20). `nil` where it is the URI's own.
+    /// The digest of the rules that may map the request to another URI's primary key (`RulesDigest`): responses stored there for other
+    /// requests do not match (T20). `nil` if the key is the URI's own.
     package var rules: [UInt8]?
 
     package static let none = SecondaryKey()
@@ -30,10 +30,10 @@ package struct SecondaryKey: Sendable {
 
     package var isEmpty: Bool { fieldNames.isEmpty && contentDigest == nil && rules == nil }
 
-    /// Of how many things a canonical form has to tell.
+    /// How many entries a canonical form must have for this key.
     var count: Int { fieldNames.count + (contentDigest == nil ? 0 : 1) + (rules == nil ? 0 : 1) }
 
-    /// What has to stand in a canonical form under a name that no field has; `nil` for any other name, and where nothing has to.
+    /// The required value of a canonical form under a name that no field has; `nil` for any other name, or if none is required.
     func octets(under name: Span<UInt8>) -> [UInt8]? {
         guard !name.isEmpty, name[0] == ASCII.colon else { return nil }
         if name.equals(Self.digestName) { return contentDigest }
@@ -45,7 +45,7 @@ package struct SecondaryKey: Sendable {
         return false
     }
 
-    /// The names under which these stand in a canonical form; no field has one of them, since they are no tokens.
+    /// The names of these entries in a canonical form. No field has such a name, since they are not tokens.
     static let digestName: StaticString = ":content"
     static let rulesName: StaticString = ":rules"
 }

@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// When the signature in a redirect's Location ends: from then on the redirect leads to an error, however fresh it is.
+/// When the signature in a redirect's Location expires. After that the redirect leads to an error, however fresh it is.
 ///
-/// Known are the query parameters of Amazon S3 and its like (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage (`X-Goog-Date` with
-/// `X-Goog-Expires`), S3's second version and CloudFront (`Expires`, in seconds since 1970), Azure Storage (`se`, RFC 3339), and `exp` of
-/// a JWT (RFC 7519 §4.1.4) in any parameter.
+/// Supported: the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
+/// (`X-Goog-Date` with `X-Goog-Expires`), S3's signature version 2 and CloudFront (`Expires`, in seconds since 1970), Azure Storage
+/// (`se`, RFC 3339), and `exp` of a JWT (RFC 7519 §4.1.4) in any parameter.
 enum SignedLocation {
-    /// The earliest end that the Location names; `nil` where the response is not a redirect or Location is not signed so.
+    /// The earliest expiry that Location names; `nil` if the response is not a redirect or Location has no such signature.
     static func end(of response: ResponseHead) -> Timestamp? {
         guard (300...399).contains(response.status.code), response.status != .notModified,
             let line = response.fields.first(.location)
@@ -36,7 +36,7 @@ enum SignedLocation {
         return terms.end
     }
 
-    /// What the parameters of one query say.
+    /// The expiry terms in the parameters of one query.
     private struct Terms {
         private var amazon = Period()
         private var google = Period()
@@ -68,13 +68,13 @@ enum SignedLocation {
         }
 
         private mutating func note(_ seconds: Int64?) {
-            // A later moment has no date: such a signature does not end.
+            // A later time cannot be written as a date: such a signature counts as unlimited.
             guard let seconds, seconds <= CivilDate.latest else { return }
             let time = Timestamp(seconds: seconds)
             named = named.map { min($0, time) } ?? time
         }
 
-        /// At least ten digits: a smaller number is a length, not a moment.
+        /// At least ten digits: a smaller number is a duration, not a time.
         private func epochSeconds(_ value: Span<UInt8>) -> Int64? {
             guard (10...11).contains(value.count) else { return nil }
             return SignedLocation.number(value)
@@ -91,7 +91,7 @@ enum SignedLocation {
         }
     }
 
-    /// Digits alone, eighteen at most.
+    /// Parses digits only, at most eighteen.
     fileprivate static func number(_ text: Span<UInt8>) -> Int64? {
         guard (1...18).contains(text.count) else { return nil }
         var number: Int64 = 0
@@ -103,7 +103,7 @@ enum SignedLocation {
     }
 }
 
-/// ISO 8601 in UTC, in its basic form (`20261124T103000Z`) and its extended one (`2026-11-24T10:30:00Z`), down to the day alone.
+/// Parses ISO 8601 in UTC, in basic form (`20261124T103000Z`) or extended form (`2026-11-24T10:30:00Z`); the time may be omitted.
 private enum BasicTime {
     static func seconds(_ text: Span<UInt8>) -> Int64? {
         var digits: [UInt8] = []
@@ -113,7 +113,7 @@ private enum BasicTime {
             if ASCII.isDigit(byte) {
                 digits.append(byte)
             } else if byte == UInt8(ascii: ".") {
-                // Fractions of a second: the end is not later than the second that they stand in.
+                // Fractions of a second are ignored, which rounds down.
                 repeat { index += 1 } while index < text.count && ASCII.isDigit(text[index])
                 continue
             } else if !isSeparator(byte) {
@@ -141,17 +141,17 @@ private enum BasicTime {
     }
 }
 
-/// `exp` of a JSON Web Token in its compact form (RFC 7515 §7.1): three parts in base64url, of which the second has the claims.
+/// `exp` of a JSON Web Token in compact form (RFC 7515 §7.1): three parts in base64url, the second with the claims.
 private enum JSONWebToken {
     static func expiry(of token: [UInt8]) -> Int64? {
-        // A JSON object's first letters, `{"`, in base64url.
+        // The first bytes of a JSON object, `{"`, in base64url.
         guard token.starts(with: "eyJ".utf8) else { return nil }
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let claims = Base64.decodeFromURL(parts[1]) else { return nil }
         return smallest(of: claims)
     }
 
-    /// The smallest number that is a member `exp`, wherever it stands: a bound, so that a nested one only shortens it.
+    /// The smallest number of any member `exp`, at any depth: it is a limit, so that a nested one can only shorten it.
     private static func smallest(of claims: [UInt8]) -> Int64? {
         let name = Array(#""exp""#.utf8)
         var smallest: Int64?

@@ -4,17 +4,17 @@ import HTTPMessage
 package enum StaleReason: UInt8, Sendable, CaseIterable {
     /// The client's max-stale.
     case maxStale
-    /// The policies of these names.
+    /// The policies with these names.
     case storedElseLoad, storedOnly
-    /// The origin server's stale-while-revalidate: it is asked meanwhile (RFC 5861 §3).
+    /// The origin server's stale-while-revalidate: Larder validates the response in the background (RFC 5861 §3).
     case staleWhileRevalidate
-    /// The same by a rule.
+    /// The same because of a rule.
     case grace
-    /// Nothing may leave (`mode: offline`, or `auto` without a network).
+    /// The cache is disconnected (`mode: offline`, or `auto` without a network).
     case offline
     /// The origin server's stale-if-error, or the client's (RFC 5861 §4).
     case staleIfError
-    /// Nothing may leave any more, or a rule prefers a stale response to what the origin server sent.
+    /// The cache became disconnected, or a rule prefers a stale response to the origin server's.
     case failure
 
     package var word: StaticString {
@@ -30,22 +30,22 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Served on condition that the origin server is asked meanwhile.
+    /// Whether it is served on condition that Larder validates it in the background.
     package var wantsValidation: Bool { self == .staleWhileRevalidate || self == .grace }
 }
 
-/// What kept the origin server's answer away, as far as a stale response may stand in for it.
+/// Why there is no usable response from the origin server, as far as a stale response may replace it.
 package enum OriginFailure: Sendable {
-    /// Nothing may leave at all: the cache is disconnected (RFC 9111 §4.2.4).
+    /// The cache is disconnected (RFC 9111 §4.2.4).
     case disconnected
-    /// The way to the origin server failed, or it answered with an error (`Reuse.isError`).
+    /// Larder could not reach the origin server, or got an error from it (`Reuse.isError`).
     case error
 }
 
-// Stale responses: when nobody has failed, and when the origin server has.
+// Use of stale responses, both without a failure and after a failure of the origin server.
 extension Reuse {
-    /// Whether a response with this status is an error that a stale one may replace: those of RFC 5861 §4, and 429, which says as little of
-    /// the resource.
+    /// Whether a response with this status is an error that a stale response may replace: those of RFC 5861 §4, and 429, which says as
+    /// little about the resource.
     package static func isError(_ status: Status) -> Bool {
         switch status.code {
         case 429, 500, 502, 503, 504: true
@@ -53,11 +53,11 @@ extension Reuse {
         }
     }
 
-    /// Whether the stored response may stand in for the origin server's answer; `nil` where the origin server's words forbid
-    /// it, the request's, or where nobody has allowed it.
+    /// Whether the stored response may replace the origin server's; `nil` if the origin server or the request forbids it, or nothing
+    /// allows it.
     ///
-    /// For an error stale-if-error has to allow it, from either side, or a rule; where both sides speak, both bounds hold. A disconnected cache
-    /// needs no such word (§4.2.4), and keeps to the bounds all the same.
+    /// After an error, stale-if-error of either side or a rule must allow it; if both sides set a limit, both apply. A disconnected
+    /// cache needs no such permission (§4.2.4), but keeps to the limits.
     package static func staleAfterFailure(
         _ failure: OriginFailure, _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides,
         at now: Timestamp
@@ -73,9 +73,9 @@ extension Reuse {
         return stale(.failure, facts, clock, overrides)
     }
 
-    /// For a response that came under another trust policy than the active one, which accepts the chain recorded with it, where
-    /// the origin server cannot be asked: as if it had come under this one.
-    /// - Parameter failure: what keeps the answer away; `nil` where the request may not go forward.
+    /// For a response received under another trust policy, when the origin server cannot be contacted and the active policy accepts the
+    /// recorded certificate chain: decides as if the response had been received under the active policy.
+    /// - Parameter failure: why there is no response from the origin server; `nil` if the request must not be forwarded.
     package static func decideByRecordedChain(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, insteadOf failure: OriginFailure?,
         at now: Timestamp
@@ -92,8 +92,8 @@ extension Reuse {
         }
     }
 
-    /// Whether the stored response may be served in the place of one that a rule refused (RFC 9111 §4.2.4: by
-    /// configuration); `nil` where the origin server's words forbid it.
+    /// Whether the stored response may be served instead of one that a rule refused (RFC 9111 §4.2.4: by configuration); `nil` if the
+    /// origin server forbids it.
     package static func staleInsteadOfRefused(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision? {
@@ -101,8 +101,8 @@ extension Reuse {
         return stale(.failure, facts, ReuseClock(facts, overrides: overrides, at: now), overrides)
     }
 
-    /// A stale response: the client's max-stale, the origin server's stale-while-revalidate or a rule's grace lets it be used,
-    /// and no other word of the origin's may forbid it.
+    /// Decides about a stale response: the client's max-stale, the origin server's stale-while-revalidate or a rule's grace may allow
+    /// it, if no directive of the origin server forbids it.
     static func decideStale(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
@@ -110,7 +110,8 @@ extension Reuse {
         guard objection(of: request, clock) == nil, request.accepts(staleness: clock.staleness) else {
             return validate(.stale, facts, request, overrides)
         }
-        // What has content to send is validated by its own exchange; a redirect whose signature has ended leads to an error meanwhile.
+        // A request with content is validated by its own exchange. A redirect with an expired signature would lead to an error
+        // meanwhile.
         let mayWait = !request.contains(.isKeyedByContent) && !facts.isPastSignature(age: clock.age)
         if mayWait, clock.staleness <= facts.staleWhileRevalidate.milliseconds, facts.staleWhileRevalidate > .zero {
             return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .staleWhileRevalidate)
@@ -132,7 +133,7 @@ extension Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || facts.isStoredByOverride), reason)
     }
 
-    /// The request's own stale-if-error says how stale the answer may be, whatever it bounds otherwise; no-cache stays.
+    /// The request's own stale-if-error replaces its other limits on age, except no-cache.
     private static func isWanted(_ clock: ReuseClock, by request: RequestDirectives) -> Bool {
         if request.contains(.staleIfError) { return !request.contains(.noCache) }
         return objection(of: request, clock) == nil && request.accepts(staleness: clock.staleness)
@@ -166,8 +167,8 @@ extension CacheOverrides {
 }
 
 extension RequestDirectives {
-    /// Whether the client's words leave room for a response so many milliseconds past its lifetime: within its max-stale;
-    /// without one, where it bounds no age (RFC 9111 §5.2.1.1, §5.2.1.2).
+    /// Whether the request accepts a response this many milliseconds past its lifetime: within its max-stale; without max-stale, if it
+    /// has no max-age (RFC 9111 §5.2.1.1, §5.2.1.2).
     fileprivate func accepts(staleness: Int64) -> Bool {
         if staleness < 0 { return true }
         if contains(.maxStale) { return maxStale == .greatest || staleness <= maxStale.milliseconds }

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Freshness lifetimes by status, for a few runs of statuses. Trivial: it stands in what each request is decided by.
+/// Freshness lifetimes for a few ranges of status codes. Trivial: it is part of the data for each request's decision.
 public struct StatusLifetimes: Equatable, Sendable {
-    /// How many runs there may be.
+    /// The maximum number of ranges.
     public static let limit = 8
 
     private struct Entry: Equatable {
@@ -12,16 +12,17 @@ public struct StatusLifetimes: Equatable, Sendable {
     }
 
     private var entries = InlineArray<8, Entry>(repeating: Entry())
-    /// How many statuses have one.
+    /// The number of ranges.
     public private(set) var count = 0
 
-    /// None has one.
+    /// Creates an empty set.
     public init() {}
 
-    /// Whether none has one.
+    /// Whether there are no ranges.
     public var isEmpty: Bool { count == 0 }
 
-    /// Adds a run of statuses, both ends included; of several that hold a status the narrowest counts, of equals the first.
+    /// Adds a range of statuses, both ends included. If several contain a status, the narrowest applies; of equally wide ones, the
+    /// first.
     /// - Precondition: `count` is below `limit`.
     public mutating func add(_ statuses: ClosedRange<UInt16>, lifetime: DeltaSeconds) {
         let new = Entry(lower: statuses.lowerBound, upper: statuses.upperBound, lifetime: lifetime)

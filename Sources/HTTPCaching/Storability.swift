@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Whether a response is stored (RFC 9111 §3, §3.5), and the facts for its reuse.
+/// Decides whether a response is stored (RFC 9111 §3, §3.5), and computes the facts for its reuse.
 package enum Storability {
-    /// What in the request alone keeps any response to it from being stored; `nil` where nothing does.
+    /// Why no response to this request may be stored, judging by the request alone; `nil` if nothing forbids it.
     package static func refusal(
         of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides, secondary: SecondaryKey = .none
     ) -> StorageRefusal? {
@@ -10,7 +10,7 @@ package enum Storability {
         return refusalWhateverMethod(request, directives, overrides, secondary)
     }
 
-    /// The same for an answer to another method, or to the GET that is made in place of this request.
+    /// The same for any method: for a response that updates a stored one, or for a GET that Larder sends instead of this request.
     package static func refusalWhateverMethod(
         _ request: RequestHead, _ directives: RequestDirectives, _ overrides: CacheOverrides, _ secondary: SecondaryKey
     ) -> StorageRefusal? {
@@ -24,10 +24,10 @@ package enum Storability {
     /// - Parameters:
     ///   - request: as the client sent it.
     ///   - response: as the origin server sent it, hop-by-hop fields included.
-    ///   - targets: fields that are obeyed in place of Cache-Control.
-    ///   - requestTime: when the request was sent on.
-    ///   - responseTime: when the response's head had been received.
-    ///   - content: what is stored is the content of another response, to GET, which this one speaks of.
+    ///   - targets: fields that replace Cache-Control.
+    ///   - requestTime: when the request was forwarded.
+    ///   - responseTime: when the response's head was received.
+    ///   - content: the stored response to GET that this response updates and whose content is kept; `nil` for a new response.
     package static func decide(
         request: RequestHead, response: ResponseHead, overrides: CacheOverrides, secondary: SecondaryKey = .none,
         targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp, content: StoredResponse? = nil
@@ -70,7 +70,7 @@ package enum Storability {
         }
     }
 
-    /// Statuses whose caching requirements are followed here, for must-understand (RFC 9111 §5.2.2.3).
+    /// Statuses whose caching requirements Larder implements, for must-understand (RFC 9111 §5.2.2.3).
     private static func isUnderstood(_ status: Status) -> Bool {
         switch status.code {
         case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 409, 410, 414, 415, 422, 451,
@@ -84,8 +84,8 @@ package enum Storability {
         switch status.code {
         case 206: .partialContent
         case 304: .notModified
-        // What depends on preconditions, ranges, expectations, size or connection of this one request, or on its client, says nothing
-        // about the next one with the same key (428, 429, 431 and 511: RFC 6585).
+        // A response that depends on this request's preconditions, ranges, expectations, size or connection, or on its client, does not
+        // apply to the next request with the same key (428, 429, 431 and 511: RFC 6585).
         case 407, 408, 411, 412, 413, 416, 417, 421, 425, 426, 428, 429, 431, 511: .status
         case 200...599: nil
         default: .status
@@ -94,7 +94,7 @@ package enum Storability {
 
     // MARK: Directives
 
-    /// no-store and private, the latter for a shared cache; must-understand replaces no-store.
+    /// no-store, and private for a shared cache; must-understand replaces no-store.
     private static func prohibitions(_ directives: ResponseDirectives) -> CacheOverrides.Directives {
         let flags = directives.flags
         var prohibitions: CacheOverrides.Directives = []
@@ -130,7 +130,7 @@ package enum Storability {
         let isExplicit = facts.lifetimeSource.isExplicit
         if facts.flags.contains(.setCookie), !permitsCookie(overrides.setCookie, isExplicit: isExplicit) { return .setCookie }
         let isPermitted = isExplicit || directives.flags.contains(.public) || isHeuristicallyCacheable(response.status)
-        // A rule that names the status stands in for the explicit freshness that §3 asks for.
+        // A rule that names the status replaces the explicit freshness that §3 requires.
         let isNamed = overrides.statusLifetimes.lifetime(of: response.status) != nil
         guard isPermitted || isNamed || overrides.isTimeToLiveUnsafe else { return .notCacheable }
         if facts.isPastSignature(age: facts.initialAgeInMilliseconds) { return .signature }
@@ -149,7 +149,7 @@ package enum Storability {
         }
     }
 
-    /// Whether it could ever be used again: it has a lifetime left, can be validated, or may be served stale.
+    /// Whether it could ever be reused: it has some lifetime left, can be validated, or may be served stale.
     private static func isUseful(_ facts: ReuseFacts, overrides: CacheOverrides) -> Bool {
         if facts.canBeValidated { return true }
         let lifetime = facts.lifetime(under: overrides)
@@ -157,13 +157,13 @@ package enum Storability {
         if lifetime.value.milliseconds > facts.initialAgeInMilliseconds, !needsValidation { return true }
         let policy = overrides.effectivePolicy
         let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
-        // Once it was fresh: a client that says max-stale may take it.
+        // If it ever was fresh, a request with max-stale may use it.
         let hadLifetime = lifetime.value > .zero
         let isUsefulStale = servesAnyAge || hadLifetime || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
         return isUsefulStale && (!facts.prohibitsStaleUse || overrides.isPolicyUnsafe)
     }
 
-    /// The length that the origin server announced, for a limit that is checked before the body comes.
+    /// The length that the origin server declared, for a limit that is checked before the body arrives.
     private static func contentLength(_ fields: Fields) -> UInt64? {
         guard let line = fields.first(.contentLength) else { return nil }
         let value = fields.value(of: line)
@@ -203,7 +203,7 @@ package enum Storability {
         facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
             ageValue: Age.value(of: fields), dateValue: facts.dateValue, requestTime: requestTime,
             responseTime: facts.responseTime)
-        // What is not kept validates nothing.
+        // A validator that is not stored cannot be used for validation.
         if !StoredFields.keep(.etag, of: fields, isTargeted: directives.isTargeted) {
             facts.flags.subtract([.strongETag, .weakETag])
         }
@@ -211,7 +211,7 @@ package enum Storability {
         return facts
     }
 
-    /// Freshness ends with the signature in Location at the latest, by the origin server's clock as with Expires (RFC 9111 §4.2.1).
+    /// Limits freshness by the expiry of the signature in Location, by the origin server's clock as with Expires (RFC 9111 §4.2.1).
     private static func noteSignature(of response: ResponseHead, in facts: inout ReuseFacts) {
         guard let end = SignedLocation.end(of: response) else { return }
         facts.signatureLifetime = DeltaSeconds(
@@ -232,7 +232,7 @@ package enum Storability {
         if flags.contains(.public) { facts.flags.insert(.public) }
         if flags.contains(.noTransform) { facts.flags.insert(.noTransform) }
         if case .seconds(let number) = directives.staleWhileRevalidate { facts.staleWhileRevalidate = number }
-        // One that cannot be read bounds it at nothing: never a longer life.
+        // An invalid value counts as zero, so that it never extends stale use.
         if directives.staleIfError != .absent { facts.flags.insert(.staleIfError) }
         if case .seconds(let number) = directives.staleIfError { facts.staleIfError = number }
     }

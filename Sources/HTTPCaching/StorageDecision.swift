@@ -4,36 +4,36 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case method
     /// The request had content (T18).
     case requestContent
-    /// The request has a field that may select another response without standing in the key (T18).
+    /// The request has a field that may select another response and is not part of the key (T18).
     case unkeyedInput
     case requestNoStore
     /// `store: never`.
     case rule
     case partialContent, notModified
-    /// A status that belongs to this one request (412, 416, …) or that is not final.
+    /// A status that depends on this one request (412, 416, …) or that is not final.
     case status
-    /// must-understand beside a status that is not understood.
+    /// must-understand with a status that Larder does not implement.
     case mustUnderstand
     case noStore
     case `private`
-    /// A request with Authorization, and no directive that lets the response be shared.
+    /// A request with Authorization, and no directive that allows sharing the response.
     case authorization
     case setCookie
     case varyAny, varyInvalid
-    /// Nothing says that it may be stored (§3, last item).
+    /// Nothing allows storing it (§3, last item).
     case notCacheable
-    /// Neither a lifetime nor a validator: it could never be used again.
+    /// It has neither a lifetime nor a validator and could never be reused.
     case noLifetime
-    /// The signature in Location has ended already.
+    /// The signature in Location has already expired.
     case signature
     case bodyTooLarge
-    /// The head is larger than a stored one may be (`StoredHead`).
+    /// The head exceeds the limits for a stored head (`StoredHead`).
     case headTooLarge
-    /// A rule's validation found it wanting.
+    /// It failed a rule's validation.
     case validation
-    /// The key was invalidated after the request had gone out (§4.4), or the rest of the body came with other terms (§3.4).
+    /// The key was invalidated after the request was sent (§4.4), or the rest of the body came with different terms (§3.4).
     case invalidated
-    /// The store takes no further body now.
+    /// The store is too busy to take another body.
     case storeBusy
 
     package var word: StaticString {
@@ -67,13 +67,13 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
 
 /// Whether a response is stored. Trivial.
 package enum StorageDecision: Equatable, Sendable {
-    /// With `usedUnsafe` an unsafe rule led past no-store or private, or shares a cookie (T23).
+    /// `usedUnsafe`: an unsafe rule overrode no-store or private, or shares a cookie (T23).
     case store(ReuseFacts, usedUnsafe: Bool)
     case doNotStore(StorageRefusal)
 }
 
 extension StorageRefusal {
-    /// The request at hand keeps the response out, so that what was stored before for others still holds.
+    /// Whether the reason is in this request only, so that responses stored earlier for other requests stay valid.
     package var isOfRequest: Bool {
         switch self {
         case .method, .requestContent, .unkeyedInput, .requestNoStore, .authorization: true

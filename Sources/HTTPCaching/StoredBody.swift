@@ -1,14 +1,14 @@
-/// The row of a stored response in the store; 0 while it stands in memory only.
+/// The row id of a stored response in the store; 0 while it is in memory only.
 package typealias StoredRowID = Int64
 
-/// A body that stands on disk, to be read in pieces.
+/// A body on disk, to be read in pieces.
 @usableFromInline
 package struct BodyReference: Equatable, Hashable, Sendable {
     package let id: Int64
     @usableFromInline package let length: UInt64
-    /// By which the row is known again in a file that another process writes; 0 where nobody else does.
+    /// Identifies the row's content in a file that another process writes; 0 if no other process writes it.
     package let seal: Int64
-    /// Keeps the store from deleting the body for as long as a copy of this reference exists; `nil` where the reader sees to that.
+    /// Prevents the store from deleting the body as long as a copy of this reference exists; `nil` if the reader ensures that.
     package let hold: (any AnyObject & Sendable)?
 
     package init(id: Int64, length: UInt64, seal: Int64 = 0, hold: (any AnyObject & Sendable)? = nil) {
@@ -37,7 +37,7 @@ package enum StoredBody: Sendable {
     case bytes([UInt8])
     case onDisk(BodyReference)
 
-    /// Found without letting anybody have the bytes, which would count as holding them.
+    /// Computed without exposing the bytes, which would retain them.
     @inlinable @inline(__always)
     package var length: UInt64 {
         switch self {

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// Which fields of a response are stored, and how its head is written from the store (RFC 9111 §3.1).
 package enum StoredFields {
-    /// The head to store and the canonical form of the nominated request fields; `nil` where Vary cannot be satisfied, for
-    /// which `Storability` has given its reason before.
+    /// The head to store and the canonical form of the nominated request fields; `nil` if Vary cannot be satisfied, for which
+    /// `Storability` has already given the reason.
     package static func prepare(
         _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, _ secondary: SecondaryKey = .none
     ) -> (head: ResponseHead, nominatedFields: [UInt8])? {
@@ -11,7 +11,7 @@ package enum StoredFields {
         return (makeHead(from: response, facts: facts), nominated)
     }
 
-    /// A copy of the head with the fields that are stored, over bytes that hold nothing else. Has a Date in any case.
+    /// A copy of the head that holds only the fields to store. Always has a Date.
     package static func makeHead(from response: ResponseHead, facts: ReuseFacts) -> ResponseHead {
         var head = ResponseHead()
         head.status = response.status
@@ -26,7 +26,7 @@ package enum StoredFields {
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
         }
         if !dateIsValid {
-            // RFC 9110 §6.6.1: a missing Date is appended, an invalid one replaced, by the time of reception.
+            // RFC 9110 §6.6.1: a missing or invalid Date is replaced by the time of reception.
             var date: [UInt8] = []
             HTTPDate.write(facts.responseTime, into: &date)
             head.fields.append("Date", date.span)
@@ -34,17 +34,17 @@ package enum StoredFields {
         return head
     }
 
-    /// Appends status line and field lines, without Age and the last CRLF. What a 304 does without stands last, so that the rest
-    /// is one piece; lines of one name stay in their order.
-    /// - Parameter contentLength: replaces what the origin server said; `nil` while it is not known.
-    /// - Returns: where in the output the field lines stand that a 304 has too.
+    /// Appends status line and field lines, without Age and the last CRLF. Fields that a 304 omits come last, so that the others are
+    /// contiguous; lines of one name keep their order.
+    /// - Parameter contentLength: replaces the origin server's value; `nil` while it is unknown.
+    /// - Returns: the position in the output of the field lines that a 304 also has.
     static func writeHead(_ head: ResponseHead, contentLength: UInt64?, into output: inout [UInt8]) -> Extent {
         let fields = head.fields
         let hasEntityTag = fields.contains(.etag)
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
         let start = output.count
         for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            // Trailer fields need chunks, whose head is written for itself.
+            // Trailer fields require the chunked coding; that head is written separately.
             if line.known != .trailer { fields.write(line, into: &output) }
         }
         let shared = Extent(start..<output.count)
@@ -66,7 +66,7 @@ package enum StoredFields {
         output.append("\r\n")
     }
 
-    /// Whether this field is among those that are stored, where it is there.
+    /// Whether this field, if present, is stored.
     static func keep(_ field: KnownField, of fields: Fields, isTargeted: Bool) -> Bool {
         guard let line = fields.first(field) else { return true }
         return isStored(line, of: fields, HopByHop(of: fields), heedsQualifiers(of: fields, isTargeted: isTargeted))
@@ -76,14 +76,14 @@ package enum StoredFields {
         !isTargeted && QualifiedNames.areThere(in: fields)
     }
 
-    /// Fields that are specific to a client's proxy configuration are on the list of hop-by-hop ones.
+    /// The hop-by-hop list includes the fields that are specific to a client's proxy configuration.
     private static func isStored(
         _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsQualifiers: Bool
     ) -> Bool {
         line.known != .age && !hopByHop.contains(line, of: fields) && !(heedsQualifiers && isQualified(line, of: fields))
     }
 
-    /// Named by a qualified no-cache or private, so that a shared cache does not keep it.
+    /// Whether a qualified no-cache or private names the field: a shared cache must not store it.
     private static func isQualified(_ line: FieldLine, of fields: Fields) -> Bool {
         line.known != .cacheControl && QualifiedNames.contain(fields.name(of: line), in: fields)
     }

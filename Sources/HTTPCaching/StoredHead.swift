@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// The compact form of a stored head, or of trailers, as a BLOB.
+/// The compact encoding of a stored head, or of trailers, as a BLOB.
 ///
-/// Version (1 byte), status (2), count of the reason phrase (2), number of lines (2); for each line the counts of its name (2)
-/// and value (4); then the reason phrase and all names and values. Numbers in little endian. Decoding believes nothing.
+/// Version (1 byte), status (2), length of the reason phrase (2), number of lines (2); for each line the lengths of its name (2) and
+/// value (4); then the reason phrase and all names and values. Numbers are little endian. Decoding validates everything.
 package enum StoredHead {
     private static let encodingVersion: UInt8 = 1
     private static let prefixCount = 7
     private static let lineCount = 6
-    /// More lines, or a longer form, are taken as damage.
+    /// More lines, or a longer encoding, count as damage.
     package static let lineLimit = 1024
     package static let encodedCountLimit = 1 << 20
 
-    /// Whether a head of these fields can be decoded again, a line of our own (Date) among them.
+    /// Whether a head with these fields, plus a Date line added by Larder, can be decoded again.
     package static func holds(_ fields: Fields, reasonCount: UInt32) -> Bool {
         guard fields.count < lineLimit, reasonCount <= UInt16.max else { return false }
         var count = prefixCount + (fields.count + 1) * lineCount + Int(reasonCount) + dateLength
@@ -23,7 +23,7 @@ package enum StoredHead {
         return count <= encodedCountLimit
     }
 
-    /// Trailers that could not be decoded again are left out, as every recipient may leave out any (RFC 9110 §6.5.1).
+    /// The trailers, or none if they could not be decoded again: any recipient may discard trailers (RFC 9110 §6.5.1).
     package static func held(_ trailers: Fields) -> Fields { holds(trailers, reasonCount: 0) ? trailers : Fields() }
 
     private static let dateLength = 64
@@ -36,7 +36,7 @@ package enum StoredHead {
         encode(trailers, status: Status(0), reason: trailers.span(of: .empty), into: &output)
     }
 
-    /// `nil` for bytes that do not hold a whole, well-formed head.
+    /// `nil` unless the bytes are a complete, well-formed head.
     package static func decode(_ bytes: Span<UInt8>) -> ResponseHead? {
         guard let head = decodeAny(bytes), (200...599).contains(head.status.code) else { return nil }
         return head
@@ -47,7 +47,7 @@ package enum StoredHead {
         return head.fields
     }
 
-    /// Where the first value of a field stands in an encoded head; `nil` where it has none. Decodes nothing else.
+    /// The position of a field's first value in an encoded head; `nil` if the field is absent. Decodes nothing else.
     package static func firstValue(of field: KnownField, in bytes: Span<UInt8>) -> Range<Int>? {
         guard bytes.count >= prefixCount else { return nil }
         let count = Int(bytes.littleEndian(at: 5) as UInt16)

@@ -9,23 +9,23 @@ package final class StoredResponse: Sendable {
     package let facts: ReuseFacts
     /// Status line and fields as stored: without hop-by-hop fields, Age and those of §3.1; always with Date.
     package let head: ResponseHead
-    /// Status line and field lines as they are delivered with a 200, with Content-Length, without Age and the last CRLF.
+    /// Status line and field lines as sent with a 200: with Content-Length, without Age and the last CRLF.
     package let preparedHead: [UInt8]
-    /// Where in it stand the field lines of a 304.
+    /// The position in `preparedHead` of the field lines for a 304.
     let notModifiedLines: Extent
-    /// Where in `head` stands its entity tag; empty where it has none that may be believed.
+    /// The position of the entity tag in `head`; empty if it has no valid one.
     let entityTag: Extent
-    /// When the request that brought it was sent.
+    /// When the request that fetched it was sent.
     package let requestTime: Timestamp
     package let body: StoredBody
-    /// Kept apart from the header fields (§3.1).
+    /// Stored separately from the header fields (§3.1).
     package let trailers: Fields
-    /// Names that rules gave it, by which it can be listed and purged.
+    /// Tags from rules, for listing and purging.
     package let tags: [String]
-    /// By what its server was judged; `nil` without TLS, and where it was too much to be kept.
+    /// The recorded certificate chain of its server; `nil` without TLS, or if it was too large to keep.
     package let chain: RecordedChain?
     package let row: StoredRowID
-    /// How many variants of its key there may be once it is stored. Not stored itself.
+    /// The maximum number of variants of its key once it is stored. Not stored itself.
     package let variantLimit: Int
 
     /// - Parameters:
@@ -50,13 +50,13 @@ package final class StoredResponse: Sendable {
         let hasEntityTag = !facts.flags.isDisjoint(with: [.strongETag, .weakETag])
         entityTag = hasEntityTag ? head.fields.first(.etag)?.value ?? .empty : .empty
         var prepared: [UInt8] = []
-        // Separators, the status line, and the length.
+        // Capacity for separators, the status line, and the length.
         prepared.reserveCapacity(head.fields.bytes.count + 4 * head.fields.count + 64)
         notModifiedLines = StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
         preparedHead = prepared
     }
 
-    /// Whether these bytes are its entity tag, and that may be believed.
+    /// Whether these bytes equal its valid entity tag.
     func isEntityTag(_ octets: Span<UInt8>) -> Bool {
         if entityTag.isEmpty { return false }
         let bytes = head.fields.bytes
@@ -82,7 +82,7 @@ package final class StoredResponse: Sendable {
 
     package var responseTime: Timestamp { facts.responseTime }
 
-    /// The same response with its body or row elsewhere. The body's length must be the same.
+    /// The same response with its body or row moved. The body's length must be the same.
     package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
         precondition(body.length == self.body.length, "A body that moves keeps its length")
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
@@ -95,12 +95,12 @@ package final class StoredResponse: Sendable {
             trailers: trailers, tags: tags, chain: chain, row: row, variantLimit: variantLimit)
     }
 
-    /// The same response, stale from now on.
+    /// The same response, marked as stale.
     package func madeStale(at now: Timestamp) -> StoredResponse {
         StoredResponse(self, facts: facts.madeStale(at: now), chain: chain, body: body, row: row)
     }
 
-    /// The same response, vouched for by a server that a trust policy with this mark has accepted by this chain.
+    /// The same response, confirmed by a server that the trust policy with this mark accepted with this chain.
     package func withTrust(policyMark mark: UInt64, chain: RecordedChain?) -> StoredResponse {
         if facts.trust == mark, chain === self.chain { return self }
         var facts = facts
@@ -108,7 +108,7 @@ package final class StoredResponse: Sendable {
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
-    /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).
+    /// Whether it comes before the other among responses with one key (RFC 9111 §4: most recent by Date).
     package func isNewer(than other: StoredResponse) -> Bool {
         facts.dateValue == other.facts.dateValue
             ? facts.responseTime > other.facts.responseTime : facts.dateValue > other.facts.dateValue

@@ -1,17 +1,17 @@
 import HTTPMessage
 import RawStructuredFieldValues
 
-/// The targeted fields that are obeyed here in place of Cache-Control and Expires, most applicable first (RFC 9213 §2.2).
+/// The targeted fields that replace Cache-Control and Expires, most applicable first (RFC 9213 §2.2).
 public struct TargetedCacheControl: Equatable, Sendable {
     private let names: [[UInt8]]
 
-    /// - Parameter names: field names, compared without regard to case.
+    /// - Parameter names: field names, compared case-insensitively.
     public init(_ names: [String]) { self.names = names.map { Array($0.utf8) } }
 
-    /// Cache-Control alone is obeyed.
+    /// Only Cache-Control is used.
     public static let none = TargetedCacheControl([])
 
-    /// The directives of the first field on the list that is valid and not empty; `nil` where there is none.
+    /// The directives of the first listed field that is valid and not empty; `nil` if there is none.
     func directives(of fields: Fields) -> ResponseDirectives? {
         for name in names {
             if let directives = Self.directives(ofField: name, in: fields) { return directives }
@@ -29,7 +29,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
             index = fields.index(ofName: name.span, from: found + 1)
         }
         var parser = StructuredFieldValueParser(value)
-        // What is thrown tells only that the field does not parse.
+        // The error says only that the field does not parse.
         guard let members = try? parser.parseDictionaryFieldValue(), !members.isEmpty else { return nil }
         var directives = ResponseDirectives()
         directives.isTargeted = true
@@ -41,7 +41,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
     }
 }
 
-/// What a member of a targeted field says, as far as directives have such arguments (RFC 9213 §2.1).
+/// The argument of a targeted field's member, as far as directives use it (RFC 9213 §2.1).
 enum TargetedArgument {
     case isTrue, isFalse
     case seconds(Int64)
@@ -59,8 +59,8 @@ enum TargetedArgument {
 }
 
 extension ResponseDirectives {
-    /// What forbids or restricts holds whatever its argument; what permits, only as it is defined (RFC 9213 §2.1: values of other
-    /// types are not consumed). Field names in `private` and `no-cache` are not told apart: the whole directive is meant.
+    /// Directives that forbid or restrict apply whatever their argument; those that permit apply only as defined (RFC 9213 §2.1: values
+    /// of other types are ignored). `private` and `no-cache` with field names count as unqualified.
     fileprivate mutating func note(_ directive: CacheDirective, _ argument: TargetedArgument) {
         if case .isFalse = argument { return }
         switch directive {

@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Request fields by which some origin servers choose another resource, host or method, and which stand in no key (T18).
+/// Request fields that some origin servers use to select another resource, host or method, and that are not part of the key (T18).
 ///
-/// A response to such a request is passed on and not stored, so that one client cannot prepare a response for others.
+/// A response to such a request is forwarded but not stored, so that one client cannot choose the response that others get.
 enum UnkeyedInput {
-    /// Whether such a field stands there that rules have not taken into the key.
+    /// Whether the request has such a field that no rule has added to the key.
     static func isPresent(in fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
         for line in fields.lines {
             let name = fields.name(of: line)
@@ -29,11 +29,11 @@ enum UnkeyedInput {
     private static let names: [StaticString] = [
         "x-original-url", "x-original-uri", "x-original-host", "x-rewrite-url", "x-host", "x-real-host", "x-backend-host",
         "x-scheme", "x-http-host-override", "x-http-method-override", "x-http-method", "x-method-override",
-        // Next.js: which of its own requests this is, and the path to route it by.
+        // Next.js: whether this is one of its own requests, and the path to route it by.
         "x-middleware-subrequest", "x-invoke-path", "x-nextjs-data",
     ]
 
-    /// Without regard to case, and with `_` for `-`: CGI and WSGI give both names to the program as one.
+    /// Case-insensitive, with `_` equal to `-`: CGI and WSGI give both names to the program as one.
     private static func begins(_ name: Span<UInt8>, with expected: StaticString) -> Bool {
         guard name.count >= expected.utf8CodeUnitCount else { return false }
         for index in 0..<expected.utf8CodeUnitCount {

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// What a client's own preconditions make of a response that is served from the store.
+/// The result of evaluating a client's own preconditions against a response that is served from the store.
 package enum ConditionOutcome: Equatable, Sendable {
-    /// No precondition that a cache evaluates, or one that holds: the stored response as it is.
+    /// No precondition that a cache evaluates, or one that is true: send the stored response.
     case full
     /// 304.
     case notModified
@@ -12,10 +12,10 @@ package enum ConditionOutcome: Equatable, Sendable {
 package enum Validation {
     // MARK: To the origin server
 
-    /// Puts the stored response's validators in place of the client's If-None-Match and If-Modified-Since.
+    /// Replaces the client's If-None-Match and If-Modified-Since with the stored response's validators.
     ///
-    /// The client's own are replaced, not joined (§4.3.2 MAY): a 304 then speaks of the stored response alone, and the
-    /// client's preconditions are evaluated against the result.
+    /// They are replaced, not combined (§4.3.2 MAY): a 304 then applies to the stored response only, and the client's preconditions are
+    /// evaluated against the result.
     package static func addPreconditions(of stored: StoredResponse, to fields: inout Fields) {
         fields.remove(.ifNoneMatch)
         fields.remove(.ifModifiedSince)
@@ -26,7 +26,7 @@ package enum Validation {
         }
     }
 
-    /// For `CachePolicy.reloadAll`: asks the caches on the way not to answer by themselves (RFC 9111 §5.2.1.4).
+    /// For `CachePolicy.reloadAll`: asks caches along the path not to respond from their store (RFC 9111 §5.2.1.4).
     ///
     /// Without Pragma, which §5.4 deprecates.
     package static func addReload(to fields: inout Fields) {
@@ -37,8 +37,8 @@ package enum Validation {
 
     /// Evaluates If-None-Match, else If-Modified-Since, against the selected response (RFC 9110 §13.2.2, steps 3 and 4).
     ///
-    /// If-Match and If-Unmodified-Since are the origin server's (`RequestDirectives.Flags.originCondition`), and only a
-    /// stored 200 is a representation to compare with (RFC 9111 §4.3.2).
+    /// Only the origin server evaluates If-Match and If-Unmodified-Since (`RequestDirectives.Flags.originCondition`). Only a stored 200
+    /// is a representation to compare with (RFC 9111 §4.3.2).
     package static func evaluate(
         _ request: RequestHead, directives: RequestDirectives, against stored: StoredResponse
     ) -> ConditionOutcome {
@@ -60,8 +60,8 @@ package enum Validation {
         }
     }
 
-    /// Whether a 304 does without the field (RFC 9110 §15.4.5): metadata of a representation that is not sent stays away;
-    /// Last-Modified too where there is an entity tag.
+    /// Whether a 304 omits the field (RFC 9110 §15.4.5): the metadata of a representation that is not sent, and Last-Modified if there
+    /// is an entity tag.
     package static func isLeftOutOfNotModified(_ field: KnownField, hasEntityTag: Bool) -> Bool {
         switch field {
         case .contentLength, .contentType, .contentEncoding, .contentRange: true
@@ -76,7 +76,7 @@ package enum Validation {
         while let found = index {
             let value = fields.value(of: fields.lines[found])
             index = fields.index(of: .ifNoneMatch, from: found + 1)
-            // Nearly always the client sends the tag that it was given and nothing else: a list of one.
+            // Nearly always the client sends back a single tag, the one it was given.
             if stored.isEntityTag(value) {
                 matches = true
                 continue
@@ -85,15 +85,16 @@ package enum Validation {
             switch EntityTag.findWeakly(head.span(of: stored.entityTag), inList: value) {
             case .any, .matches: matches = true
             case .doesNotMatch: break
-            // What cannot be read matches nothing: the client gets the whole.
+            // An invalid value matches nothing: the client gets the full response.
             case .invalid: return false
             }
         }
         return matches
     }
 
-    /// Whether If-Modified-Since, where it counts, is false of a response that is not stored: of its Last-Modified (RFC 9110 §13.1.3).
-    /// - Parameter now: by which a date of two digits is read.
+    /// Whether If-Modified-Since, if it applies, is false for a response that is not stored, judging by its Last-Modified (RFC 9110
+    /// §13.1.3).
+    /// - Parameter now: needed to interpret dates with a two-digit year.
     package static func isUnmodified(_ response: Fields, for request: Fields, at now: Timestamp) -> Bool {
         guard !request.contains(.ifNoneMatch), request.lineCount(of: .ifModifiedSince) == 1,
             let since = request.date(of: .ifModifiedSince, at: now), let modified = response.date(of: .lastModified, at: now)
@@ -101,7 +102,7 @@ package enum Validation {
         return modified <= since
     }
 
-    /// Without Last-Modified the response's Date stands in (RFC 9111 §4.3.2).
+    /// Without Last-Modified, the response's Date is used (RFC 9111 §4.3.2).
     private static func ifModifiedSinceIsFalse(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
         guard fields.lineCount(of: .ifModifiedSince) == 1, let line = fields.first(.ifModifiedSince),
             let since = HTTPDate.parse(fields.value(of: line), now: facts.responseTime)

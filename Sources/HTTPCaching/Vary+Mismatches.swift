@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension Vary {
-    /// The nominated fields that keep a stored response from being selected, in lower case (RFC 9111 §4.1). Names only: their
-    /// values may be a client's secrets. What rules have put into the key stands among them under its name there.
+    /// The names of the nominated fields that keep a stored response from being selected, in lower case (RFC 9111 §4.1). Names only:
+    /// their values may be a client's secrets. Entries that rules added to the key are included under their names in the form.
     package static func mismatches(
         of canonicalForm: [UInt8], with fields: Fields, _ secondary: SecondaryKey = .none
     ) -> [String] {
@@ -13,7 +13,7 @@ extension Vary {
             guard nameEnd + 2 <= canonicalForm.count else { return names }
             let count = Int(canonicalForm[nameEnd]) | Int(canonicalForm[nameEnd + 1]) << 8
             let end = min(canonicalForm.count, nameEnd + 2 + (count == 65_535 ? 0 : count))
-            // Each name's part of the form is a form of its own.
+            // The part for each name is itself a canonical form.
             let name = canonicalForm.span.extracting(index + 1..<nameEnd)
             let isSame =
                 secondary.octets(under: name).map { $0 == Array(canonicalForm[min(nameEnd + 2, end)..<end]) }

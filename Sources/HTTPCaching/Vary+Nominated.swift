@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension Vary {
-    /// What a canonical form tells of the request that brought its response: a name in lower case and the value, `nil` for a field that was absent.
-    /// What rules added to the key is among them, under names that the response's Vary does not have.
-    /// - Returns: `nil` for a form that is damaged.
+    /// The request fields in a canonical form: each name in lower case and its value, `nil` for a field that was absent. Entries that
+    /// rules added to the key are included, under names that the response's Vary does not have.
+    /// - Returns: `nil` for a damaged form.
     package static func nominated(in canonicalForm: [UInt8]) -> [(name: [UInt8], value: [UInt8]?)]? {
         var lines: [(name: [UInt8], value: [UInt8]?)] = []
         let form = canonicalForm.span

@@ -1,28 +1,29 @@
 import HTTPMessage
 
-/// Selecting among the responses stored under one key by the request fields that they nominate (RFC 9111 §4.1).
+/// Selects among the responses stored under one key by the request fields that they nominate (RFC 9111 §4.1).
 ///
-/// With a stored response stands the canonical form of the nominated fields of the request that brought it. For each name, in
-/// lower case, sorted and without repetition, it holds the name's count (1 byte), the name, the value's count (2 bytes, little
-/// endian; 65,535 where the field is absent), and the value. Values are normalised as far as the section allows for any field:
-/// lines of one name are combined with a comma and a space, and blanks around the value go. Around the commas of the few fields
-/// known to be lists there is then one space, behind; content codings and language tags, which are compared without regard to
-/// case (RFC 9110 §8.4.1, RFC 4647 §2), stand in lower case.
-/// What rules add to the key (`SecondaryKey`) stands among them.
+/// Each stored response has the canonical form of the nominated fields of the request that fetched it. For each name, in lower case,
+/// sorted and without duplicates, it holds the name's length (1 byte), the name, the value's length (2 bytes, little endian; 65,535 if
+/// the field is absent), and the value.
+///
+/// Values are normalized as far as the section allows for any field: lines of one name are combined with a comma and a space, and
+/// blanks around the value are removed. For a few fields known to be lists, each comma is followed by exactly one space. Content
+/// codings and language tags, which compare case-insensitively (RFC 9110 §8.4.1, RFC 4647 §2), are in lower case. The form includes
+/// what rules add to the key (`SecondaryKey`).
 package enum Vary {
-    /// More nominated names, or a longer canonical form, are not stored.
+    /// A response with more nominated names, or a longer canonical form, is not stored.
     package static let nameLimit = 32
     package static let canonicalFormLimit = 16 * 1024
-    /// How many variants of one key are kept where no rule says another number.
+    /// The maximum number of variants of one key, unless a rule sets another.
     package static let variantLimit = 32
     private static let nameCountLimit = 255
     static let absent = 65_535
 
     // MARK: Selecting
 
-    /// The place of the response to use among those whose nominated fields match the request: the newest that has Vary, else the newest
-    /// (§4.1: a default response that omits Vary does not displace more preferable ones). `nil` where none matches.
-    /// - Parameter responses: those stored under the same key, newest first.
+    /// The index of the response to use: of those whose nominated fields match the request, the newest with Vary, else the newest
+    /// (§4.1: a default response that omits Vary does not displace more preferable ones). `nil` if none matches.
+    /// - Parameter responses: the responses stored under the same key, newest first.
     package static func select(
         among responses: [StoredResponse], for request: RequestHead, _ secondary: SecondaryKey = .none
     ) -> Int? {
@@ -50,7 +51,7 @@ package enum Vary {
         return 0
     }
 
-    /// As each form says, field by field.
+    /// Compares with each form, field by field.
     private static func selectOneByOne(among responses: [StoredResponse], _ fields: Fields, _ secondary: SecondaryKey) -> Int? {
         var withoutVary: Int?
         for index in 0..<responses.count where matches(responses[index].nominatedFields, fields, secondary) {
@@ -60,8 +61,8 @@ package enum Vary {
         return withoutVary
     }
 
-    /// Whether the request's fields have the values that the canonical form tells, and the form tells of all that the secondary key
-    /// asks for. A form that is damaged never matches.
+    /// Whether the request's fields have the values in the canonical form, and the form has everything that the secondary key requires.
+    /// A damaged form never matches.
     package static func matches(_ canonicalForm: [UInt8], _ fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
         if canonicalForm.isEmpty { return secondary.isEmpty }
         var missingCount = secondary.count
@@ -94,7 +95,7 @@ package enum Vary {
         let known = KnownField(name)
         guard let first = next(known, name, in: fields, from: 0) else { return expected == nil }
         guard let expected else { return false }
-        // Nearly always there is one line, letter for letter the same.
+        // Nearly always there is one line, byte for byte the same.
         let value = fields.value(of: fields.lines[first])
         let isSameLine =
             isFolded(known)
@@ -109,7 +110,7 @@ package enum Vary {
 
     enum Check { case valid, any, invalid }
 
-    /// Whether what the response nominates of this request can be stored; allocates nothing.
+    /// Whether the response's Vary can be stored for this request; does not allocate.
     static func check(_ fields: Fields, request: Fields, _ secondary: SecondaryKey = .none) -> Check {
         var nameCount = 0
         var formCount = 0
@@ -135,7 +136,7 @@ package enum Vary {
         return .valid
     }
 
-    /// No canonical value is longer: each comma of a list may gain a space, and each line a comma and a space.
+    /// The maximum length of the canonical value: each comma of a list may gain a space, and each line a comma and a space.
     private static func greatestCount(ofValue name: Span<UInt8>, in fields: Fields) -> Int {
         let known = KnownField(name)
         var count = 0
@@ -152,8 +153,8 @@ package enum Vary {
         return true
     }
 
-    /// The canonical form for what the response nominates of the request; empty where it does not vary, and `nil` where `check`
-    /// has an objection.
+    /// The canonical form of the request fields that the response nominates; empty if it does not vary, and `nil` unless `check` gives
+    /// `.valid`.
     package static func nominatedFields(
         for response: ResponseHead, request: RequestHead, _ secondary: SecondaryKey = .none
     ) -> [UInt8]? {
@@ -201,7 +202,7 @@ package enum Vary {
 
     // MARK: The canonical value
 
-    /// Puts the canonical value of a field out byte by byte, until the sink has had enough. No allocation of its own.
+    /// Writes the canonical value of a field byte by byte, until the sink stops it. Does not allocate.
     static func writeCanonicalValue(
         of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int,
         to sink: inout some CanonicalValueSink & ~Copyable
@@ -225,7 +226,7 @@ package enum Vary {
         var index = 0
         while index < value.count {
             let byte = value[index]
-            // Neither blank, quote, comma nor backslash: stands for itself, within quotes and without.
+            // Neither blank, quote, comma nor backslash: copied, within quotes and without.
             if byte > ASCII.comma, byte != ASCII.backslash {
                 guard sink.put(isFolded ? ASCII.lowercased(byte) : byte) else { return false }
                 index += 1
@@ -245,7 +246,7 @@ package enum Vary {
                 index = endOfBlanks(value, from: index + 1)
                 continue
             }
-            // A run of blanks is looked at once, however long it is.
+            // A run of blanks is scanned only once, however long it is.
             let end = isLoose ? endOfBlanks(value, from: index) : index
             if end > index, isComma(value, at: end) {
                 index = end
@@ -289,16 +290,16 @@ package enum Vary {
 }
 
 extension StoredResponse {
-    /// Asked of the response itself, so that it need not be retained for it.
+    /// A method of the response, so that the response need not be retained for the call.
     fileprivate func isSelected(by requested: borrowing RequestedVariant, _ fields: Fields, _ secondary: SecondaryKey) -> Bool {
         let form = nominatedFields
         return requested.isThat(of: form.span) ?? Vary.matches(form, fields, secondary)
     }
 }
 
-/// Where the bytes of a canonical value go: into a new form, or against a stored one.
+/// Where the bytes of a canonical value go: into a new form, or into a comparison with a stored one.
 protocol CanonicalValueSink: ~Copyable {
-    /// `false` ends the writing.
+    /// Returns `false` to stop the writing.
     mutating func put(_ byte: UInt8) -> Bool
 }
 
@@ -309,7 +310,7 @@ extension Array<UInt8>: CanonicalValueSink {
     }
 }
 
-/// Compares byte by byte with a stored value, so that matching allocates nothing.
+/// Compares byte by byte with a stored value; matching does not allocate.
 struct CanonicalValueComparison: CanonicalValueSink {
     private let expected: [UInt8]
     private let end: Int
