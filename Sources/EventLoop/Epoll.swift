@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The kernel's way of waiting. Nothing outside this file knows that it is epoll.
+/// Waits for events with epoll. Nothing outside this file depends on epoll.
 struct Epoll: ~Copyable {
     private let descriptor: Int32
     private let events: UnsafeMutablePointer<epoll_event>
@@ -28,11 +28,11 @@ struct Epoll: ~Copyable {
     }
 
     func remove(_ target: Int32) {
-        // The descriptor may have been closed by a library that owns it; the kernel has then removed it already.
+        // A library may already have closed the descriptor it owns; the kernel has then removed it.
         _ = larder_epoll_remove(descriptor, target)
     }
 
-    /// Waits for events and returns how many there are; -1 waits without end. A signal ends the wait with none.
+    /// Waits for events and returns their number; -1 waits without limit. A signal ends the wait with 0 events.
     func wait(milliseconds: Int32) -> Int {
         let count = epoll_wait(descriptor, events, Self.batchLimit, milliseconds)
         if count >= 0 { return Int(count) }

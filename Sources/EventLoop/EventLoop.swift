@@ -1,25 +1,25 @@
 import CLinux
 import Glibc
 
-/// Called once at the end of the batch in which it asked for it: the place to flush what the batch has gathered.
+/// Called once, at the end of the batch in which it was registered with `atEndOfBatch`, to flush what the batch has collected.
 package protocol BatchHandler: AnyObject {
     func batchEnded()
 }
 
-/// One thread's wait for descriptors, deadlines and messages.
+/// Waits for descriptors, deadlines and messages on one thread.
 ///
-/// Confined to the thread that calls `run`: made before, used there, and let go after. Other threads hold a `LoopHandle`.
-/// Its state is not checked for exclusive access at run time, which would cost a hundred instructions for each use: one thread
-/// has it, and no handler is called or let go while a table is being changed.
+/// Confined to the thread that calls `run`: created before it, used there, and released after it. Other threads use a `LoopHandle`. Its
+/// state is not checked for exclusive access at run time, which would cost a hundred instructions per use: only one thread uses it, and
+/// no handler is called or released while a table changes.
 ///
-/// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end. Of newcomers
-/// a turn reports a few, behind everybody else and in their order: however many come at once, who is served already waits for no longer
-/// than those take.
+/// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A turn
+/// reports only a few newcomers, in order of arrival and after all other descriptors: however many arrive at once, existing connections
+/// wait no longer than those few take.
 package final class EventLoop {
     private let epoll: Epoll
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
-    /// Those that are ready, by token.
+    /// The tokens of ready newcomers.
     @exclusivity(unchecked) private var newcomers = WaitingQueue<UInt64>()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
@@ -33,12 +33,12 @@ package final class EventLoop {
     private var clockAdvance = MonotonicTime(nanoseconds: 0)
     private var wallClockAdvance: Int64 = 0
 
-    /// What is served on this loop, for messages from other threads that concern it.
+    /// The server that runs on this loop, for messages from other threads that concern it.
     package var owner: AnyObject?
 
-    /// The time at which the batch at hand began.
+    /// The time at which the current batch began.
     package var now: MonotonicTime { batchTime }
-    /// How many batches there have been.
+    /// The number of batches so far.
     @exclusivity(unchecked) package private(set) var batchCount: UInt64 = 0
 
     package init() throws(SystemError) {
@@ -60,7 +60,7 @@ package final class EventLoop {
         return cachedWallClock
     }
 
-    /// Apart from what asks for it, which then needs no room for the time.
+    /// Not inlined, so that callers need no stack space for the time.
     @inline(never)
     private func readWallClock() {
         var time = timespec()
@@ -68,7 +68,7 @@ package final class EventLoop {
         cachedWallClock = Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000 &+ wallClockAdvance
     }
 
-    /// Serves until `stop`.
+    /// Runs turns until `stop`.
     package func run() {
         isStopped = false
         while !isStopped { turn(waitingAtMost: -1) }
@@ -76,7 +76,7 @@ package final class EventLoop {
 
     package func stop() { isStopped = true }
 
-    /// One turn, waiting for at most so many milliseconds (-1: without end).
+    /// Runs one turn, waiting at most this many milliseconds (-1: without limit).
     package func turn(waitingAtMost limit: Int32) {
         let count = epoll.wait(milliseconds: timeout(limit))
         batchTime = clock()
@@ -86,7 +86,7 @@ package final class EventLoop {
         while index < count {
             let token = epoll.token(at: index)
             let descriptor = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
-            // A descriptor that left earlier in this batch, perhaps to come back as another connection, has a new generation.
+            // A descriptor that was removed earlier in this batch, and perhaps reused for another connection, has a new generation.
             if slots[descriptor].generation == UInt32(truncatingIfNeeded: token >> 32), let handler = slots[descriptor].handler {
                 if slots[descriptor].isNewcomer {
                     wait(for: token, descriptor, epoll.ready(at: index))
@@ -103,7 +103,7 @@ package final class EventLoop {
 
     // MARK: Newcomers
 
-    /// How many newcomers are heard in a turn.
+    /// The maximum number of newcomers reported in a turn.
     private static let newcomersInTurn = 4
 
     @inline(never)
@@ -123,13 +123,13 @@ package final class EventLoop {
             slots[descriptor].awaited = ReadyEvents()
             handler.ready(slots[descriptor].interest.contains(.peerClose) ? events : events.subtracting(.peerClosed))
             left -= 1
-            // The end stands behind what was read: no other event tells of it.
+            // The end may come after data that was already reported: no other event reports it.
             let registration = Registration(descriptor: Int32(descriptor), generation: UInt32(truncatingIfNeeded: token >> 32))
             if events.contains(.peerClosed), slots[descriptor].generation == registration.generation { admit(registration) }
         }
     }
 
-    /// Has one that came as a newcomer reported as the others are from now on: at once, and for as long as it is ready.
+    /// Ends a registration's state as a newcomer: from now on it is reported at once, and as long as it is ready.
     package func admit(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -140,9 +140,10 @@ package final class EventLoop {
 
     // MARK: Descriptors
 
-    /// Watches a descriptor, which stays the caller's to close (after `deregister`).
+    /// Watches a descriptor. The caller still owns it and closes it after `deregister`.
     ///
-    /// - Parameter isNewcomer: others go first, and it is edge-triggered, until `admit`: whoever hears of it takes all there is, or admits it.
+    /// - Parameter isNewcomer: report it after all others, and edge-triggered, until `admit`. Its handler must read all available data
+    ///   or admit it.
     package func register(
         _ descriptor: Int32, _ interest: Interest, handler: any EventHandler, isNewcomer: Bool = false
     ) throws(SystemError) -> Registration {
@@ -158,7 +159,7 @@ package final class EventLoop {
         return registration
     }
 
-    /// Changes what is waited for; asks the kernel only when that differs from before.
+    /// Changes the interest; calls the kernel only if it differs.
     package func modify(_ registration: Registration, _ interest: Interest) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -168,14 +169,14 @@ package final class EventLoop {
         epoll.modify(registration.descriptor, watched, token: Self.token(of: registration))
     }
 
-    /// Gives the descriptor to another handler (a connection upgraded, or taken from a pool).
+    /// Assigns the descriptor to another handler (for a connection that was upgraded or taken from a pool).
     package func setHandler(_ handler: any EventHandler, of registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
         exchangeHandler(of: index, for: handler)
     }
 
-    /// Ends the watch and lets the handler go. Events of this batch that are still to come are dropped.
+    /// Stops watching and releases the handler. Pending events of this batch are dropped.
     package func deregister(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -184,7 +185,7 @@ package final class EventLoop {
         exchangeHandler(of: index, for: nil)
     }
 
-    /// Ends the watch and closes the descriptor, which must have no duplicate: the kernel then ends its own watch unasked.
+    /// Stops watching and closes the descriptor, which must have no duplicate: the kernel then removes its own watch.
     package func close(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -194,13 +195,13 @@ package final class EventLoop {
     }
 
     private func exchangeHandler(of index: Int, for handler: (any EventHandler)?) {
-        // The former handler is let go here and not inside of the table, to which its end may come back.
+        // The former handler is released here, outside the table: its deinit may use the table.
         let former = slots[index].handler
         slots[index].handler = handler
         withExtendedLifetime(former) {}
     }
 
-    /// How many descriptors are watched, the loop's own mailbox not counted. For tests and statistics.
+    /// The number of watched descriptors, without the loop's own mailbox. For tests and statistics.
     package var registrationCount: Int { slots.count { $0.handler != nil } - 1 }
 
     // MARK: Timers
@@ -208,12 +209,12 @@ package final class EventLoop {
     package func makeTimer(_ handler: any TimerHandler) -> TimerID { timers.make(handler) }
 
     package func removeTimer(_ timer: TimerID) {
-        // The handler is let go here and not inside of the queue, to which its end may come back.
+        // The handler is released here, outside the queue: its deinit may use the queue.
         let handler = timers.remove(timer)
         withExtendedLifetime(handler) {}
     }
 
-    /// Sets or moves a deadline. Moving it later costs a store.
+    /// Sets or moves a deadline. Moving it later costs one store.
     package func setTimer(_ timer: TimerID, at deadline: MonotonicTime) {
         timers.set(timer, at: deadline)
     }
@@ -226,10 +227,10 @@ package final class EventLoop {
 
     package var timerCount: Int { timers.count }
 
-    /// Moves this loop's clock ahead, for tests of deadlines: from the next turn on, that much more time has passed.
+    /// Moves this loop's clock ahead, for tests of deadlines. Takes effect with the next turn.
     package func advanceClock(milliseconds: Int) { clockAdvance = clockAdvance.advanced(milliseconds: milliseconds) }
 
-    /// Moves this loop's wall clock ahead, for tests of ages: from now on, that much more time has passed.
+    /// Moves this loop's wall clock ahead, for tests of ages. Takes effect at once.
     package func advanceWallClock(milliseconds: Int64) {
         wallClockAdvance += milliseconds
         cachedWallClock = 0
@@ -241,12 +242,12 @@ package final class EventLoop {
 
     // MARK: Work at the end of the batch
 
-    /// Calls the handler once at the end of the batch at hand (or of the next one, when that end is under way).
+    /// Calls the handler once at the end of the current batch (or of the next one, if handlers are already being called).
     package func atEndOfBatch(_ handler: any BatchHandler) { putOff.append(handler) }
 
     // MARK: Replies
 
-    /// A way back to this loop for one answer. `handler` runs on the loop.
+    /// Creates a reply that brings one value back to this loop. `handler` runs on the loop.
     package func reply<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> Reply<Value> {
         let number = nextReplyNumber
         nextReplyNumber += 1
@@ -254,10 +255,10 @@ package final class EventLoop {
         return Reply(mailbox: mailbox, number: number)
     }
 
-    /// Lets the handler go; an answer that still comes is dropped.
+    /// Releases the handler; a value that arrives later is dropped.
     package func forget<Value: Sendable>(_ reply: Reply<Value>) { pendingReplies[reply.number] = nil }
 
-    /// Whoever waited for answers is gone: what still comes is dropped.
+    /// Releases all handlers of replies and ports; values that arrive later are dropped.
     package func forgetReplies() { pendingReplies = [:] }
 
     func deliver<Value: Sendable>(_ value: Value, to number: UInt64) {
@@ -267,7 +268,7 @@ package final class EventLoop {
 
     // MARK: Ports
 
-    /// Opens a way to this loop for many messages. `handler` runs on the loop, and is kept until `close`.
+    /// Opens a port to this loop for any number of messages. `handler` runs on the loop, and is kept until `close`.
     package func port<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> Port<Value> {
         let number = nextReplyNumber
         nextReplyNumber += 1
@@ -301,7 +302,7 @@ package final class EventLoop {
     }
 
     private func reportDueTimers() {
-        // As many at most as there are timers: a handler that sets a deadline already passed must not hold the loop.
+        // At most as many as there are timers: a handler that sets a deadline in the past must not block the loop.
         var left = timers.count
         while left > 0, let due = timers.takeDue(at: now) {
             due.handler.deadlinePassed(due.id)
@@ -325,11 +326,11 @@ private struct DescriptorSlot {
     var generation: UInt32 = 0
     var interest = Interest()
     var isNewcomer = false
-    /// What a newcomer that waits for its turn is ready for.
+    /// The pending events of a newcomer that has not been reported yet.
     var awaited = ReadyEvents()
 }
 
-/// Passes the mailbox's wake-up on to the loop, which owns it.
+/// Forwards the mailbox's wake-up to the loop, which owns it.
 private final class MailboxHandler: EventHandler {
     private unowned let loop: EventLoop
     init(_ loop: EventLoop) { self.loop = loop }

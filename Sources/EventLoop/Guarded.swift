@@ -1,11 +1,10 @@
 import CLinux
 import Synchronization
 
-/// A value behind a lock, for short sections that call nothing outside.
+/// A value protected by a lock, for short sections that call no code outside.
 ///
-/// The one place where `Mutex` stands: ThreadSanitizer does not see into its library and would report every use, so that the
-/// sanitizer's build (`LARDER_SANITIZE=thread`) tells it what the lock orders. Inlined into the rooms above, so that it costs
-/// there what `Mutex` costs.
+/// The only use of `Mutex`: ThreadSanitizer does not see into its library and would report every use, so the sanitizer's build
+/// (`LARDER_SANITIZE=thread`) announces each lock and unlock. Inlined into other modules, so that it costs as much as `Mutex`.
 @frozen
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
@@ -30,7 +29,7 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
 }
 
 #if SANITIZE_THREAD
-    /// An address by which ThreadSanitizer knows a lock: the object's own.
+    /// A lock's identity for ThreadSanitizer: the address of this object.
     @usableFromInline
     final class LockIdentity: Sendable {
         @usableFromInline

@@ -1,12 +1,12 @@
-/// A loop as other threads may see it: a place to send messages to.
+/// A loop for use by other threads, which can post messages to it.
 package struct LoopHandle: Sendable {
     let mailbox: Mailbox
 
-    /// Runs `message` on the loop's thread, in the order of posting. Callable from any thread, the loop's own too.
-    /// - Returns: `false` when the loop has ended; the message is then dropped.
+    /// Runs `message` on the loop's thread, in the order of posting. Callable from any thread, including the loop's own.
+    /// - Returns: `false` if the loop has ended; the message is then dropped.
     @discardableResult
     package func post(_ message: @escaping @Sendable (EventLoop) -> Void) -> Bool { mailbox.post(message) }
 
-    /// Ends the loop's `run` after the batch at hand.
+    /// Ends the loop's `run` after the current batch.
     package func stop() { post { $0.stop() } }
 }

@@ -1,19 +1,19 @@
 import CLinux
 
-/// A thread that serves one loop.
+/// A thread that runs one loop.
 package final class LoopThread: Sendable {
     package let handle: LoopHandle
     private let thread: pthread_t
 
     package enum Place: Sendable {
-        /// Serves those who wait.
+        /// Serves clients.
         case first
-        /// Works for loops: whoever gives it work is not interrupted by it.
+        /// Does work for other loops. Waking it does not interrupt the thread that gives it work (SCHED_BATCH).
         case beside
     }
 
     /// Starts the thread. `setUp` runs on it before the loop does.
-    /// - Parameter name: At most 15 bytes are kept, for the debugger.
+    /// - Parameter name: for the debugger; at most 15 bytes are kept.
     package init(
         name: String, _ place: Place = .first, setUp: @escaping @Sendable (EventLoop) -> Void = { _ in }
     ) throws(SystemError) {
@@ -33,10 +33,10 @@ package final class LoopThread: Sendable {
     /// Waits until the loop has stopped. Call it once.
     package func join() { pthread_join(thread, nil) }
 
-    /// Waits until the loop has stopped, or so long. Call it once, and `join` not as well.
-    /// - Returns: whether it has stopped.
+    /// Waits until the loop has stopped, or until the time limit. Call it once, and do not also call `join()`.
+    /// - Returns: whether the loop has stopped.
     package func join(withinMilliseconds milliseconds: Int) -> Bool {
-        // The clock that ThreadSanitizer can follow; that somebody sets it meanwhile costs no more than time.
+        // The clock that ThreadSanitizer supports. If the clock is set meanwhile, the wait only takes longer or shorter.
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
@@ -48,7 +48,7 @@ package final class LoopThread: Sendable {
     }
 }
 
-/// What the new thread takes over.
+/// The arguments of the new thread.
 private final class LoopStart {
     let loop: EventLoop
     let place: LoopThread.Place
@@ -62,7 +62,7 @@ private final class LoopStart {
 
 private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    // Retained by `LoopThread.init`, which gives it away here.
+    // Retained by `LoopThread.init`, which passes ownership to this thread.
     let start = Unmanaged<LoopStart>.fromOpaque(argument).takeRetainedValue()
     if start.place == .beside { larder_interrupt_nobody() }
     start.setUp(start.loop)

@@ -10,7 +10,7 @@ final class Mailbox: Sendable {
         var isClosed = false
     }
 
-    /// An eventfd, to be watched for edges: each write is one, and nobody reads it.
+    /// An eventfd, watched edge-triggered: each write is an edge, and the counter is never read.
     let descriptor: Int32
     private let contents = Guarded(Contents())
 
@@ -23,7 +23,7 @@ final class Mailbox: Sendable {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// - Returns: `false` when the loop has ended; the message is then dropped.
+    /// - Returns: `false` if the loop has ended; the message is then dropped.
     @discardableResult
     func post(_ message: @escaping Message) -> Bool {
         let (accepted, isFirst) = contents.withLock { contents in
@@ -36,7 +36,7 @@ final class Mailbox: Sendable {
     }
 
     func collect() -> [Message] {
-        // A message posted after this exchange finds the box empty and wakes the loop again.
+        // A message posted after this exchange finds an empty mailbox and wakes the loop again.
         contents.withLock { contents in
             let messages = contents.messages
             contents.messages = []
@@ -45,7 +45,7 @@ final class Mailbox: Sendable {
     }
 
     func close() {
-        // Messages may own things whose end takes other locks: they go after this one is open again.
+        // Messages may own objects whose deinit takes other locks: they are released after this lock.
         let dropped = contents.withLock { contents in
             contents.isClosed = true
             let messages = contents.messages
@@ -57,7 +57,7 @@ final class Mailbox: Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter is not read, and 2^64 bursts do not come.
+        // The counter is never read, and 2^64 bursts do not happen.
         _ = write(descriptor, &one, 8)
     }
 }

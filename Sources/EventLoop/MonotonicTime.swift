@@ -1,6 +1,6 @@
 import CLinux
 
-/// A moment on the clock that never goes back, in nanoseconds since some start.
+/// A time on the monotonic clock, in nanoseconds since an arbitrary start.
 @frozen
 @usableFromInline
 package struct MonotonicTime: Comparable, Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     @inlinable package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Stops at `never` rather than overflow.
+    /// Saturates at `never` instead of overflowing.
     @inlinable
     package func advanced(milliseconds: Int) -> MonotonicTime {
         guard milliseconds > 0 else { return self }
@@ -21,7 +21,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         return tooLong || tooLate ? .never : MonotonicTime(nanoseconds: sum)
     }
 
-    /// Whole milliseconds since `earlier`; zero where that is later.
+    /// Whole milliseconds since `earlier`; zero if `earlier` is later.
     @inlinable
     package func milliseconds(since earlier: MonotonicTime) -> Int {
         self > earlier ? Int((nanoseconds - earlier.nanoseconds) / 1_000_000) : 0

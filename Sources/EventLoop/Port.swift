@@ -1,6 +1,6 @@
-/// A way to a loop for any number of messages of one kind, until the loop closes it.
+/// Sends any number of messages of one type to a loop, until the loop closes it.
 ///
-/// Like `Reply`, but it stays open. The handler never leaves the loop.
+/// Like `Reply`, but it stays open. The handler stays on the loop.
 package struct Port<Value: Sendable>: Sendable {
     let mailbox: Mailbox
     let number: UInt64

@@ -1,4 +1,4 @@
-/// What a registration waits for. Level-triggered unless `edgeTriggered` is there.
+/// The events that a registration waits for. Level-triggered unless it contains `edgeTriggered`.
 @frozen
 @usableFromInline
 package struct Interest: OptionSet, Sendable {
@@ -7,15 +7,15 @@ package struct Interest: OptionSet, Sendable {
 
     @inlinable package static var read: Interest { Interest(rawValue: 1) }
     @inlinable package static var write: Interest { Interest(rawValue: 2) }
-    /// Reports a peer that has shut down its sending side, even where nothing is read.
+    /// Reports that the peer has shut down its sending side, even if nothing is read.
     @inlinable package static var peerClose: Interest { Interest(rawValue: 4) }
     @inlinable package static var edgeTriggered: Interest { Interest(rawValue: 8) }
 
-    /// The kernel tells of each event once; of what comes with its peer's end in the same one, too.
+    /// Edge-triggered, so the kernel reports each event once. Includes the peer's close, which may come in the same event as data.
     var ofNewcomer: Interest { contains(.read) ? union([.edgeTriggered, .peerClose]) : union(.edgeTriggered) }
 }
 
-/// What a descriptor is ready for. Errors and hang-ups are reported whatever the interest is.
+/// The events for which a descriptor is ready. Errors and hang-ups are reported whatever the interest is.
 @frozen
 @usableFromInline
 package struct ReadyEvents: OptionSet, Sendable {
@@ -28,21 +28,21 @@ package struct ReadyEvents: OptionSet, Sendable {
     @inlinable package static var hungUp: ReadyEvents { ReadyEvents(rawValue: 8) }
     @inlinable package static var failed: ReadyEvents { ReadyEvents(rawValue: 16) }
 
-    /// There is something to read, an end among that.
+    /// There is data to read, or the end of the input.
     @inlinable package var isReadable: Bool { rawValue & 5 != 0 }
-    /// Both directions are down: reported whatever the interest is.
+    /// Both directions are closed, or the connection failed; reported whatever the interest is.
     @inlinable package var isBroken: Bool { rawValue & 24 != 0 }
-    /// The peer sends no more, or is gone.
+    /// The peer has closed its sending side or the connection.
     @inlinable package var tellsOfEnd: Bool { rawValue & 28 != 0 }
     @inlinable package var isWritable: Bool { rawValue & 2 != 0 }
 }
 
-/// Hears that its descriptor is ready. The loop keeps the handler alive from `register` to `deregister`.
+/// Is called when its descriptor is ready. The loop keeps the handler alive from `register` to `deregister`.
 package protocol EventHandler: AnyObject {
     func ready(_ events: ReadyEvents)
 }
 
-/// One stay of a descriptor in a loop. A descriptor's number is used again after it was closed; its generation is not.
+/// One registration of a descriptor with a loop. A closed descriptor's number is reused; its generation is not.
 package struct Registration: Equatable, Sendable {
     package let descriptor: Int32
     let generation: UInt32

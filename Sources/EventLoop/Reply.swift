@@ -1,19 +1,20 @@
-/// The way back to a loop for one answer: sent from any thread, handled on the loop.
+/// Brings one value back to a loop: sent from any thread, handled on the loop.
 ///
-/// The handler never leaves the loop, so it may capture what is confined to it. A reply that is never sent keeps its handler
-/// until the loop ends or `EventLoop.forget` is called.
+/// The handler stays on the loop, so it may capture objects confined to it. If a reply is never sent, the loop keeps the handler until
+/// it ends or `EventLoop.forget` is called.
 package struct Reply<Value: Sendable>: Sendable {
     let mailbox: Mailbox
     let number: UInt64
 
-    /// Sends the answer. Only the first one reaches the handler, and none after `forget`.
+    /// Sends the value. Only the first one reaches the handler, and none after `forget`.
     package func send(_ value: Value) {
         let number = number
         mailbox.post { $0.deliver(value, to: number) }
     }
 }
 
-/// A handler waiting for its answer. Its type is known from its number, which only `Reply<Value>` holds.
+/// A handler that waits for its value. The number implies the type of the value, because only a `Reply<Value>` or `Port<Value>` holds
+/// it.
 class PendingReply {}
 
 final class PendingReplyOf<Value: Sendable>: PendingReply {

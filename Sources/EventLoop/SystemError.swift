@@ -1,8 +1,8 @@
 import Glibc
 
-/// A system call that failed where the caller can do something about it.
+/// A failed system call that the caller can handle.
 package struct SystemError: Error, Equatable, Sendable {
-    /// The call, for messages.
+    /// The name of the call, for messages.
     package let call: StaticString
     /// The value of `errno`.
     package let code: Int32
@@ -16,6 +16,6 @@ package struct SystemError: Error, Equatable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-    /// What failed and why, in the system's words.
+    /// The call, and the system's description of the error.
     package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

@@ -1,25 +1,25 @@
-/// Hears that its timer's deadline has passed. The loop keeps the handler alive from `makeTimer` to `removeTimer`.
+/// Is called when its timer's deadline has passed. The loop keeps the handler alive from `makeTimer` to `removeTimer`.
 package protocol TimerHandler: AnyObject {
     func deadlinePassed(_ timer: TimerID)
 }
 
-/// One timer of a loop, made once (for a connection, say) and set again and again.
+/// One timer of a loop, created once (for example for a connection) and set many times.
 package struct TimerID: Equatable, Sendable {
     let index: Int32
     let generation: UInt32
 }
 
-/// Timers that cost a store to set again.
+/// Timers that can be set again at the cost of one store.
 ///
-/// A binary heap orders timers by the moment at which each will be *looked at*. Moving a deadline later, which is what a
-/// connection does with every request, only writes the new deadline down: when the old moment comes the timer is looked
-/// at, found not yet due and put back. Only a deadline earlier than that moment moves the timer in the heap.
+/// A binary heap orders timers by the time at which each will be *checked*. Moving a deadline later, as a connection does with every
+/// request, only stores the new deadline. When the old time comes, the timer is checked, is not yet due, and is put back. Only a
+/// deadline earlier than that time moves the timer in the heap.
 struct TimerQueue: ~Copyable {
     private struct Timer {
         var handler: (any TimerHandler)?
         var deadline: MonotonicTime
         var generation: UInt32
-        /// The place in the heap, or -1.
+        /// The index in the heap, or -1.
         var position: Int32
     }
 
@@ -32,7 +32,7 @@ struct TimerQueue: ~Copyable {
     private var free: [Int32] = []
     private var heap: [Node] = []
 
-    /// When to look again, or `never`.
+    /// When to check next, or `never`.
     var nextMoment: MonotonicTime { heap.isEmpty ? .never : heap[0].moment }
     var count: Int { timers.count - free.count }
 
@@ -45,8 +45,8 @@ struct TimerQueue: ~Copyable {
         return TimerID(index: index, generation: timers[Int(index)].generation)
     }
 
-    /// Takes the timer out. Its deadline will not be reported any more.
-    /// - Returns: its handler, for the caller to let go.
+    /// Removes the timer. Its deadline is not reported any more.
+    /// - Returns: its handler, for the caller to release.
     mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.index)
         precondition(timers[index].generation == id.generation, "the timer was removed before")
@@ -75,7 +75,7 @@ struct TimerQueue: ~Copyable {
 
     func deadline(of id: TimerID) -> MonotonicTime { timers[Int(id.index)].deadline }
 
-    /// Takes the next timer whose deadline is at or before `now`, or `nil`. Its deadline is then unset.
+    /// Returns the next timer whose deadline is at or before `now`, or `nil`, and unsets its deadline.
     mutating func takeDue(at now: MonotonicTime) -> (handler: any TimerHandler, id: TimerID)? {
         while let node = heap.first, node.moment <= now {
             let index = Int(node.index)

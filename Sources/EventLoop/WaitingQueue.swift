@@ -1,10 +1,10 @@
-/// Those who wait for their turn, in the order in which they came, in storage that is used again.
+/// A first-in, first-out queue that reuses its storage.
 package struct WaitingQueue<Element> {
-    /// `nil` where its turn has been.
+    /// `nil` at the positions of removed elements.
     private var elements: [Element?] = []
     private var next = 0
 
-    /// So many places are kept when all turns have been.
+    /// The maximum capacity that an empty queue keeps.
     private static var keptPlaces: Int { 1024 }
 
     package init() {}
@@ -29,7 +29,7 @@ package struct WaitingQueue<Element> {
         return first
     }
 
-    /// Lets those go that wait no more.
+    /// Removes the elements that no longer wait.
     package mutating func removeAll(where hasLeft: (Element) -> Bool) {
         elements = elements[next...].filter { $0.map(hasLeft) == false }
         next = 0
