@@ -1,19 +1,20 @@
 import CLinux
 import Glibc
 
-/// A client's connection as bytes, both ways: a non-blocking socket, with TLS on it or none. On a listener that speaks TLS there may be two
-/// sessions, the inner one in a tunnel that is intercepted: its records are the content of the outer one's. Confined to its loop.
+/// A client's connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. On a TLS
+/// listener there may be two sessions: the inner one belongs to an intercepted tunnel, and its records are the content of the outer
+/// session.
 ///
-/// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open, from which `begin` leads to opening once more. While a session is opening,
-/// what is sent is its records, and what is received is what the client has sent for it, outside of it.
+/// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is
+/// opening, the channel sends its records and receives the client's handshake bytes, from outside that session.
 package struct ByteChannel {
     package enum Received: Equatable {
         case bytes(Int), wouldBlock
-        /// Something came that holds nothing for the reader; there may be more.
+        /// Bytes arrived that contain no data for the reader; there may be more.
         case needsMore
-        /// The client has said that it sends no more: by the end of its side of the connection, or by a close_notify inside TLS.
+        /// The client sends no more: it closed its side of the connection, or sent a close_notify inside TLS.
         case ended
-        /// The end of the connection without a close_notify: what came may not be the whole (RFC 8446 §6.1).
+        /// The connection ended without a close_notify: the received data may be incomplete (RFC 8446 §6.1).
         case cut
         case failed
     }
@@ -21,22 +22,22 @@ package struct ByteChannel {
     package enum Sent { case drained, blocked, failed }
 
     package let descriptor: Int32
-    /// There is a session: told without asking for it, which counts a reference.
+    /// Whether there is a session. A stored flag, because checking the reference would retain it.
     package private(set) var isSecured = false
-    /// On the socket.
+    /// The session on the socket.
     private var outer: ServerTLSSession?
-    /// On the outer one.
+    /// The session inside the outer one.
     private var inner: ServerTLSSession?
-    /// The last session is not open yet.
+    /// Whether the last session is not open yet.
     private var isOpening = false
-    /// How much of the outer session's records has left.
+    /// How many bytes of the outer session's records have been sent.
     private var sentOffset = 0
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
     private var last: ServerTLSSession? { inner ?? outer }
 
-    /// Has TLS spoken on what there is. There can be two sessions.
+    /// Starts TLS on the connection or inside the existing session. There can be two sessions.
     package mutating func begin(_ session: ServerTLSSession) {
         precondition(inner == nil && !isOpening, "there is a session on this one, or one that is opening")
         if outer == nil { outer = session } else { inner = session }
@@ -44,8 +45,8 @@ package struct ByteChannel {
         isSecured = true
     }
 
-    /// The handshake of the last session has ended well.
-    /// - Parameter records: what came behind it.
+    /// The handshake of the last session has succeeded.
+    /// - Parameter records: the bytes received after the handshake.
     package mutating func open(_ records: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
         guard isOpening, let last else { preconditionFailure("no session is opening") }
         isOpening = false
@@ -55,8 +56,8 @@ package struct ByteChannel {
     // MARK: Receiving
 
     /// - Parameters:
-    ///   - buffer: has room for `RecordBuffers.contentLength` bytes, so that all that comes is taken apart at once.
-    ///   - buffers: of the loop.
+    ///   - buffer: must have space for `RecordBuffers.contentLength` bytes, so that all received records can be decrypted at once.
+    ///   - buffers: those of the loop.
     package func receive(into buffer: UnsafeMutableRawBufferPointer, through buffers: RecordBuffers) -> Received {
         guard let outer, inner != nil || !isOpening else {
             let received = read(into: buffer)
@@ -68,13 +69,13 @@ package struct ByteChannel {
         return take(UnsafeRawBufferPointer(rebasing: buffers.records[..<count]), of: outer, into: buffer, buffers)
     }
 
-    /// What has come before and was not told yet: behind bytes there may be an end.
+    /// Returns data received earlier but not returned yet: an end may follow data.
     package func receiveRest(into buffer: UnsafeMutableRawBufferPointer, through buffers: RecordBuffers) -> Received {
         guard let outer, inner != nil || !isOpening else { return .needsMore }
         return take(UnsafeRawBufferPointer(start: nil, count: 0), of: outer, into: buffer, buffers)
     }
 
-    /// Whether the client has said, inside TLS, that it sends no more.
+    /// Whether the client has closed its side inside TLS.
     package var hasClientEnded: Bool { outer?.hasClientEnded == true || (!isOpening && inner?.hasClientEnded == true) }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Received {
@@ -95,28 +96,28 @@ package struct ByteChannel {
         if content == .failed { return .failed }
         let count = if case .bytes(let count) = content { count } else { 0 }
         let received = Received(inner.receive(UnsafeRawBufferPointer(rebasing: buffers.innerRecords[..<count]), into: buffer))
-        // The inner session knows nothing of the end.
+        // The inner session does not see the end of the outer one.
         return received == .needsMore && content == .ended ? .cut : received
     }
 
     // MARK: Sending
 
-    /// Puts all of it into records of the last session, which `sendRecords` sends.
-    /// - Returns: whether that could be done.
+    /// Encrypts all bytes into records of the last session; `sendRecords` sends them.
+    /// - Returns: whether it succeeded.
     package func seal(_ bytes: UnsafeRawBufferPointer) -> Bool { last?.send(bytes) ?? false }
 
-    /// Says that no more is sent, behind all that was sealed (RFC 8446 §6.1).
+    /// Sends a close_notify after everything that was sealed (RFC 8446 §6.1).
     package mutating func end() {
         inner?.end()
         _ = sealInnerRecords()
         outer?.end()
     }
 
-    /// Of what is to be sent, and what TLS has to say by itself, how many bytes have not left.
+    /// The number of bytes not sent yet, including TLS's own messages.
     package var unsentCount: Int { (outer?.output.count ?? 0) - sentOffset + (inner?.output.count ?? 0) }
 
-    /// Sends records until there are none, or the kernel takes no more.
-    /// - Parameter total: to which the bytes are added that the kernel has taken.
+    /// Sends records until there are none, or the kernel accepts no more.
+    /// - Parameter total: is increased by the number of bytes that the kernel accepted.
     package mutating func sendRecords(counting total: inout UInt64) -> Sent {
         guard let outer, sealInnerRecords() else { return .failed }
         while sentOffset < outer.output.count {
@@ -141,7 +142,7 @@ package struct ByteChannel {
         return inner.output.withUnsafeBytes(outer.send)
     }
 
-    /// Hands the storage of each session's records out, to be lent or taken back while nothing waits to be sent.
+    /// Gives access to the storage of each session's records, to lend it or take it back while nothing waits to be sent.
     package func withRecordStorage(_ body: (inout [UInt8]) -> Void) {
         if let outer { body(&outer.output) }
         if let inner { body(&inner.output) }
@@ -160,14 +161,14 @@ extension ByteChannel.Received {
     }
 }
 
-/// Where a loop reads records, before what is in them goes to its reader. Of one loop.
+/// Buffers for received records, one per loop.
 package final class RecordBuffers {
-    /// As they come from a socket: with what a record before has left, their content has room in `innerRecords`.
+    /// Records from a socket. Their content, with the rest of an earlier record, fits into `innerRecords`.
     package let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
-    /// Records inside of records, of a handshake's as well: with what one before has left, their content has room in `contentLength` bytes.
+    /// Records inside records, also of a handshake. Their content, with the rest of an earlier record, fits into `contentLength` bytes.
     package let innerRecords = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 32 * 1024 + ServerTLSSession.recordLength, alignment: 16)
-    /// What a reader's buffer has to hold.
+    /// The required size of a reader's buffer, in bytes.
     package static let contentLength = 64 * 1024
 
     package init() {}

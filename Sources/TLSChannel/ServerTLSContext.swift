@@ -1,29 +1,29 @@
 internal import COpenSSL
 package import ServerTrust
 
-/// By what TLS is spoken with clients: versions, ciphers, and the keys of session tickets, which are drawn with each value of this type
-/// and never written down. New settings make a new one, so that no session of the old ones is resumed under them.
+/// The TLS configuration for connections with clients: versions, ciphers, and the keys of session tickets. The keys are random for each
+/// instance and never stored. New settings create a new instance, so that no session of the old settings is resumed under the new ones.
 ///
-/// TLS 1.2 and 1.3, forward secrecy alone, HTTP/1.1 and HTTP/1.0 by ALPN, no compression, no renegotiation, no early data. Which certificate is
-/// shown is said session by session. Any thread may use it.
+/// TLS 1.2 and 1.3, forward secrecy only, HTTP/1.1 and HTTP/1.0 by ALPN, no compression, no renegotiation, no early data. Each session
+/// chooses its certificate. Usable from any thread.
 package final class ServerTLSContext: Sendable {
     private let object: OwnedObject
 
     var pointer: OpaquePointer { object.pointer }
 
-    /// For TLS 1.2; all of 1.3's are as good.
+    /// For TLS 1.2; all ciphers of TLS 1.3 are equally strong.
     private static let ciphers =
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
         + "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
     private static let groups = "X25519:P-256:P-384"
-    /// So many tickets for each full handshake: one for the connection that comes next.
+    /// Tickets per full handshake: one, for the next connection.
     private static let ticketCount = 1
     /// In seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
 
-    /// - Parameter roots: by which clients' certificates have to be issued, at any remove; with none, nobody is asked for one. The clock by which
-    ///   they are judged is the system's.
-    /// - Returns: `nil` where OpenSSL fails, for want of memory above all.
+    /// - Parameter roots: the certificates that must have issued clients' certificates, directly or indirectly; if empty, clients are
+    ///   not asked for a certificate. Validity is checked by the system's clock.
+    /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.
     package init?(clientRoots roots: [Certificate] = []) {
         let made: OpaquePointer? = ErrorQueue.unchanged {
             guard let pointer = SSL_CTX_new(TLS_server_method()) else { return nil }
@@ -38,7 +38,7 @@ package final class ServerTLSContext: Sendable {
     private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
         if roots.isEmpty { return true }
         guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
-        // A certificate that is given is believed as it is: one in the midst of a chain, too.
+        // A given certificate is trusted as it is, also one from the middle of a chain.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for root in roots {
             guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {
@@ -55,9 +55,9 @@ package final class ServerTLSContext: Sendable {
             SSL_CTX_set_num_tickets(pointer, ticketCount) == 1
         else { return false }
         SSL_CTX_set_options(pointer, copenssl_serving_options())
-        // What an idle connection holds is its keys alone.
+        // An idle connection keeps only its keys.
         copenssl_context_set_mode(pointer, copenssl_serving_mode())
-        // Tickets hold all there is to a session.
+        // Tickets contain the complete session state.
         _ = copenssl_context_cache_no_sessions(pointer)
         SSL_CTX_set_timeout(pointer, ticketLifetime)
         SSL_CTX_set_max_early_data(pointer, 0)
@@ -66,7 +66,7 @@ package final class ServerTLSContext: Sendable {
     }
 }
 
-/// A client that offers protocols has to offer HTTP/1.1 or HTTP/1.0, of which the first is preferred (RFC 7301 §3.2).
+/// A client that offers protocols must offer HTTP/1.1 or HTTP/1.0; the first is preferred (RFC 7301 §3.2).
 private func selectsHTTP1(
     _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
@@ -84,7 +84,7 @@ private func selectsHTTP1(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// - Parameter list: names, each behind its length.
+/// - Parameter list: names, each after its length.
 private func offeredProtocol(_ name: StaticString, in list: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     var offset = 0
     while offset < list.count, offset + 1 + Int(list[offset]) <= list.count {

@@ -1,15 +1,14 @@
 internal import COpenSSL
 package import ServerTrust
 
-/// TLS with one client, from our side: bytes in, bytes out, no socket. Confined to its loop.
+/// The server side of TLS with one client: bytes in, bytes out, no socket. Confined to its loop.
 ///
-/// States and moves: handshaking ──`handshake` answers `.established`──▶ open ──close_notify──▶ ended; from each to failed.
-/// What is to be sent lies in `output`: whoever owns the session sends it and takes it away, also after a failure, since an alert may
-/// stand in it.
+/// States and moves: handshaking ──`handshake` returns `.established`──▶ open ──close_notify──▶ ended; from each to failed. `output`
+/// holds the bytes to send. The owner sends and removes them, also after a failure, since they may contain an alert.
 package final class ServerTLSSession {
     package enum Handshake: Equatable, Sendable {
         case needsMore
-        /// - taken: how much of what came belonged to the handshake; the rest is for `receive`.
+        /// - taken: how many of the received bytes belonged to the handshake; the rest is for `receive`.
         case established(taken: Int)
         case failed(ServerTLSFailure)
     }
@@ -17,31 +16,32 @@ package final class ServerTLSSession {
     package enum Received: Equatable, Sendable {
         case octets(Int)
         case needsMore
-        /// The client has said that it sends no more.
+        /// The client sends no more.
         case ended
         case failed(ServerTLSFailure)
     }
 
-    /// What is to be sent, in records.
+    /// The records to send.
     package var output: [UInt8] = []
     private let pointer: OpaquePointer
-    /// What came and is not taken yet, for as long as a call lasts.
+    /// The received bytes that are not consumed yet, during a call.
     private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// The longest plain text of a record (RFC 8446 §5.1).
+    /// The maximum length of a record's plain text (RFC 8446 §5.1).
     package static let recordLength = 16_384
 
     /// - Parameters:
-    ///   - certificate: what the client is shown, with its key.
-    ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 bytes.
-    /// - Returns: `nil` where OpenSSL has no memory.
+    ///   - certificate: the certificate that the client gets, with its key.
+    ///   - scope: identifies the host that the session is for; tickets of sessions with another scope are not resumed. At most 32
+    ///     bytes.
+    /// - Returns: `nil` if OpenSSL has no memory.
     package convenience init?(_ context: ServerTLSContext, showing certificate: Certificate, key: PrivateKey, scope: [UInt8]) {
         self.init(context, scope: scope) { session in
             SSL_use_certificate(session, certificate.pointer) == 1 && SSL_use_PrivateKey(session, key.pointer) == 1
         }
     }
 
-    /// As whom the settings name, with the certificates that lead to a root.
+    /// Presents the identity that the settings name, with the certificates that lead to a root.
     package convenience init?(_ context: ServerTLSContext, showing identity: ClientIdentity, scope: [UInt8]) {
         self.init(context, scope: scope) { identity.show(in: $0) }
     }
@@ -50,7 +50,7 @@ package final class ServerTLSSession {
         ERR_clear_error()
         guard let pointer = SSL_new(context.pointer) else { return nil }
         self.pointer = pointer
-        // The session does not keep us: we keep it.
+        // Unretained: this object owns the SSL session, not the other way round.
         guard let bio = BIO_new(TransferMethod.shared.pointer) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         BIO_set_init(bio, 1)
@@ -61,17 +61,17 @@ package final class ServerTLSSession {
 
     deinit { SSL_free(pointer) }
 
-    /// Whether the client came back with a ticket.
+    /// Whether the client resumed a session with a ticket.
     package var isResumed: Bool { SSL_session_reused(pointer) == 1 }
 
-    /// Whether the client has said that it sends no more.
+    /// Whether the client has closed its side.
     package var hasClientEnded: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
 
-    /// Whom the client's certificate is for: its subject as RFC 2253 writes it, where it has none its first name, else its digest. Empty
-    /// without one.
+    /// The name in the client's certificate: its subject as in RFC 2253; if that is empty, its first alternative name, else its digest.
+    /// Empty without a certificate.
     package var clientName: [UInt8] {
         guard let shown = SSL_get1_peer_certificate(pointer) else { return [] }
         defer { X509_free(shown) }
@@ -80,7 +80,7 @@ package final class ServerTLSSession {
         return Array(name.utf8)
     }
 
-    /// Goes on with what came; all of it is taken, but for what stands behind the end.
+    /// Continues the handshake with received bytes. Consumes all of them, except those after the end of the handshake.
     package func handshake(_ octets: UnsafeRawBufferPointer) -> Handshake {
         taking(octets) {
             let result = SSL_do_handshake(pointer)
@@ -89,8 +89,8 @@ package final class ServerTLSSession {
         }
     }
 
-    /// Takes records apart. All of what came is taken where the buffer has room for it and for one record besides.
-    /// - Parameter octets: empty where what has come before is to be read on.
+    /// Decrypts records. All input is consumed if the buffer has space for its content and one more record. Empty input continues with
+    /// records received earlier.
     package func receive(_ octets: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
         taking(octets) {
             var total = 0
@@ -99,12 +99,12 @@ package final class ServerTLSSession {
                 let result = SSL_read_ex(pointer, buffer.baseAddress! + total, buffer.count - total, &count)
                 if result == 1 {
                     total += count
-                    // To ask once more would only be told that nothing is left.
+                    // Another read would only report that nothing is left.
                     if incoming.isEmpty, SSL_has_pending(pointer) == 0 { break }
                     continue
                 }
                 let error = SSL_get_error(pointer, result)
-                // What follows what was read is told the next time.
+                // An error or end after the data is reported by the next call.
                 if total > 0 {
                     ERR_clear_error()
                     break
@@ -119,8 +119,8 @@ package final class ServerTLSSession {
         }
     }
 
-    /// Puts all of it into records.
-    /// - Returns: whether that could be done.
+    /// Encrypts all bytes into records.
+    /// - Returns: whether it succeeded.
     package func send(_ octets: UnsafeRawBufferPointer) -> Bool {
         ERR_clear_error()
         var offset = 0
@@ -135,7 +135,7 @@ package final class ServerTLSSession {
         return true
     }
 
-    /// Says that no more is sent.
+    /// Sends a close_notify.
     package func end() {
         ERR_clear_error()
         _ = SSL_shutdown(pointer)
@@ -151,7 +151,7 @@ package final class ServerTLSSession {
 
     private func failure() -> ServerTLSFailure {
         let code = ERR_peek_last_error()
-        // What is left behind would be taken for another connection's.
+        // Errors left in the queue would be taken for those of another connection.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
         if alert >= 0 { return .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) }
@@ -176,17 +176,17 @@ package final class ServerTLSSession {
     fileprivate func give(_ octets: UnsafeRawBufferPointer) { output.append(contentsOf: octets) }
 }
 
-/// Why TLS with a client ended.
+/// Why TLS with a client failed.
 package enum ServerTLSFailure: Error, Equatable, Sendable {
-    /// By an alert of the client's (RFC 8446 §6): what it does not like of us.
+    /// The client sent an alert (RFC 8446 §6): it rejects Larder's certificate or parameters.
     case refusedByClient(alert: UInt8)
-    /// Its certificate is asked for, and is none that leads to a root of ours; why, in OpenSSL's words.
+    /// A client certificate is required, and the client's does not lead to a configured root; the reason is OpenSSL's text.
     case clientNotCertified(String)
-    /// What the client sent is no TLS that is spoken here.
+    /// The client sent something that is not TLS, or not a supported version of it.
     case protocolError
 }
 
-/// How OpenSSL reaches a session's bytes.
+/// Connects OpenSSL to a session's buffers.
 private final class TransferMethod: Sendable {
     static let shared = TransferMethod()
 
