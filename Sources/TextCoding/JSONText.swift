@@ -1,4 +1,4 @@
-/// JSON as a value, written with its members in the order given.
+/// A JSON value that is written with its members in the given order.
 package indirect enum JSONText: Sendable {
     case string(String)
     case number(Int)
@@ -7,14 +7,14 @@ package indirect enum JSONText: Sendable {
     case array([JSONText])
     case object([(String, JSONText)])
 
-    /// A count, which no reader of JSON takes exactly above 2^53.
+    /// A count. JSON readers are only exact up to 2^53.
     package static func count(_ count: UInt64) -> JSONText { .number(Int(clamping: count)) }
 
     package static func pattern(_ pattern: String) -> JSONText {
         .object([("type", .string("string")), ("pattern", .string(pattern))])
     }
 
-    /// Numbers with a unit may also stand as bare numbers.
+    /// A number with a unit, which may also be given as a bare number.
     package static func numberOrPattern(_ pattern: String) -> JSONText {
         .object([("type", .array([.string("integer"), .string("string")])), ("pattern", .string(pattern))])
     }

@@ -1,4 +1,4 @@
-/// What stands in a message is short and has no control characters: messages go to a terminal (T43).
+/// The text for use in a message: shortened, and without control characters, since messages go to a terminal (T43).
 package func printable(_ text: String, limit: Int = 60) -> String {
     let scalars = text.unicodeScalars.prefix(limit).map { $0.isControl ? "\u{FFFD}" : $0 }
     let clean = String(String.UnicodeScalarView(scalars))
@@ -6,7 +6,7 @@ package func printable(_ text: String, limit: Int = 60) -> String {
 }
 
 extension Unicode.Scalar {
-    /// C0, DEL, C1, line and paragraph separators, and the marks that turn the direction of text.
+    /// C0, DEL, C1, line and paragraph separators, and the characters that change the direction of text.
     package var isControl: Bool {
         value < 0x20 || (0x7F...0x9F).contains(value) || (0x2028...0x202E).contains(value) || (0x2066...0x2069).contains(value)
     }
