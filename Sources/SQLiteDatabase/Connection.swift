@@ -1,23 +1,23 @@
 internal import CSQLite
 
-/// One connection to a SQLite file. Confined to the thread that made it.
+/// One connection to a SQLite file. Confined to the thread that created it.
 ///
-/// Closed when it and its last statement are let go.
+/// It closes when it and its last statement are released.
 package final class Connection {
     package enum Access {
         case reading, writing, checkpointing
-        /// Changes nothing, not even at its end: the log stays as it is.
+        /// Changes nothing, not even on closing: the write-ahead log stays unchanged.
         case browsing
-        /// Reads a finished file that nobody changes, in a folder that may be read-only; whoever wrote it is not believed (T46).
+        /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (T46).
         case immutable
     }
 
     package let path: String
     let handle: OpaquePointer
-    /// Pages in the log after the latest commit, noted by SQLite's hook.
+    /// The number of pages in the log after the latest commit, set by SQLite's hook.
     private let logPages: UnsafeMutablePointer<Int32>
 
-    /// Opens the file with the settings that hold for all our connections. The file must be there.
+    /// Opens the file with the settings that all of Larder's connections use. The file must exist.
     package init(path: String, access: Access) throws(DatabaseError) {
         _ = Connection.library
         var opened: OpaquePointer?
@@ -41,31 +41,31 @@ package final class Connection {
         handle = opened
         logPages = .allocate(capacity: 1)
         logPages.initialize(to: 0)
-        // No view, trigger or function that a hostile or damaged schema could smuggle in.
+        // Disables views, triggers and functions that a hostile or damaged schema could contain.
         try configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
         try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-        // Before anything of the file is read.
+        // Before any content of the file is read.
         if access == .immutable { limitValues() }
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         try apply(access)
-        // After the settings: the one about automatic checkpoints takes the hook away.
+        // After the settings: setting automatic checkpoints removes the hook.
         sqlite3_wal_hook(handle, noteLogPages, logPages)
     }
 
     deinit {
-        // The last statement has been let go before: each of them keeps its connection.
+        // All statements are already released: each of them retains its connection.
         sqlite3_close_v2(handle)
         logPages.deallocate()
     }
 
-    /// The log's length after the latest commit of this connection.
+    /// The length of the log in bytes after the latest commit of this connection.
     package var logLength: Int { Int(logPages.pointee) * Connection.pageLength }
 
     package static let pageLength = 8192
 
-    /// Runs one or several statements whose rows nobody reads.
+    /// Runs one or several statements and ignores their rows.
     package func execute(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw error(code) }
@@ -73,29 +73,29 @@ package final class Connection {
 
     package func prepare(_ sql: String) throws(DatabaseError) -> Statement { try Statement(sql, on: self) }
 
-    /// The first column of the first row, or `nil` where there is none.
+    /// The first column of the first row, or `nil` if there is no row.
     package func integer(_ sql: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// Whether no transaction is open. A failed statement may have ended the one that was.
+    /// Whether no transaction is open. A failed statement may have ended an open one.
     package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
     package enum Checkpoint {
-        /// As much as can be done without waiting for another connection.
+        /// As much as possible without waiting for another connection.
         case passive
-        /// All of it, so that the next transaction begins the log anew. Waits up to 100 ms for reading and writing connections.
+        /// The whole log, so that the next transaction starts it again. Waits up to 100 ms for readers and writers.
         case restart
-        /// All of it, and gives the log's room back.
+        /// The whole log, and truncates it.
         case truncate
     }
 
-    /// Its header says so, once that has been read, or the system.
+    /// Whether the file is read-only, by its header (once that has been read) or by the system.
     package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Writes the log back into the file.
-    /// - Returns: whether nothing is left to be written back.
+    /// - Returns: whether the whole log was written back.
     @discardableResult
     package func checkpoint(_ kind: Checkpoint) throws(DatabaseError) -> Bool {
         let mode =
@@ -115,16 +115,16 @@ package final class Connection {
 
     private static let busyMilliseconds: Int32 = 2000
 
-    /// Gives back the memory of cached pages.
+    /// Frees the memory of cached pages.
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-    /// Do not write the log back and delete it when the last connection closes: the file is about to be moved, or goes on elsewhere.
+    /// Do not write back and delete the log when the last connection closes: the file is about to be moved, or stays in use elsewhere.
     package func leaveLogOnClose() {
-        // Only refused for a closed connection.
+        // Fails only for a closed connection.
         _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 
-    /// SQLite's code and message for a failure of this connection, translated.
+    /// Translates SQLite's code and message for a failure of this connection.
     package func error(_ code: Int32) -> DatabaseError {
         let systemError = sqlite3_system_errno(handle)
         return DatabaseError(
@@ -140,7 +140,7 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        // The upper pages of the indexes fit in; the system's own cache has the others.
+        // Enough for the upper pages of the indexes; the others are in the system's page cache.
         case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-2048")
         case .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA secure_delete=FAST")
@@ -148,7 +148,7 @@ package final class Connection {
         }
     }
 
-    /// What SQLite takes from a file of unknown making, as its authors advise (sqlite.org/security.html). Our own statements need less.
+    /// Limits for an untrusted file, as SQLite's authors advise (sqlite.org/security.html). Larder's own statements need less.
     private func limitValues() {
         let limits: [(Int32, Int32)] = [
             (SQLITE_LIMIT_LENGTH, Self.valueLengthLimit), (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_COLUMN, 100),
@@ -156,14 +156,14 @@ package final class Connection {
             (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
             (SQLITE_LIMIT_VARIABLE_NUMBER, 10), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
         ]
-        // Each returns the limit that was: none of them can fail.
+        // Each call returns the previous limit; none can fail.
         for (limit, value) in limits { sqlite3_limit(handle, limit, value) }
     }
 
-    /// Bytes of one value or row of a file of unknown making.
+    /// The maximum size in bytes of one value or row in an untrusted file.
     package static let valueLengthLimit: Int32 = 16 << 20
 
-    /// A URI (sqlite.org/uri.html) by which neither locks nor a log are looked for beside the file.
+    /// A URI (sqlite.org/uri.html) with which SQLite uses neither locks nor a log beside the file.
     private static func immutableName(of path: String) -> String {
         var name = "file:"
         for octet in path.utf8 {
@@ -175,7 +175,7 @@ package final class Connection {
     }
 
     private static let library: Void = {
-        // Refused (harmlessly) where SQLite is in use already.
+        // Fails (harmlessly) if SQLite is already in use.
         _ = csqlite_disable_memory_statistics()
         return ()
     }()

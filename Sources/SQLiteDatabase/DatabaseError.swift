@@ -1,43 +1,43 @@
 internal import CSQLite
 internal import Glibc
 
-/// What went wrong with a file of ours, or with one statement on it.
+/// An error with one of Larder's files, or with one statement on it.
 public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of error.
     public enum Code: Sendable, Equatable {
-        /// The file is not what was written: it has to be moved aside.
+        /// The file's content is corrupt; it must be moved aside.
         case damaged
-        /// No room on the disk, or a limit on the file's size.
+        /// The disk is full, or the file has reached a size limit.
         case diskFull
-        /// Another connection holds what is needed.
+        /// Another connection holds a lock that is needed.
         case busy
-        /// A row has the place of another: that is one row's fault, not the file's.
+        /// A row conflicts with another. Only that row is at fault, not the file.
         case constraint
         /// Another process has the file open.
         case lockedByProcess(Int32)
         /// The file was written by a newer version of Larder.
         case newerSchema(Int32)
-        /// The file was written by an older version, and its role forbids changing it.
+        /// The file was written by an older version, and this access must not change it.
         case olderSchema(Int32)
-        /// A database, but another application's.
+        /// The file is a database of another application.
         case foreignFile
-        /// It cannot be opened or made.
+        /// It cannot be opened or created.
         case cannotOpen
-        /// It may only be read.
+        /// It is read-only.
         case readOnly
-        /// The disk, or what is between.
+        /// The disk or the path to it failed.
         case inputOutput
-        /// It was told to end.
+        /// The operation was interrupted on request.
         case interrupted
-        /// Anything else that SQLite reports.
+        /// Any other error that SQLite reports.
         case failed
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public let code: Code
-    /// The file it concerns.
+    /// The path of the file.
     public let path: String
-    /// In words.
+    /// A description of the error.
     public let message: String
     /// SQLite's extended result code, or 0.
     public let resultCode: Int32
@@ -49,7 +49,7 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
         self.resultCode = resultCode
     }
 
-    /// Two are equal where their codes are.
+    /// Errors are equal if their codes are.
     public static func == (left: DatabaseError, right: DatabaseError) -> Bool { left.code == right.code }
 
     public var description: String { "\(path): \(message)" }
@@ -62,15 +62,15 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
 }
 
 extension DatabaseError.Code {
-    /// The one place that reads SQLite's result codes.
+    /// Maps SQLite's result codes; nothing else interprets them.
     /// - Parameters:
-    ///   - extended: The extended result code.
-    ///   - systemError: `errno` of the call behind it, where there was one.
+    ///   - extended: the extended result code.
+    ///   - systemError: `errno` of the underlying system call, if there was one.
     init(extended: Int32, systemError: Int32) {
         switch extended & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint
-        // Our statements fit our schema, which was compared: a logic error means that the schema's page has changed.
+        // Larder's statements fit its schema, which was compared: a logic error means that the schema's page has changed.
         case SQLITE_ERROR: self = .damaged
         case SQLITE_FULL: self = .diskFull
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
@@ -83,7 +83,7 @@ extension DatabaseError.Code {
     }
 
     private init(inputOutput extended: Int32, systemError: Int32) {
-        // The extended codes are made by a macro that Swift does not import: SQLITE_IOERR | n << 8.
+        // Swift does not import the macro that defines the extended codes: SQLITE_IOERR | n << 8.
         switch extended >> 8 {
         case 2, 33: self = .damaged  // SHORT_READ, CORRUPTFS
         case 3, 6, 19, 21, 4, 24: self = DatabaseError.Code.isFull(systemError) ? .diskFull : .inputOutput

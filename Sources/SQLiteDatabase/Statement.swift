@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A prepared statement, used again and again. Confined to its connection's thread.
+/// A prepared statement that is used repeatedly. Confined to its connection's thread.
 ///
 /// Columns count from 0, parameters from 1, as in SQLite. A failed step resets the statement.
 package final class Statement {
@@ -28,14 +28,14 @@ package final class Statement {
         }
     }
 
-    /// The bytes must stay in place until `reset`.
+    /// The bytes must stay valid and unchanged until `reset`.
     package func bind(_ index: Int32, borrowing bytes: UnsafeRawBufferPointer) {
         check(csqlite_bind_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count)))
     }
 
     // MARK: Running
 
-    /// - Returns: Whether there is a row.
+    /// - Returns: whether there is a row.
     package func step() throws(DatabaseError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -47,15 +47,15 @@ package final class Statement {
         }
     }
 
-    /// Runs to the end and makes ready for the next time.
+    /// Runs to the end and resets the statement.
     package func run() throws(DatabaseError) {
         while try step() {}
         reset()
     }
 
-    /// Makes ready for the next time. Ends the read transaction where this was the last open statement.
+    /// Resets the statement for its next use. Ends the read transaction if this was the last open statement.
     package func reset() {
-        // Repeats the code that `step` has reported already.
+        // Returns the same code that `step` has already reported.
         sqlite3_reset(handle)
     }
 
@@ -63,10 +63,10 @@ package final class Statement {
 
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// - Returns: A copy; empty for NULL.
+    /// - Returns: a copy; empty for NULL.
     package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
 
-    /// The bytes are good until the next step.
+    /// The bytes are valid until the next step.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
@@ -76,7 +76,7 @@ package final class Statement {
     package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
     private func check(_ code: Int32) {
-        // Misuse or an index out of range; running out of memory ends the process elsewhere too.
+        // Misuse or an index out of range. Running out of memory also ends the process elsewhere.
         precondition(code == SQLITE_OK, "a parameter that does not fit its statement")
     }
 }
