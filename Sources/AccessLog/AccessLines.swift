@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// Lines of the log as a loop writes them and the writer takes them: bytes in storage that is kept.
+/// Complete log lines, as a loop writes them and the writer takes them, in reused storage.
 struct AccessLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private var clock = LogClock()
 
-    /// Bytes between two visits of the writer; the line that goes past it is the last.
+    /// The maximum number of bytes between two visits of the writer; the line that exceeds it is the last.
     static let byteLimit = 1024 * 1024
 
     var isEmpty: Bool { bytes.isEmpty }
     var isHalfFull: Bool { bytes.count >= Self.byteLimit / 2 }
     var isFull: Bool { bytes.count >= Self.byteLimit }
 
-    /// Makes room once, so that writing a line never grows anything. Pages that are not used stay untouched.
+    /// Reserves capacity once, so that writing a line never allocates. Unused pages stay untouched.
     mutating func reserve() {
         bytes.reserveCapacity(Self.byteLimit + AccessLog.Format.lineLimit)
         clock.reserve()
@@ -20,7 +20,7 @@ struct AccessLines: Sendable {
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// How many lines end at or behind this byte.
+    /// The number of lines that end at or after this byte.
     func count(from start: Int) -> Int { bytes[start...].count { $0 == ASCII.lf } }
 
     mutating func append(_ record: AccessRecord, _ texts: AccessTexts, as format: AccessLog.Format) {

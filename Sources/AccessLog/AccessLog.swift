@@ -1,9 +1,9 @@
 import EventLoop
 
-/// The access log: a line for each request, written by a thread of its own.
+/// The access log: one line per request, written by a separate thread.
 ///
-/// Loops write lines into buffers (`makeBuffer`), the writer collects these ten times a second, or sooner when one fills, and
-/// writes them to the file. A disk or pipe that is too slow costs lines, which are counted, and never a loop's time.
+/// Loops write lines into buffers (`makeBuffer`). The writer collects the buffers ten times a second, or sooner when one fills, and
+/// writes them to the file. If a disk or pipe is too slow, lines are dropped and counted; loops never wait.
 package final class AccessLog: Sendable {
     package enum Format: String, Sendable, CaseIterable { case ndjson, squid, combined }
 
@@ -26,13 +26,13 @@ package final class AccessLog: Sendable {
     private let thread: LoopThread?
     private let buffers: AccessLogBuffers
 
-    /// No log: noting a request does nothing.
+    /// A disabled log: appending a request does nothing.
     package static func off() throws(SystemError) -> AccessLog {
         AccessLog(wakeup: try AccessLogWakeup(), thread: nil, buffers: AccessLogBuffers(), Configuration())
     }
 
     /// Opens the file and starts the writer's thread.
-    /// - Parameter warn: told at most once a minute about lines that were dropped, and of a file that cannot be opened again.
+    /// - Parameter warn: called at most once a minute about dropped lines, and when the file cannot be reopened.
     package convenience init(
         _ configuration: Configuration, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
@@ -54,24 +54,24 @@ package final class AccessLog: Sendable {
         includesQuery = configuration.includesQuery
     }
 
-    /// A buffer for one loop (or one thread): make it once, and keep it.
+    /// Creates a buffer for one loop (or one thread), to be created once and kept.
     package func makeBuffer() -> AccessLogBuffer {
         let buffer = AccessLogBuffer(wakeup: wakeup, format: format, isOff: thread == nil, includesQuery: includesQuery)
         if thread != nil { buffers.add(buffer) }
         return buffer
     }
 
-    /// How many requests were not logged, because a buffer was full or the file took nothing.
+    /// The number of requests that were not logged because a buffer was full or the file could not be written.
     package var droppedCount: UInt64 { wakeup.droppedCount }
 
-    /// Opens the file again under its name, after it was moved away. What was noted before may go to either.
+    /// Reopens the file under its name after it was moved. Lines appended before may go to either file.
     package func reopen() { wakeup.request(.reopen) }
 
-    /// A pipe that nobody reads is waited for no longer than this at the end.
+    /// How long `close` waits for a pipe that is not read.
     static let closingMilliseconds = 2000
 
-    /// Writes all that was noted, ends the writer, and waits for it. Call it once, after the loops have ended.
-    /// - Returns: `false` where the file takes nothing any more, and what was noted last is lost.
+    /// Writes all appended lines, stops the writer, and waits for it. Call it once, after the loops have ended.
+    /// - Returns: `false` if the file can no longer be written and the last lines are lost.
     @discardableResult
     package func close() -> Bool {
         wakeup.request(.close)
@@ -79,7 +79,7 @@ package final class AccessLog: Sendable {
     }
 }
 
-/// The buffers that the writer goes through.
+/// The buffers that the writer collects.
 final class AccessLogBuffers: Sendable {
     private let buffers = Guarded<[AccessLogBuffer]>([])
 

@@ -1,16 +1,16 @@
 import EventLoop
 import HTTPMessage
 
-/// One loop's way into the access log: noting a request writes its line behind the others and allocates nothing, never waits
-/// for a disk, and drops and counts what the writer is too slow for.
+/// One loop's buffer of the access log. Appending a request writes its line after the others, does not allocate, and never waits for a
+/// disk. If the writer is too slow, lines are dropped and counted.
 ///
-/// The loop writes, the writer's thread takes all lines in exchange for an empty storage; the lock between them is held for
-/// a line or an exchange of two arrays.
+/// The loop writes; the writer's thread swaps the lines for empty storage. The lock between them is held for one line or for a swap of
+/// two arrays.
 package final class AccessLogBuffer: Sendable {
     private let lines: Guarded<AccessLines>
     private let wakeup: AccessLogWakeup
     private let format: AccessLog.Format
-    /// Nothing is written: a record need not even be made.
+    /// Whether nothing is written: the caller can skip making a record.
     package let isOff: Bool
     package let includesQuery: Bool
 
@@ -24,8 +24,8 @@ package final class AccessLogBuffer: Sendable {
         self.includesQuery = includesQuery
     }
 
-    /// Writes the line of one request, once it has ended. The URL is the request's target: the target URI, or `host:port` of a tunnel.
-    /// - Parameter members: What `JudgedChain` and `RecordingMember` have made.
+    /// Writes the line of one request that has ended. The URL is the request's target: the target URI, or `host:port` of a tunnel.
+    /// - Parameter members: the members made by `JudgedChain` and `RecordingMember`.
     package func append(
         _ record: AccessRecord, of request: borrowing RequestHead, _ response: borrowing ResponseHead, rule: String,
         serverKey: String, members: [UInt8], user: [UInt8]
@@ -39,7 +39,7 @@ package final class AccessLogBuffer: Sendable {
             members: members.span, user: user.span)
     }
 
-    /// No field that Larder knows: it is looked for by its name, and only where it is written.
+    /// Referer is not a `KnownField`: it is searched by name, and only for the format that writes it.
     private func referrer(of request: borrowing RequestHead) -> Extent {
         guard case .combined = format, let index = request.fields.index(ofName: Self.referrerName.span) else { return .empty }
         return request.fields.lines[index].value
@@ -47,7 +47,7 @@ package final class AccessLogBuffer: Sendable {
 
     private static let referrerName = Array("referer".utf8)
 
-    /// The same of texts that lie elsewhere. The query of the URL is left out where the settings say so.
+    /// The same for texts from elsewhere. The query of the URL is omitted if the settings say so.
     @inline(__always)
     func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
@@ -73,17 +73,17 @@ package final class AccessLogBuffer: Sendable {
         wakeup.signal(call)
     }
 
-    /// Whether members are written at all: chains, and what recordings had to do with a request.
+    /// Whether the format has members for certificate chains and recordings.
     package var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
 
-    /// Exchanges what was noted for an empty storage. For the writer.
+    /// Swaps the lines for empty storage. For the writer.
     func take(_ empty: inout AccessLines) {
         lines.withLock { swap(&$0, &empty) }
     }
 }
 
 extension Span<UInt8> {
-    /// A URI with user and password before its host: such a referrer is not written (T43).
+    /// Whether the URI has a user and password before its host: such a referrer is not written (T43).
     fileprivate var holdsUserinfo: Bool {
         var slashes = 0
         for index in 0..<count {
@@ -94,7 +94,7 @@ extension Span<UInt8> {
         return false
     }
 
-    /// How much of a URI may stand in a log that tells no queries.
+    /// The length of a URI without its query, for a log without queries.
     var lengthBeforeQuery: Int {
         first(from: 0, block: { $0.isEqual(to: ASCII.question) }, octet: { $0 == ASCII.question })
     }

@@ -1,22 +1,22 @@
 import HTTPMessage
 import ProxyCore
 
-/// How a record becomes a line. Whatever a peer put into a text, a line is one line, and holds nothing that a terminal or a
-/// reader of JSON would take for something else (T43).
+/// Writes a record as a line. Whatever bytes a peer sends, a record is exactly one line and contains nothing that a terminal or JSON
+/// parser could misinterpret (T43).
 extension AccessLog.Format {
-    /// No byte of a text becomes more than six, and all else fits into the first part.
+    /// One byte of a text becomes at most six, and everything else fits into `fixedLength`.
     private static let textGrowth = 6
     private static let fixedLength = 1024
-    /// No line is longer.
+    /// The maximum length of a line in bytes.
     static let lineLimit =
         fixedLength + textGrowth * AccessTexts.Limit.all + JudgedChain.Limit.member + RecordingMember.Limit.all
 
-    /// No line with these texts is longer.
+    /// The maximum length of a line with these texts.
     func lengthLimit(_ texts: borrowing AccessTexts) -> Int {
         Self.fixedLength + Self.textGrowth * texts.count + texts.members.count
     }
 
-    /// - Parameter clock: stands at the record's time.
+    /// - Parameter clock: set to the record's time.
     func write(
         _ record: AccessRecord, _ texts: borrowing AccessTexts, _ clock: borrowing LogClock,
         into line: inout OutputSpan<UInt8>
@@ -29,7 +29,7 @@ extension AccessLog.Format {
         line.append(ASCII.lf)
     }
 
-    /// One JSON object; what there is nothing to say about is left out.
+    /// One JSON object; members without a value are omitted.
     private static func writeNDJSON(
         _ record: AccessRecord, _ texts: borrowing AccessTexts, _ clock: borrowing LogClock,
         into line: inout OutputSpan<UInt8>
@@ -161,7 +161,7 @@ extension AccessLog.Format {
 }
 
 extension AccessRecord {
-    /// The code of Squid's log that says the same.
+    /// The corresponding result code of Squid's log.
     var squidCode: StaticString {
         switch outcome {
         case .none, .local, .background: "NONE_NONE"

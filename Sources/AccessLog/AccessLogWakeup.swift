@@ -3,11 +3,11 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// How loops and the rest of the process call the writer's thread: an eventfd that is written seldom, and what is wanted.
+/// Wakes the writer's thread from loops and other threads: a rarely written eventfd, and flags with the requests.
 final class AccessLogWakeup: Sendable {
     enum Call {
         case none
-        /// There is something to write, in a while.
+        /// There are lines to write; they may wait for a while.
         case inTime
         /// A buffer is half full.
         case soon
@@ -52,20 +52,20 @@ final class AccessLogWakeup: Sendable {
         wake()
     }
 
-    /// For the writer, when it was woken.
+    /// For the writer, after it was woken.
     func takeFlags() -> Flags {
         var count: UInt64 = 0
-        // Empty when the wake-up was taken before: nothing is lost by that.
+        // The counter is 0 if the wake-up was already consumed; nothing is lost then.
         _ = read(descriptor, &count, 8)
         return Flags(rawValue: flags.exchange(0, ordering: .acquiring))
     }
 
-    /// For the writer, before it takes batches: what is noted in an empty one from now on signals again.
+    /// For the writer, before it takes lines: from now on, a line appended to an empty buffer signals again.
     func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter cannot overflow, so a failure means that the writer is awake already.
+        // The counter cannot overflow, so a failure means that the writer is already awake.
         _ = write(descriptor, &one, 8)
     }
 }

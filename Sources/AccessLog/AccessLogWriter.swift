@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Collects the lines that loops have noted and writes them. Confined to its thread, which may wait for a disk.
+/// Collects the lines from the loops and writes them. Confined to its thread, which may block on a disk.
 final class AccessLogWriter: EventHandler, TimerHandler {
     private unowned let loop: EventLoop
     private let wakeup: AccessLogWakeup
@@ -13,7 +13,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     private var warnedDropCount: UInt64 = 0
     private var nextWarning: MonotonicTime
 
-    /// How long records gather before they are written: what `tail -f` does not notice.
+    /// How long lines are collected before they are written: too short to notice with `tail -f`.
     private static let gatherMilliseconds = 100
     private static let warningIntervalMilliseconds = 60_000
 
@@ -23,7 +23,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     ) {
         let writer = AccessLogWriter(loop, wakeup, buffers, file, warn)
         do throws(SystemError) {
-            // The loop keeps the writer for as long as it is registered: until the loop ends.
+            // The loop keeps the writer alive while it is registered, which is until the loop ends.
             _ = try loop.register(wakeup.descriptor, .read, handler: writer)
             writer.timer = loop.makeTimer(writer)
         } catch {

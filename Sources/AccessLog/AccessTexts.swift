@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// What stands in a record as text, where it lies in the heads: nothing is copied before it is written. Long ones are cut: a log
-/// line is bounded however long a URL is.
+/// The texts of a record, as spans of the heads: they are not copied before they are written. Long texts are cut, so that a log line is
+/// bounded however long a URL is.
 struct AccessTexts: ~Escapable {
     let method: Span<UInt8>
     let url: Span<UInt8>
@@ -9,14 +9,14 @@ struct AccessTexts: ~Escapable {
     let userAgent: Span<UInt8>
     let contentType: Span<UInt8>
     let rule: Span<UInt8>
-    /// The digest of the key of a server that is not trusted.
+    /// The digest of the public key of an untrusted server.
     let serverKey: Span<UInt8>
-    /// What `JudgedChain` and `RecordingMember` have made, to be written as it is; empty for most requests.
+    /// The members made by `JudgedChain` and `RecordingMember`, written without escaping; empty for most requests.
     let members: Span<UInt8>
-    /// The name of who asked, where it was proved.
+    /// The user name of the client, if it authenticated.
     let user: Span<UInt8>
 
-    /// Bytes that are kept of each.
+    /// The maximum number of bytes of each text.
     enum Limit {
         static let method = 64
         static let url = 8192
@@ -26,7 +26,7 @@ struct AccessTexts: ~Escapable {
         static let rule = 128
         static let serverKey = 64
         static let user = 255
-        /// Of texts that are escaped.
+        /// The sum for the texts that are escaped.
         static let all = method + url + referrer + userAgent + contentType + rule + serverKey + user
     }
 
@@ -48,7 +48,7 @@ struct AccessTexts: ~Escapable {
         self.user = user.extracting(first: Limit.user)
     }
 
-    /// Bytes of what is escaped.
+    /// The total length of the texts that are escaped, in bytes.
     var count: Int {
         method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count + serverKey.count
             + user.count

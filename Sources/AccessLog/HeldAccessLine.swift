@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// A line of the log that waits for what another thread has to say of its exchange: what it tells is copied out of the heads, which the next
-/// request takes the place of. Of the texts it has those that are told where members are (`AccessLogBuffer.tellsMembers`).
+/// A log line that waits for data from another thread. It copies its texts from the heads, which the next request overwrites. It has
+/// only the texts of formats with members (`AccessLogBuffer.tellsMembers`).
 package struct HeldAccessLine: Sendable {
     private let log: AccessLogBuffer
     private let record: AccessRecord
@@ -24,7 +24,7 @@ package struct HeldAccessLine: Sendable {
         self.user = user
     }
 
-    /// Notes it. Callable from any thread.
+    /// Appends the line to the log. Callable from any thread.
     package func write(members: [UInt8]) {
         log.append(
             record, method: method.span, url: url.span, rule: rule.utf8.span, serverKey: serverKey.utf8.span,

@@ -1,17 +1,19 @@
 import HTTPMessage
 import ServerTrust
 
-/// The chain of a server that was judged for a request, as a member of its line: what `larder pins learn --from-log` proposes pins of.
+/// The certificate chain of a server that was verified for a request, as a member of its line. `larder pins learn --from-log` proposes
+/// pins from it.
 ///
 ///     ,"tls":{"host":"api.example:443","chain":[{"key":"sha256/…","until":"2027-01-31T12:00:00Z","subject":"CN=api.example"},…]}
 ///
-/// The server's certificate stands first, the anchor last.
+/// The server's certificate is first, the root is last.
 package struct JudgedChain: Sendable {
-    /// Bytes that are kept of each.
+    /// The maximum number of bytes of each text.
     enum Limit {
         static let host = 255
         static let subject = 128
-        /// Of the whole: hosts are escaped as texts of peers are, subjects have nothing to escape but quotes and backslashes.
+        /// Of the whole member: hosts are escaped like other texts from peers; in subjects only quotes and backslashes can need
+        /// escaping.
         static let member = 64 + 6 * host + TrustVerdict.chainLimit * (128 + 2 * subject)
     }
 

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The time of day as log lines show it, written out once a second.
+/// The time in log lines, formatted once a second.
 struct LogClock: Sendable {
     private var second: Int64 = -1
     private var millisecond: UInt64 = 0
@@ -8,10 +8,10 @@ struct LogClock: Sendable {
 
     private static let textLimit = 32
 
-    /// Makes room once, so that no turn of a second allocates.
+    /// Reserves capacity once, so that a new second does not allocate.
     mutating func reserve() { text.reserveCapacity(Self.textLimit) }
 
-    /// Moments before 1970 are taken as its beginning. One clock shows the time for one format.
+    /// Times before 1970 count as its start. Each clock is for one format.
     mutating func advance(to time: Timestamp, for format: AccessLog.Format) {
         let time = Timestamp(milliseconds: max(0, time.milliseconds))
         millisecond = UInt64(time.milliseconds % 1000)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Writing into lines: numbers, addresses, and texts of peers made harmless.
+/// Writes numbers, addresses and escaped texts of peers into lines.
 extension OutputSpan<UInt8> {
     mutating func append(decimal number: UInt64, width: Int, padding: UInt8) {
         var limit: UInt64 = 10
@@ -35,8 +35,8 @@ extension OutputSpan<UInt8> {
 
     // MARK: JSON
 
-    /// A word of our own; left out when it is empty.
-    /// - Parameter name: with the comma before it and the colon behind.
+    /// Appends one of Larder's own words; omitted if empty.
+    /// - Parameter name: with the comma before it and the colon after it.
     @inline(__always)
     mutating func append(member name: StaticString, _ word: StaticString) {
         if word.utf8CodeUnitCount == 0 { return }
@@ -46,9 +46,9 @@ extension OutputSpan<UInt8> {
         append(ASCII.quote)
     }
 
-    /// A text of a peer; left out when it is empty. A byte outside of printable ASCII is written as `\u00XX`, which is valid
-    /// whatever the bytes were and turns no terminal's direction.
-    /// - Parameter name: with the comma before it and the colon behind.
+    /// Appends a text of a peer; omitted if empty. A byte outside printable ASCII is written as `\u00XX`, which is valid whatever the
+    /// bytes are and cannot change the direction of text in a terminal.
+    /// - Parameter name: with the comma before it and the colon after it.
     @inline(__always)
     @_lifetime(self: copy self)
     mutating func append(member name: StaticString, _ text: Span<UInt8>) {
@@ -61,7 +61,7 @@ extension OutputSpan<UInt8> {
 
     // MARK: Columns
 
-    /// A column of its own: blanks, quotes, controls and what is not ASCII become `%XX`; nothing becomes `-`.
+    /// Appends a column: blanks, quotes, controls and non-ASCII bytes become `%XX`; an empty text becomes `-`.
     @_lifetime(self: copy self)
     mutating func append(orDash text: Span<UInt8>) {
         if text.isEmpty { append(UInt8(ascii: "-")) }
@@ -77,7 +77,7 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Inside quotes: `"` and `\` are escaped, what is not printable ASCII becomes `\xXX`, as web servers do.
+    /// Inside quotes: escapes `"` and `\`; other bytes outside printable ASCII become `\xXX`, as in web servers' logs.
     @_lifetime(self: copy self)
     mutating func append(quotedText text: Span<UInt8>) { append(text, escapedBehind: "\\x") }
 
@@ -88,7 +88,7 @@ extension OutputSpan<UInt8> {
 
     // MARK: Bytes
 
-    /// What may stand inside quotes is copied, up to the next byte that may not; nearly every text is copied whole.
+    /// Copies the text up to the next byte that must be escaped; nearly every text is copied whole.
     @_lifetime(self: copy self)
     private mutating func append(_ text: Span<UInt8>, escapedBehind prefix: StaticString) {
         var index = 0
@@ -114,7 +114,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The place of the first byte that has to be escaped inside quotes, or the end.
+    /// The index of the first byte that must be escaped inside quotes, or the end.
     fileprivate func firstUnquotable(from start: Int) -> Int {
         first(
             from: start,

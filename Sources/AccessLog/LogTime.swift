@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A moment as year, month, day and time of day in UTC, for log lines.
+/// A time as year, month, day and time of day in UTC, for log lines.
 struct LogTime {
     let year: UInt64
     let month: UInt64
@@ -9,7 +9,7 @@ struct LogTime {
     let minute: UInt64
     let second: UInt64
 
-    /// Moments before 1970 are taken as its beginning.
+    /// Times before 1970 count as its start.
     init(_ time: Timestamp) {
         let seconds = UInt64(max(0, time.seconds))
         hour = seconds / 3600 % 24
@@ -26,7 +26,7 @@ struct LogTime {
         year = days / 146_097 * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 
-    /// `2026-11-21T09:08:07.`: what stays the same within a second.
+    /// `2026-11-21T09:08:07.`: the part that stays the same within a second.
     func writeRFC3339Second(into output: inout OutputSpan<UInt8>) {
         output.append(decimal: year, digitCount: 4)
         output.append(UInt8(ascii: "-"))
