@@ -6,10 +6,10 @@ import HTTPWire
 import ProxyAdmin
 import TextCoding
 
-/// One request to a running Larder's admin socket, with plain blocking calls.
+/// Sends one request to a running Larder's admin socket, with blocking calls.
 package final class AdminClient {
     package enum Failure: Error, CustomStringConvertible {
-        /// Nobody listens there.
+        /// No process listens on the socket.
         case notRunning(path: String)
         case broken(path: String, reason: String)
 
@@ -21,13 +21,13 @@ package final class AdminClient {
         }
     }
 
-    /// `GET` tells programs what they have to know to go through this Larder.
+    /// `GET` returns what programs need to know to use this Larder as their proxy.
     package static let setUpPath = "/v1/clients"
 
     private let path: String
     private let descriptor: Int32
 
-    /// How long the server may say nothing before its answer begins, in seconds.
+    /// How long to wait for the response to begin, in seconds.
     private static let silence = 120
 
     package init(path: String) throws(Failure) {
@@ -48,13 +48,13 @@ package final class AdminClient {
 
     deinit { Glibc.close(descriptor) }
 
-    /// The process that listens, or `nil` where it cannot be seen from here.
+    /// The id of the listening process, or `nil` if it is not visible from here.
     package var serverProcess: Int32? {
         let process = larder_peer_process(descriptor)
         return process > 0 ? process : nil
     }
 
-    /// Sends one request and hands the body over as it comes, with the answer's status. Call it once.
+    /// Sends one request and passes each piece of the response's body to `take`, with the status. Call it once.
     /// - Parameter target: a path with its query, percent-encoded.
     package func send(
         _ method: String, _ target: String, body: [UInt8] = [], accept: String, into take: (ArraySlice<UInt8>, Status) -> Void
@@ -64,14 +64,14 @@ package final class AdminClient {
         try write(Array((request + "\r\n").utf8) + body)
         var input: [UInt8] = []
         let head = try readHead(&input)
-        // What is made piece by piece, a going over the store say, takes its time, and ends with the process that makes it.
+        // No time limit: some responses, such as a check of the whole store, take long and end only with the process that makes them.
         limit(SO_RCVTIMEO, seconds: 0)
         let answered = head.status
         try readBody(of: head, to: method, &input) { take($0, answered) }
         return head.status
     }
 
-    /// As above, with the whole body.
+    /// The same, but returns the whole body as text.
     package func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String)
     {
         var received: [UInt8] = []
@@ -81,7 +81,7 @@ package final class AdminClient {
 
     // MARK: Parts
 
-    /// - Parameter seconds: 0 is no limit.
+    /// - Parameter seconds: 0 means no limit.
     private func limit(_ option: Int32, seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
@@ -94,7 +94,7 @@ package final class AdminClient {
                 Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, larder_msg_nosignal)
             }
             if count < 0, errno == EINTR { continue }
-            // A server that refuses a request early has said why before it closed.
+            // A server that rejects a request early has sent its response before it closed.
             guard count > 0 else { return }
             sent += count
         }
@@ -142,7 +142,7 @@ package final class AdminClient {
         }
     }
 
-    /// - Returns: whether there was more.
+    /// - Returns: whether there was more input.
     private func read(_ input: inout [UInt8]) throws(Failure) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
         while true {

@@ -4,23 +4,24 @@ import Glibc
 import LarderSettings
 import TextCoding
 
-/// Where the admin socket of these settings stands: for `serve`, which makes it, and for the verbs that speak to it.
+/// The path of the admin socket for these settings, for `serve`, which creates it, and for the commands that connect to it.
 ///
-/// The usual name holds the port, so that one user may run several: `admin-3180.sock` of a Larder whose first listener has port 3180.
+/// The default name contains the port, so that one user can run several instances: `admin-3180.sock` for a Larder whose first listener
+/// has port 3180.
 package enum AdminSocketPath {
-    /// What a verb finds.
+    /// The result of a command's search.
     package enum Found: Equatable {
-        /// There is to be none, or nothing says where it could stand.
+        /// The admin socket is off, or there is no directory for it.
         case none
-        /// Whether a Larder answers there is not known yet.
+        /// Whether a Larder listens there is not known yet.
         case path(String)
-        /// Several Larders answer, and the settings name none of them.
+        /// Several Larders are running, and the settings name none of them.
         case several([String])
     }
 
-    /// Of a Larder that listens.
+    /// The path for a Larder that is listening.
     /// - Parameter port: that of its first listener, as bound.
-    /// - Returns: an absolute path; `nil` where there is to be none, or nothing says where it could stand.
+    /// - Returns: an absolute path; `nil` if the admin socket is off, or there is no directory for it.
     package static func of(
         _ settings: LarderSettings, _ environment: [String: String], port: UInt16, isRoot: Bool = geteuid() == 0
     ) -> String? {
@@ -31,13 +32,14 @@ package enum AdminSocketPath {
         }
     }
 
-    /// Of the Larder that a command asks: the one on the port that the settings name, if it answers, else the only one that does. A Larder that was
-    /// started with `--listen` has another port than the settings, and is found too.
+    /// The socket that a command should use: the one for the port in the settings, if a Larder listens there, else the only one on
+    /// which a Larder listens. This also finds a Larder that was started with `--listen` and so has a port other than that in the
+    /// settings.
     package static func find(
         _ settings: LarderSettings, _ environment: [String: String], isRoot: Bool = geteuid() == 0,
         answers: (String) -> Bool = { (try? AdminClient(path: $0)) != nil }
     ) -> Found {
-        // One that the system chose is not known.
+        // A port that the system chose is unknown.
         let named = settings.listen.first.flatMap { $0.port > 0 ? $0.port : nil } ?? ListenAddress.defaultPort
         guard let usual = of(settings, environment, port: named, isRoot: isRoot) else { return .none }
         guard settings.admin.socket == .auto, !answers(usual), let folder = folder(environment, isRoot: isRoot) else {
@@ -51,13 +53,13 @@ package enum AdminSocketPath {
         }
     }
 
-    /// Of the Larder whose first listener has this port, and of no other.
-    /// - Returns: `nil` where nothing says where it could stand.
+    /// The path for the Larder whose first listener has this port.
+    /// - Returns: `nil` if there is no directory for it.
     package static func ofPort(_ port: UInt16, _ environment: [String: String], isRoot: Bool = geteuid() == 0) -> String? {
         folder(environment, isRoot: isRoot).map { "\($0)/\(name(ofPort: port))" }
     }
 
-    /// Why none of several is asked.
+    /// The message if several Larders are running.
     package static func several(_ paths: [String]) -> String {
         "several Larders are running, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
             + "or with --socket or --listen if the command has these options"
@@ -67,9 +69,9 @@ package enum AdminSocketPath {
 
     private static func name(ofPort port: UInt16) -> String { "admin-\(port).sock" }
 
-    /// In order of their ports; last the name that Larder gave the socket before it had the port in it.
+    /// In order of their ports; last the name that Larder used before the name contained the port.
     private static func names(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none is there
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // there is no directory yet
         let ports = names.compactMap { name in
             UInt16(name.dropFirst("admin-".count).dropLast(".sock".count)).flatMap { Self.name(ofPort: $0) == name ? $0 : nil }
         }
