@@ -1,6 +1,6 @@
 import CLinux
 
-/// The clocks that the store reads.
+/// The clocks of the store.
 enum Clock {
     /// Seconds since 1970.
     static func seconds() -> Int64 {
@@ -9,7 +9,7 @@ enum Clock {
         return Int64(time.tv_sec)
     }
 
-    /// Milliseconds on the clock that never goes back.
+    /// Milliseconds on the monotonic clock.
     static func monotonicMilliseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

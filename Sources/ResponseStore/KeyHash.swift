@@ -1,13 +1,13 @@
 import CXXHash
 
-/// 128 bits that stand for a key. Made with a secret, so that nobody outside can choose keys that collide.
+/// A 128-bit hash of a key. It uses a secret, so that clients cannot choose keys that collide.
 struct KeyHash: Hashable, Sendable {
-    /// Chooses the shard and the place in it.
+    /// Selects the shard and the position in it.
     let low: UInt64
-    /// Stands for the key in the set of stored keys.
+    /// Represents the key in the set of stored keys.
     let high: UInt64
 
-    /// The 16 bytes as the store's file has them.
+    /// The 16 bytes as in the store's file.
     func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let bytes = bytes
         return body(bytes.span)
@@ -35,7 +35,7 @@ struct KeyHash: Hashable, Sendable {
     }
 }
 
-/// Makes key hashes with one store's secret.
+/// Computes key hashes with one store's secret.
 struct KeyHasher: Sendable {
     static let secretLength = 192
 
@@ -55,12 +55,12 @@ struct KeyHasher: Sendable {
 
     func hash(_ key: [UInt8]) -> KeyHash { hash(key.span) }
 
-    /// What tells the variants of one key apart: 0 where no field is nominated (RFC 9111 §4.1).
+    /// Identifies a variant of a key: 0 if no field is nominated (RFC 9111 §4.1).
     func variant(ofNominated fields: [UInt8]) -> Int64 {
         fields.isEmpty ? 0 : Int64(bitPattern: hash(fields.span).low)
     }
 
-    /// The hash of scheme, host and port: what stands before the path in a key.
+    /// The hash of scheme, host and port, the part of a key before the path.
     func origin(ofKey key: [UInt8]) -> Int64 {
         var slashes = 0
         var end = key.count

@@ -1,4 +1,4 @@
-/// Where a store is and how large it may become.
+/// The location and limits of a store.
 package struct StoreConfiguration: Sendable {
     /// Eviction begins above `high` and ends at `low`, in bytes.
     package struct Marks: Sendable, Equatable {
@@ -11,95 +11,95 @@ package struct StoreConfiguration: Sendable {
         }
     }
 
-    /// Who writes the file.
+    /// Which process writes the file.
     package enum Access: Sendable {
-        /// This process alone, which takes the store's lock.
+        /// Only this process, which takes the store's lock.
         case owned
-        /// Another process, perhaps: here the file is only read, behind a memory tier that alone keeps what is new (docs/decisions/0015).
-        /// It has to be there, and of this version.
+        /// Possibly another process. This store only reads the file, and keeps new responses in memory only (docs/decisions/0015). The
+        /// file must exist and be of this version.
         case readOnlyBackingStore
     }
 
-    /// A file's path, or `:memory:`, which keeps nothing on the disk.
+    /// A file's path, or `:memory:`, which stores nothing on disk.
     package var path: String
     package var access = Access.owned
     package var memory = Marks(high: 100 << 20, low: 60 << 20)
     package var disk = Marks(high: 2 << 30, low: 3 << 29)
-    /// The longest body that stands in memory.
+    /// The maximum length of a body in memory, in bytes.
     package var memoryBodyLimit = 4 << 20
-    /// Threads that read the file: two, or four when the store is larger than memory.
+    /// The number of threads that read the file: two, or four if the store is larger than memory.
     package var readerCount = 2
     package var limits = StoreLimits()
-    /// `.kept` for a store that is worked on by hand: no full disk and no damage costs it what it holds.
+    /// `.kept` for manual work on a store: neither a full disk nor damage causes its content to be deleted.
     package var role = StoreFile.Role.cache
-    /// Hears what the log should say. Called on the store's threads.
+    /// Gets notices for the log. Called on the store's threads.
     package var report: @Sendable (StoreNotice) -> Void = { _ in }
 
     package init(path: String) { self.path = path }
 
     package var isInMemory: Bool { path == ":memory:" }
 
-    /// Whether a file is written: then it is this process's.
+    /// Whether this store writes a file, which then belongs to this process.
     var writesFile: Bool { !isInMemory && access == .owned }
-    /// Whether one is read that is another's.
+    /// Whether this store reads a file of another process.
     var readsBackingStore: Bool { !isInMemory && access == .readOnlyBackingStore }
 }
 
-/// The store's bounds that are not settings of their own.
+/// Limits of the store that have no settings.
 package struct StoreLimits: Sendable {
-    /// A body up to this length stands in its response's row.
+    /// Bodies up to this length, in bytes, are stored in their response's row.
     static let inlineBodyLength = 16 << 10
-    /// What all chains that responses came by may take in the file, and those of responses in memory there: some 8,000 of 4 KiB. What comes
-    /// by another one is kept without.
+    /// The maximum total size in bytes of certificate chains in the file, and of those of responses in memory: about 8,000 of 4 KiB.
+    /// Further responses are stored without their chains.
     static let chainOctets = 32 << 20
 
-    /// What may wait for the writer before `put` and `beginPending` answer that the store is busy.
+    /// How much may be queued for the writer before `put` and `beginPending` report that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
-    /// For how long the writer may have work, by its pace, and how long one transaction may take before nothing more is accepted:
-    /// both together leave room in the second after which a response survives a kill.
+    /// The maximum duration of the queued work at the writer's current pace, and of one transaction, before nothing more is accepted.
+    /// Both together must leave some of the second after which a response survives a kill.
     package var queuedMilliseconds = 400
     package var stalledMilliseconds = 500
-    /// Look-ups and reads that may wait for the readers.
+    /// The maximum number of lookups and reads queued for the readers.
     package var queuedReads = 16_384
-    /// What one fetch may be ahead of its fastest reader and of the writer.
+    /// How far a fetch may be ahead of its fastest reader and of the writer, in bytes.
     package var window = 4 << 20
-    /// What all pending responses together may keep in memory.
+    /// The maximum number of bytes that all pending responses together keep in memory.
     package var pendingBytes = 128 << 20
-    /// A pending response that wants to go on and may not for so long is no longer stored.
+    /// A pending response that has been blocked by the writer for this long is no longer stored.
     package var stallMilliseconds = 10_000
-    /// Kept beside the store for the day when the disk is full.
+    /// The size of the file that reserves space for the case of a full disk.
     package var reservedSpaceBytes = 8 << 20
-    /// The log's length at which it is written back; at which bodies on their way and evictions wait for that; and which accepted responses
-    /// may make it reach (`StoreWriter+Log`).
+    /// The lengths of the log at which it is written back, at which bodies being stored and evictions wait for that, and up to which
+    /// accepted responses may extend it (`StoreWriter+Log`).
     package var checkpointBytes = 16 << 20
     package var logHoldBytes = 64 << 20
     package var logLimitBytes = 128 << 20
-    /// How often a transaction that finds the log above its limit tries to have it emptied, with a wait of 100 ms at least for other readers
-    /// of the file, before it fails.
+    /// How many times a transaction that finds the log above its limit tries to restart it, waiting each time at least 100 ms for other
+    /// readers of the file, before it fails.
     package var logAttempts = 10
-    /// Of a backing store: of about so many keys what stands there may be out of date. With more nothing of the file is used any longer.
+    /// For a backing store: about how many keys may be out of date in the file. With more, the file is no longer used.
     package var hiddenKeys = 1 << 20
-    /// How long the writer gathers operations for one transaction.
+    /// How long the writer collects operations for one transaction.
     package var gatherMilliseconds = 50
 
     package init() {}
 }
 
-/// What the store has to tell people.
+/// Events that the store reports to users.
 package enum StoreNotice: Sendable, Equatable {
-    /// The file was damaged; it has another name now, and the store is empty.
+    /// The file was damaged; it was renamed, and the store is empty.
     case movedAside(to: String, reason: String)
-    /// The file was of an older version; the store is empty.
+    /// An older version wrote the file; the store is empty.
     case emptied(version: Int32)
-    /// The disk is full: responses are served and not stored. At most once a minute.
+    /// The disk is full: responses are served but not stored. At most once a minute.
     case diskFull(String)
-    /// Writing failed otherwise; the responses concerned were served and not stored. At most once a minute.
+    /// Writing failed for another reason; the affected responses were served but not stored. At most once a minute.
     case writeFailed(String)
-    /// A response or a piece of a body was not what had been stored; it was deleted. At most once a minute.
+    /// A response or a piece of a body was corrupt and was deleted. At most once a minute.
     case damagedEntry(String)
-    /// The totals were not the sum of the rows; they are now, having been counted anew. At most once a minute.
+    /// The totals were not the sum of the rows and were computed again. At most once a minute.
     case recounted(entries: Int64, bytes: Int64)
-    /// A file that is read behind memory is not used any more.
+    /// A read-only file behind memory is no longer used.
     case fileLeft(reason: String)
 }

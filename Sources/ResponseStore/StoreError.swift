@@ -1,4 +1,4 @@
 import SQLiteDatabase
 
-/// What went wrong with a store, or with one statement on it.
+/// An error of a store, or of one statement on it.
 public typealias StoreError = DatabaseError

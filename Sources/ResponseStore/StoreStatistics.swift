@@ -1,35 +1,35 @@
 import Synchronization
 
-/// Counts for metrics and tests, as of the moment of asking.
+/// Counts for metrics and tests, at the time of the call.
 package struct StoreStatistics: Sendable, Equatable {
     package var entries = 0
     package var bytes = 0
     package var memoryEntries = 0
     package var memoryBytes = 0
-    /// What the index of responses occupies in memory, beside `memoryBytes`.
+    /// The size of the in-memory index of responses in bytes, not included in `memoryBytes`.
     package var indexBytes = 0
-    /// The length of the write-ahead log.
+    /// The length of the write-ahead log in bytes.
     package var logBytes = 0
     package var queuedOperations = 0
     package var queuedBytes = 0
     package var stored = 0
     package var evicted = 0
     package var memoryEvicted = 0
-    /// Refused before anything was written: the sum of some of `unstored`.
+    /// Responses rejected before anything was written: the sum of some of `unstored`.
     package var refusedBusy = 0
-    /// Operations of transactions that failed.
+    /// Operations of failed transactions.
     package var notStored = 0
-    /// Responses that were to be stored and were not, by the reason; those reasons that occurred.
+    /// Responses that should have been stored but were not, by reason; only reasons that occurred.
     package var unstored: [UnstoredReason: Int] = [:]
     package var damagedEntries = 0
     package var damagedFiles = 0
     package var pendingResponses = 0
     package var partials = 0
-    /// Whether the set of stored keys is whole, so that misses need no read.
+    /// Whether the set of stored keys is complete, so that misses need no disk read.
     package var knowsKeys = false
 }
 
-/// The counters behind the statistics, written by any thread.
+/// The counters behind the statistics. Any thread may write them.
 final class StoreCounters: Sendable {
     let entries = Atomic<Int>(0)
     let bytes = Atomic<Int>(0)

@@ -1,29 +1,29 @@
 import EventLoop
 
-/// Why a response that was to be stored is not in the store.
+/// Why a response that should have been stored is not in the store.
 package enum UnstoredReason: Sendable, CaseIterable {
     /// The writer's queue is full.
     case queueFull
-    /// At the pace of its latest transactions, the writer would need too long for what waits.
+    /// At the pace of its latest transactions, the writer would need too long for the queued work.
     case writerBehind
-    /// No transaction has ended for too long.
+    /// No transaction has completed for too long.
     case writerStalled
-    /// The write-ahead log, and what the queue will add to it, would be longer than its limit.
+    /// The write-ahead log, with what the queue will add to it, would exceed its limit.
     case logFull
     case diskFull
-    /// The bodies that are being received take all memory that there is for them.
+    /// The bodies being received use all memory reserved for them.
     case bodiesFull
-    /// Only memory may keep it, and memory has no room.
+    /// The response may be kept in memory only, and memory is full.
     case memoryFull
-    /// The writer took nothing of a body that waited for it, for too long.
+    /// The body waited too long for the writer.
     case bodyStalled
-    /// The body turned out longer than may be stored.
+    /// The body turned out longer than the limit.
     case bodyTooLong
-    /// The body broke off, and the rest cannot be requested.
+    /// The body was interrupted, and the rest cannot be requested.
     case bodyIncomplete
-    /// It was purged or invalidated after its request had been sent.
+    /// It was purged or invalidated after its request was sent.
     case invalidated
-    /// A newer response is stored in its place, or the same bytes are.
+    /// A newer response, or one with the same bytes, is stored instead.
     case superseded
     /// A transaction failed, or no file is open.
     case writeFailed
@@ -46,7 +46,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
         }
     }
 
-    /// Whether the store refused it before anything was written: `StoreStatistics.refusedBusy`.
+    /// Whether the store rejected it before anything was written: `StoreStatistics.refusedBusy`.
     var isBusy: Bool {
         switch self {
         case .queueFull, .writerBehind, .writerStalled, .logFull, .diskFull, .bodiesFull: true
@@ -55,7 +55,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
     }
 }
 
-/// How many responses were not stored, by the reason. Counted by any thread.
+/// The number of responses that were not stored, by reason. Any thread may count.
 final class UnstoredCounts: Sendable {
     private let counts = Guarded<[UnstoredReason: Int]>([:])
 
@@ -63,6 +63,6 @@ final class UnstoredCounts: Sendable {
         if count > 0 { counts.withLock { $0[reason, default: 0] += count } }
     }
 
-    /// Those that are not 0.
+    /// Only counts that are not 0.
     var all: [UnstoredReason: Int] { counts.withLock { $0 } }
 }

@@ -1,22 +1,22 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Of which https origins chains of certificates are recorded: of each the one by which it was judged last.
+/// The recorded certificate chains of https origins: for each origin, the one that was verified last.
 ///
-/// Goes on from call to call; nothing is held open between.
+/// The listing continues from call to call; nothing stays open in between.
 package struct ChainListing: Sendable {
     package struct Recorded: Sendable {
         package let chain: RecordedChain
-        /// When what came by it was last heard to hold.
+        /// When a response with this chain was last confirmed.
         package let time: Timestamp
     }
 
-    /// More origins are not listed.
+    /// The maximum number of origins listed.
     package static let originLimit = 1000
 
-    /// By `host:port` as URLs have it.
+    /// By `host:port` as in URLs.
     package private(set) var origins: [String: Recorded] = [:]
-    /// There were more origins than are listed.
+    /// Whether there are more origins than are listed.
     package private(set) var isCut = false
     package fileprivate(set) var isAtEnd = false
     fileprivate var hasSeenMemory = false
@@ -24,7 +24,7 @@ package struct ChainListing: Sendable {
 
     package init() {}
 
-    /// - Parameter chain: asked for where it is the latest.
+    /// - Parameter chain: called if this chain is the latest.
     fileprivate mutating func note(
         key: [UInt8], time: Timestamp, chain: () throws(StoreError) -> RecordedChain?
     ) throws(StoreError) {
@@ -46,7 +46,7 @@ package struct ChainListing: Sendable {
 }
 
 extension StoreBrowser {
-    /// Goes on for some milliseconds.
+    /// Continues for some milliseconds.
     package func read(_ listing: inout ChainListing) throws(StoreError) {
         let deadline = Clock.monotonicMilliseconds() + StorePage.milliseconds
         var seen = 0
@@ -59,7 +59,7 @@ extension StoreBrowser {
                     try chain(found.row.chain)
                 }
             }
-            // The clock costs more than a row.
+            // Reading the clock costs more than reading a row.
             isCut = seen % 64 == 0 && Clock.monotonicMilliseconds() >= deadline
             return !isCut
         }
@@ -68,15 +68,15 @@ extension StoreBrowser {
 }
 
 extension ResponseStore {
-    /// Goes on for some milliseconds. Waits for one short read of the disk; not for a loop that serves.
-    /// - Returns: `nil` when the file cannot be read.
+    /// Continues for some milliseconds. Blocks for one short disk read, so do not call it on a serving loop.
+    /// - Returns: `nil` if the file cannot be read.
     package func readNow(_ listing: ChainListing) -> ChainListing? {
         var listing = listing
         if !listing.hasSeenMemory {
             listing.hasSeenMemory = true
             for shard in 0..<MemoryTier.shardCount {
                 for response in core.memory.responsesInMemoryAlone(shard: shard) where response.chain != nil {
-                    // It throws nothing: the chain is at hand.
+                    // This cannot throw: the chain is in memory.
                     try? listing.note(key: response.key, time: response.facts.responseTime) { response.chain }
                 }
             }

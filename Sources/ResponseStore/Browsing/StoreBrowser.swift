@@ -2,23 +2,23 @@ import HTTPCaching
 import HTTPMessage
 import SQLiteDatabase
 
-/// Work for the one who looks at the store; `nil` where there is no looking.
+/// A job for the browsing thread; gets `nil` if the store cannot be browsed.
 package typealias BrowseJob = @Sendable (StoreBrowser?) -> Void
 
-/// Looks at a store's file: lists it, shows single responses and their bodies, verifies it. Changes nothing.
+/// Reads a store's file for listings: lists it, shows single responses and their bodies, and verifies it. Changes nothing.
 ///
-/// Each call is one read transaction, which ends with it. Confined to one thread.
+/// Each call is one read transaction. Confined to one thread.
 package final class StoreBrowser {
     let connection: Connection
     let pages: RowPages
     private let tables: ReadingTables
     private let hasher: KeyHasher
-    /// The purges whose deletions are not at their end.
+    /// The purges whose deletions are not complete.
     private let purges: () -> [Purge]
-    /// Of the running store; `nil` for a file that no process has open.
+    /// Those of the running store; `nil` for a file that no process has open.
     private let holds: BodyHolds?
 
-    /// Opens the file of a store that no process need have open. Nothing of it is changed, made or moved.
+    /// Opens the file of a store that need not be running. Nothing in it is changed, created or moved.
     package convenience init(path: String) throws(StoreError) {
         let connection = try StoreFile(path: path, role: .cache).connect(.browsing)
         try Schema.expectCurrent(on: connection)
@@ -42,7 +42,7 @@ package final class StoreBrowser {
     package func page(_ listing: StoreListing) throws(StoreError) -> StorePage {
         var page = StorePage(next: listing)
         let deadline = Clock.monotonicMilliseconds() + StorePage.milliseconds
-        // Taken before the reading, as for look-ups.
+        // Taken before reading, as for lookups.
         let purges = purges()
         var seen = 0
         var isCut = false
@@ -54,7 +54,7 @@ package final class StoreBrowser {
             {
                 page.entries.append(entry)
             }
-            // The clock costs more than a row.
+            // Reading the clock costs more than reading a row.
             isCut = page.entries.count >= StorePage.entryLimit || seen % 64 == 0 && Clock.monotonicMilliseconds() >= deadline
             return !isCut
         }
@@ -62,12 +62,12 @@ package final class StoreBrowser {
         return page
     }
 
-    /// The complete responses of a URL, newest first; bodies that stand in chunks are left there.
+    /// The complete responses of a URL, newest first; bodies in chunks are not read.
     package func responses(of url: URLPattern) throws(StoreError) -> [StoredResponse] {
         try url.exactKey.map { (key) throws(StoreError) in try responses(ofKey: key) } ?? []
     }
 
-    /// What is stored in part under a key.
+    /// The partial responses under a key.
     package func partials(ofKey key: [UInt8]) throws(StoreError) -> [PartialResponse] {
         try held(\.response) { () throws(StoreError) in
             let purges = purges()
@@ -77,15 +77,15 @@ package final class StoreBrowser {
         }
     }
 
-    /// The complete one in this row.
+    /// The complete response in this row.
     package func response(inRow row: StoredRowID) throws(StoreError) -> StoredResponse? {
         guard let key = try key(inRow: row) else { return nil }
         return try responses(ofKey: key).first { $0.row == row }
     }
 
-    /// Under which key the response in this row stands, whole or in part.
+    /// The key of the complete or partial response in this row.
     package func key(inRow row: StoredRowID) throws(StoreError) -> [UInt8]? {
-        // Rows are counted from 1; one may be asked for by any number.
+        // Row ids start at 1, but callers may ask for any number.
         guard row > 0, row < .max else { return nil }
         var key: [UInt8]?
         try pages.read(after: row - 1, before: row + 1, limit: 1) { found in
@@ -95,7 +95,7 @@ package final class StoreBrowser {
         return key
     }
 
-    /// The piece of a body that begins at the offset, verified; `nil` where it is missing or not what was stored.
+    /// The piece of a body that starts at the offset, verified; `nil` if it is missing or corrupt.
     package func piece(of body: BodyReference, at offset: UInt64) throws(StoreError) -> ArraySlice<UInt8>? {
         if body.id < 0 {
             guard case .bytes(let bytes, let range) = try tables.piece(ofExtents: body, at: offset) else { return nil }
@@ -108,11 +108,11 @@ package final class StoreBrowser {
         return Int(offset - start) < end ? bytes[Int(offset - start)..<end] : nil
     }
 
-    /// Whether the chunk is there and as it was stored.
+    /// Whether the chunk exists and is intact.
     func hasChunk(_ number: Int, ofBody body: Int64) throws(StoreError) -> Bool { try tables.chunk(number, ofBody: body) != nil }
 
-    /// The chunks in which a row's body stands, each with its body's number.
-    /// - Returns: `nil` where its extents are not what was stored, or do not hold all of a whole response.
+    /// The chunks of a row's body, each with the id of its body.
+    /// - Returns: `nil` if its extents are corrupt, or do not cover a complete response.
     func chunks(of row: ResponseRow) throws(StoreError) -> [(body: Int64, number: Int)]? {
         if row.bodyID == 0 { return [] }
         if row.bodyID > 0 { return (0..<Chunk.count(forLength: UInt64(max(row.bodyLength, 0)))).map { (row.bodyID, $0) } }
@@ -125,7 +125,7 @@ package final class StoreBrowser {
 
     func hash(_ key: [UInt8]) -> KeyHash { hasher.hash(key) }
 
-    /// The complete responses under a key, newest first; bodies that stand in chunks are left there.
+    /// The complete responses under a key, newest first; bodies in chunks are not read.
     package func responses(ofKey key: [UInt8]) throws(StoreError) -> [StoredResponse] {
         try held(\.self) { () throws(StoreError) in
             let purges = purges()
@@ -136,17 +136,17 @@ package final class StoreBrowser {
         }
     }
 
-    /// What a look-up finds in the running store, whose bodies stay on the disk while their responses exist.
+    /// Looks up responses in the running store and holds their bodies on disk while the responses exist.
     ///
-    /// The row may be deleted before the hold is taken, and its chunks soon after. So it is looked up again: where it is still there, its
-    /// deletion comes after the hold.
+    /// A row may be deleted before the hold is taken, and its chunks soon after. So it is looked up again: if it still exists, its
+    /// deletion will come after the hold.
     private func held<Found>(
         _ response: KeyPath<Found, StoredResponse>, _ lookUp: () throws(StoreError) -> [Found],
         by hold: (Found, BodyHolds) -> Found
     ) throws(StoreError) -> [Found] {
         var found = try lookUp()
         guard let holds else { return found }
-        // Responses that replace the ones before are looked up in turn; a few tries see a quiet moment.
+        // New responses may replace these meanwhile; a few attempts suffice to find a stable state.
         for _ in 0..<3 {
             let held = found.map { hold($0, holds) }
             found = try lookUp()
@@ -157,7 +157,7 @@ package final class StoreBrowser {
     }
 }
 
-/// The thread that looks at the store for others. Confined to that thread.
+/// The thread that runs browsing jobs. Confined to that thread.
 final class BrowsingReader {
     private let core: StoreCore
     private var browser: StoreBrowser?

@@ -1,7 +1,8 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A filter as pairs of names and words: the options of `larder cache`, a query's parts on the admin socket, a mark in the file.
+/// A filter as pairs of names and texts: for the options of `larder cache`, query parameters on the admin socket, and purges in the
+/// file.
 extension StoreFilter {
     package enum Word: String, CaseIterable, Sendable {
         case url, host, status, type
@@ -12,8 +13,8 @@ extension StoreFilter {
         case smallerThan = "smaller-than"
     }
 
-    /// Takes in one word.
-    /// - Returns: `false` where the text does not fit it.
+    /// Sets one condition.
+    /// - Returns: `false` if the text is invalid for it.
     package mutating func set(_ word: Word, to text: String) -> Bool {
         switch word {
         case .url:
@@ -50,7 +51,7 @@ extension StoreFilter {
         }
     }
 
-    /// The same filter again, word for word.
+    /// The conditions of this filter, which give the same filter when set again.
     package var words: [(word: Word, text: String)] {
         var words: [(word: Word, text: String)] = []
         if let url { words.append((.url, url.text)) }
@@ -66,7 +67,7 @@ extension StoreFilter {
         return words
     }
 
-    /// One line for each word, as the file's marks keep it. No word holds a line's end.
+    /// One line per condition, as stored with a purge. No text contains a line break.
     var encoded: [UInt8] { Array(words.map { "\($0.word.rawValue) \($0.text)\n" }.joined().utf8) }
 
     init?(encoded: [UInt8]) {
@@ -79,7 +80,7 @@ extension StoreFilter {
         }
     }
 
-    /// `404`, `200-299` or `2xx`.
+    /// Parses `404`, `200-299` or `2xx`.
     private static func statusRange(_ text: Substring) -> StatusRange? {
         if text.utf8.count == 3, text.hasSuffix("xx"), let hundreds = UInt16(text.prefix(1)) {
             return StatusRange(hundreds * 100, through: hundreds * 100 + 99)

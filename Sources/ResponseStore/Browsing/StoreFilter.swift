@@ -1,26 +1,25 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Which stored responses are meant: those for which everything that is said here holds. Without a word, all of them.
+/// Selects stored responses: those that meet all conditions. Without conditions, all of them.
 ///
-/// A value with a textual form of its own (`StoreFilter+Words.swift`), so that command line, admin socket and the file's marks of
-/// purges speak of the same.
+/// It has a textual form (`StoreFilter+Words.swift`), so that command line, admin socket and stored purges select the same responses.
 package struct StoreFilter: Equatable, Sendable {
     package enum Freshness: String, CaseIterable, Sendable { case fresh, stale }
 
     package var url: URLPattern?
-    /// With stars; with a port or without.
+    /// May contain stars; with or without a port.
     package var host: String?
     package var status: [StatusRange] = []
     package var type: MediaTypePattern?
-    /// Ages (RFC 9111 §4.2.3) that are greater than the one, and less than the other.
+    /// Limits on the age (RFC 9111 §4.2.3): greater than the first, less than the second.
     package var olderThan: DeltaSeconds?
     package var youngerThan: DeltaSeconds?
-    /// By the origin server's words alone.
+    /// By the origin server's directives alone.
     package var freshness: Freshness?
-    /// All of these.
+    /// The response must have all of these.
     package var tags: [String] = []
-    /// Lengths of bodies that are greater than the one, and less than the other, in bytes.
+    /// Limits on the body's length in bytes: greater than the first, less than the second.
     package var largerThan: UInt64?
     package var smallerThan: UInt64?
 
@@ -40,13 +39,13 @@ package struct StoreFilter: Equatable, Sendable {
         return freshness.map { ($0 == .fresh) == entry.facts.isFresh(at: now) } ?? true
     }
 
-    /// Whether a response with this key can be meant, as far as the key alone tells.
+    /// Whether a response with this key may match, judging by the key alone.
     package func mayMatch(key: [UInt8]) -> Bool {
         if let host, !StoreFilter.matches(host, hostOf: key) { return false }
         return url?.matches(StoredURL.text(ofKey: key)) ?? true
     }
 
-    /// The keys of the one URL that is meant, where the filter says nothing else.
+    /// The keys of the filter's one URL, if it has no other condition.
     var onlyKeys: [[UInt8]]? {
         guard let url, url.isExact else { return nil }
         var rest = self

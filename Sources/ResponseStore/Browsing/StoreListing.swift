@@ -2,19 +2,19 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// A place in a listing of the store: of what stands in memory alone first, then of the file's rows in the order in which they came.
+/// A position in a listing of the store: first the responses that are in memory only, then the file's rows in order of insertion.
 ///
-/// It holds nothing open: between two pages hours may pass. What is stored after its beginning is not in it.
+/// It keeps nothing open: hours may pass between two pages. Responses stored after its beginning are not included.
 package struct StoreListing: Sendable {
     package let filter: StoreFilter
-    /// When it was asked for. Ages and freshness are as of then.
+    /// When the listing was requested. Ages and freshness are for that time.
     package let time: Timestamp
     var shard = 0
     var after: StoredRowID = 0
-    /// Rows below this one.
+    /// Only rows below this id are listed.
     let end: StoredRowID
 
-    /// Of the file alone, by a process that has not the store.
+    /// Lists the file alone, for a process that does not own the store.
     package init(_ filter: StoreFilter, at time: Timestamp) {
         self.init(filter, at: time, end: .max)
         shard = MemoryTier.shardCount
@@ -27,47 +27,47 @@ package struct StoreListing: Sendable {
     }
 }
 
-/// Some entries, and where to go on.
+/// Some entries, and where to continue.
 package struct StorePage: Sendable {
     package var entries: [StoredEntry] = []
     /// `nil` at the end.
     package var next: StoreListing?
 
-    /// So many rows are looked at for a page, found or not.
+    /// The maximum number of rows read for a page, matching or not.
     static let rowLimit = 4096
-    /// A page's read transaction is no longer, in milliseconds.
+    /// The maximum duration of a page's read transaction, in milliseconds.
     static let milliseconds: Int64 = 50
-    /// And no more than so many entries are kept for whoever reads slowly.
+    /// The maximum number of entries of a page, which must be kept for slow clients.
     static let entryLimit = 512
 }
 
 extension ResponseStore {
-    /// Begins a listing of everything that has been accepted until now. Waits for the writer; not for a loop that serves.
+    /// Starts a listing of everything accepted until now. Blocks until the writer has caught up, so do not call it on a serving loop.
     package func listNow(_ filter: StoreFilter, at time: Timestamp) -> StoreListing {
         if core.memory.hasDisk {
             let written = Monitor(false)
-            // A look-up that goes by the writer's queue comes back behind everything in it.
+            // A lookup that is queued for the writer returns after everything queued before it.
             let job = LookUpJob(key: [], hash: KeyHash(low: 0, high: 0)) { _ in
                 written.withLock { $0 = true }
                 written.wake()
             }
             core.queue.add(.lookUp(job), urgent: true)
-            // A disk that stands still must not hold up whoever only wants to look.
+            // A disk that does not respond must not block a listing.
             let _: Bool? = written.wait(atMost: 1000) { $0 ? true : nil }
         }
         return StoreListing(filter, at: time, end: core.makeRow())
     }
 
-    /// The next page. Waits for one short read of the disk; not for a loop that serves.
-    /// - Returns: `nil` when the file cannot be read.
+    /// The next page. Blocks for one short disk read, so do not call it on a serving loop.
+    /// - Returns: `nil` if the file cannot be read.
     package func pageNow(_ listing: StoreListing) -> StorePage? {
         let page = pageOfMemory(listing)
         guard page.entries.isEmpty, let rows = page.next, core.memory.hasDisk else { return page }
         return browseNow { (browser) throws(StoreError) in try browser.page(rows) }
     }
 
-    /// Looks at the file and waits for the answer.
-    /// - Returns: `nil` when the store is closed, its file cannot be read, or too many wait.
+    /// Runs a job on the browsing thread and waits for its result.
+    /// - Returns: `nil` if the store is closed, its file cannot be read, or too many jobs wait.
     package func browseNow<Value: Sendable>(
         _ look: @escaping @Sendable (StoreBrowser) throws(StoreError) -> Value
     ) -> Value? {
@@ -75,7 +75,7 @@ extension ResponseStore {
         browse { browser in
             var value: Value?
             do { value = try browser.map(look) } catch {
-                // Damage is met again, and judged, by the store's own readers.
+                // The store's own readers find the damage again and handle it.
             }
             answer.withLock { $0 = .some(value) }
             answer.wake()
@@ -83,8 +83,8 @@ extension ResponseStore {
         return answer.wait { $0 } ?? nil
     }
 
-    /// Gives the thread that looks at the store something to do: in transactions of its own, under 100 ms each.
-    /// - Parameter job: Hears `nil` when the store is closed, its file cannot be opened, or too many wait.
+    /// Runs a job on the browsing thread, in its own transactions of less than 100 ms each.
+    /// - Parameter job: gets `nil` if the store is closed, its file cannot be opened, or too many jobs wait.
     package func browse(_ job: @escaping BrowseJob) {
         if !hasFile || !core.browsers.add(job) { job(nil) }
     }
@@ -104,10 +104,10 @@ extension ResponseStore {
 }
 
 extension ResponseStore {
-    /// Whether there is a file of this store's own to look at.
+    /// Whether the store has its own file to read.
     package var hasFile: Bool { core.memory.hasDisk }
 
-    /// The one with this number, where it stands in memory alone.
+    /// The response with this row id, if it is in memory only.
     package func inMemoryAlone(row: StoredRowID) -> StoredResponse? {
         for shard in 0..<MemoryTier.shardCount {
             if let found = core.memory.responsesInMemoryAlone(shard: shard).first(where: { $0.row == row }) { return found }
@@ -115,7 +115,7 @@ extension ResponseStore {
         return nil
     }
 
-    /// The responses of one URL where memory has all of them.
+    /// The responses of one URL, if memory has all of them.
     package func inMemory(_ url: URLPattern) -> [StoredResponse]? {
         guard let key = url.exactKey, case .found(let variants) = inMemory(key.span), variants.isComplete else { return nil }
         return variants.responses

@@ -1,24 +1,24 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// A going over everything in a store's file: each checksum, each row's place in the index by key, each of that index's rows.
+/// A check of everything in a store's file: each checksum, each row's entry in the index by key, and each entry's row.
 ///
-/// Goes on from call to call of `StoreBrowser.verify`; nothing is held open between.
+/// It continues from call to call of `StoreBrowser.verify`; nothing stays open in between.
 package struct StoreVerification: Sendable {
     package enum Fault: Sendable, Equatable {
-        /// The row is not what was stored.
+        /// The row is corrupt.
         case row(StoredRowID)
-        /// The row's body is not what was stored; the chunk's number where it has several.
+        /// The row's body is corrupt; `chunk` is the number of the chunk if there are several.
         case body(StoredRowID, chunk: Int?)
         /// The index by key does not lead to the row.
         case notInIndex(StoredRowID)
-        /// The index by key leads to a row that is not there, or is another's.
+        /// The index by key leads to a missing row or to a row of another key.
         case strayIndex(StoredRowID)
-        /// The chain of certificates in this row is not what was stored: responses are as if none had been recorded with them.
+        /// The certificate chain in this row is corrupt: its responses are treated as if they had no recorded chain.
         case chain(Int64)
         /// The totals are not the sum of the rows.
         case totals
-        /// What SQLite says of the file.
+        /// An error that SQLite reports for the file.
         case database(String)
     }
 
@@ -35,12 +35,12 @@ package struct StoreVerification: Sendable {
         }
     }
 
-    /// Whether nobody writes meanwhile, so that the totals can be compared and the whole file be checked at once.
+    /// Whether no process writes the file meanwhile, so that the totals can be compared and the whole file checked at once.
     package let isAlone: Bool
     package internal(set) var rows = 0
     package internal(set) var chunks = 0
     package internal(set) var bytes: UInt64 = 0
-    /// The first hundred; `faultCount` counts all.
+    /// The first hundred faults; `faultCount` counts all.
     package internal(set) var faults: [Fault] = []
     package internal(set) var faultCount = 0
     var phase = Phase.rows
@@ -51,7 +51,7 @@ package struct StoreVerification: Sendable {
 
     package init(isAlone: Bool) { self.isAlone = isAlone }
 
-    /// One that is over before it begins.
+    /// A check that is already finished because the file cannot be opened.
     package init(damaged error: StoreError) {
         isAlone = true
         phase = .done
@@ -67,7 +67,7 @@ package struct StoreVerification: Sendable {
 }
 
 extension StoreBrowser {
-    /// Goes on for some milliseconds. Where SQLite cannot read on, that is a fault, and the next part is looked at.
+    /// Continues for some milliseconds. If SQLite cannot continue, that is noted as a fault, and the next phase begins.
     package func verify(_ verification: inout StoreVerification) throws(StoreError) {
         do {
             switch verification.phase {
@@ -162,7 +162,7 @@ extension StoreBrowser {
         if count < 1024 { verification.phase = verification.phase.next(isAlone: verification.isAlone) }
     }
 
-    /// There are `StoreLimits.chainOctets` of them at most.
+    /// In one step: all chains together have at most `StoreLimits.chainOctets` bytes.
     private func verifyChains(_ verification: inout StoreVerification) throws(StoreError) {
         let chains = try connection.prepare("SELECT id, fingerprint, chain, checksum FROM certificate_chain")
         while try chains.step() {
@@ -174,7 +174,7 @@ extension StoreBrowser {
         verification.phase = verification.phase.next(isAlone: verification.isAlone)
     }
 
-    /// One long transaction, which would hold up a writer's log.
+    /// Uses one long transaction, which would keep a writer's log from being reset.
     private func verifyWhole(_ verification: inout StoreVerification) throws(StoreError) {
         if try Totals(of: connection) != Totals(counting: connection) { verification.note(.totals) }
         let check = try connection.prepare("PRAGMA quick_check(100)")

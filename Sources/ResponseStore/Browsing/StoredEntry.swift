@@ -1,24 +1,24 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What a listing says of one stored response, without its head and body.
+/// One stored response in a listing, without its head and body.
 package struct StoredEntry: Sendable {
     package let row: StoredRowID
     package let key: [UInt8]
     package internal(set) var facts: ReuseFacts
-    /// The field's value, empty without one.
+    /// The field's value; empty if it is missing.
     package let contentType: [UInt8]
     package let bodyLength: UInt64
-    /// So much of the body is there: less than all where it is stored in part.
+    /// The stored bytes of the body: less than all for a partial response.
     package let storedLength: UInt64
     package let tags: [String]
-    /// It is one of several for its URL (Vary).
+    /// Whether it is one of the variants of its URL (Vary).
     package let isVariant: Bool
-    /// Some of its body is missing: what came before a break (RFC 9111 §3.3).
+    /// Whether a part of its body is missing because the transfer was interrupted (RFC 9111 §3.3).
     package let isPartial: Bool
-    /// It stands in memory alone.
+    /// Whether it is in memory only.
     package let isMemoryOnly: Bool
-    /// When it was last asked for, in seconds since 1970, as far as the file knows.
+    /// The last use, in seconds since 1970, as recorded in the file.
     package let lastAccess: Int64
 
     package var url: [UInt8] { StoredURL.text(ofKey: key) }
@@ -39,7 +39,7 @@ package struct StoredEntry: Sendable {
         self.lastAccess = lastAccess
     }
 
-    /// - Parameter bodyLength: Where the body is yet to come: as announced.
+    /// - Parameter bodyLength: the declared length, if the body has not arrived yet.
     init(_ response: StoredResponse, isMemoryOnly: Bool = false, bodyLength: UInt64? = nil) {
         row = response.row
         key = response.key

@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// A URL, or part of one: `*` stands for any run of characters, `/` and `?` included; everything else for itself.
+/// A URL pattern: `*` matches any characters, including `/` and `?`; all other characters match themselves.
 ///
-/// Compared with a URL as people write it, without the scheme's own port. Without `://` it holds for every scheme.
+/// Compared with URLs without the scheme's default port. A pattern without `://` matches every scheme.
 package struct URLPattern: Equatable, Sendable {
-    /// As it was given.
+    /// The pattern as given.
     package let text: String
     private let glob: [UInt8]
-    /// What every URL that matches begins with, where the pattern says that much.
+    /// The part before the first star, with which every matching URL starts.
     private let prefix: [UInt8]
 
-    /// - Returns: `nil` for an empty text, blanks, controls, or more than 4 KiB.
+    /// - Returns: `nil` for an empty text, blanks, control characters, or more than 4 KiB.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
         self.text = text
@@ -18,16 +18,16 @@ package struct URLPattern: Equatable, Sendable {
         prefix = Array(glob.prefix { $0 != Glob.star })
     }
 
-    /// Names one URL and no other.
+    /// Whether it matches a single URL only.
     package var isExact: Bool { prefix.count == glob.count }
 
-    /// The key of the one URL that it names.
+    /// The key of the single URL that it matches.
     package var exactKey: [UInt8]? {
         guard isExact, let scheme = glob.firstIndex(of: ASCII.colon),
             let slash = glob[(scheme + 3)...].firstIndex(of: ASCII.slash)
         else { return nil }
         let authority = glob[(scheme + 3)..<slash]
-        // A colon behind the last bracket is a port's, those before it an address's.
+        // Only a colon after the last bracket belongs to a port; those before it belong to an address.
         let rest = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
         if rest.contains(ASCII.colon) { return glob }
         var key = Array(glob[..<slash])
@@ -35,7 +35,7 @@ package struct URLPattern: Equatable, Sendable {
         return key + glob[slash...]
     }
 
-    /// - Parameter url: As `StoredURL` shows it. A method behind it, of what is stored by its content, is passed over.
+    /// - Parameter url: as in `StoredURL`. A method after it, as in keys that include the content, is ignored.
     func matches(_ url: borrowing [UInt8]) -> Bool {
         let count = url.firstIndex(of: ASCII.space) ?? url.count
         guard count >= prefix.count else { return false }
@@ -43,7 +43,7 @@ package struct URLPattern: Equatable, Sendable {
         return Glob.matches(glob.span, url.span.extracting(first: count), from: prefix.count)
     }
 
-    /// Scheme and host in lower case, a path where there would be none, and no port that goes without saying.
+    /// Scheme and host in lower case, with a path, and without the default port.
     private static func normalized(_ glob: [UInt8]) -> [UInt8] {
         guard let scheme = glob.firstRange(of: Array("://".utf8)) else { return glob }
         let end = glob[scheme.upperBound...].firstIndex { $0 == ASCII.slash || $0 == ASCII.question } ?? glob.count
@@ -57,9 +57,9 @@ package struct URLPattern: Equatable, Sendable {
     }
 }
 
-/// A stored response's URL, read from its key.
+/// The URL of a stored response, from its key.
 package enum StoredURL {
-    /// As people write it: without the scheme's own port.
+    /// The URL in its usual form, without the scheme's default port.
     package static func text(ofKey key: [UInt8]) -> [UInt8] {
         guard let authority = authority(of: key) else { return key }
         let isDefault = key[authority.port].elementsEqual(key.count > 4 && key[4] == 0x73 ? ":443".utf8 : ":80".utf8)
@@ -71,7 +71,7 @@ package enum StoredURL {
         return url
     }
 
-    /// Where host and port stand in a key (`http://host:port/…`), the port with its colon; `nil` for what is no such key.
+    /// The positions of host and port in a key (`http://host:port/…`), the port with its colon; `nil` for another form.
     static func authority(of key: [UInt8]) -> (host: Range<Int>, port: Range<Int>)? {
         guard let colon = key.firstIndex(of: ASCII.colon), colon + 3 < key.count, key[colon + 1] == ASCII.slash else {
             return nil

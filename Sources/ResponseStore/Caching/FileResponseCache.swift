@@ -1,18 +1,19 @@
 public import HTTPCaching
 
-/// Responses in a file with a memory tier above: the proxy's store, for a session. Both find what either has put there, since both
-/// store and reuse by the same rules; only one process has a file open at a time.
+/// A response cache in a file, with a memory tier: the proxy's store, for use by a session. Session and proxy can use each other's
+/// responses, since both store and reuse by the same rules. Only one process at a time can open a file.
 ///
-/// May be used from any task. Bodies pass through it in pieces, and whatever their length it holds little of them in memory.
+/// Usable from any task. Bodies are transferred in pieces, so that even long ones need little memory.
 public final class FileResponseCache: ResponseCaching {
     private let store: ResponseStore
 
-    /// Opens the file, or makes one with its folder. A damaged one is moved aside.
+    /// Opens the file, or creates it with its directory. A damaged file is moved aside.
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - capacity: of the file in octets: above it, what was used longest ago goes until three quarters are left.
-    ///   - memoryCapacity: the same of what is held in memory besides.
-    /// - Throws: where another process has the file, it is another application's or a newer version's, or it cannot be opened.
+    ///   - path: the path of the file.
+    ///   - capacity: the maximum size of the file in bytes. Above it, the least recently used responses are evicted until three
+    ///     quarters remain.
+    ///   - memoryCapacity: the same for the memory tier, in bytes.
+    /// - Throws: if another process uses the file, it belongs to another application or a newer version, or it cannot be opened.
     public convenience init(
         path: String, capacity: UInt64 = 2 << 30, memoryCapacity: UInt64 = 16 << 20
     ) throws(StoreError) {
@@ -23,7 +24,7 @@ public final class FileResponseCache: ResponseCaching {
         self.init(try ResponseStore(configuration))
     }
 
-    /// Over a store that is somebody else's to open and to shut down.
+    /// Uses a store that the caller opens and shuts down.
     package init(_ store: ResponseStore) { self.store = store }
 
     private static func marks(_ capacity: UInt64) -> StoreConfiguration.Marks {
@@ -31,7 +32,7 @@ public final class FileResponseCache: ResponseCaching {
         return StoreConfiguration.Marks(high: high, low: high / 4 * 3)
     }
 
-    /// Writes what is still to be written, and closes the file. From then on nothing is found and nothing is kept. Waits for the disk.
+    /// Writes everything that is queued, and closes the file. Later calls find and store nothing. Blocks on the disk.
     public func close() { store.shutdown() }
 
     // MARK: Finding
@@ -78,7 +79,7 @@ public final class FileResponseCache: ResponseCaching {
         return true
     }
 
-    /// A longer body goes to the store's writer in pieces, which waits for it between them.
+    /// The maximum size in bytes of a body stored at once. Longer bodies are stored in pieces, waiting for the writer in between.
     private static let pieceLength = 256 << 10
 
     public func beginStoring(
@@ -92,7 +93,7 @@ public final class FileResponseCache: ResponseCaching {
         store.freshen(old.stored, as: sharingChain(new.stored), since: StoreEpoch(moment))
     }
 
-    /// Many responses come by one chain, which stands in the store once.
+    /// Many responses share one chain, which is stored once.
     private func sharingChain(_ response: StoredResponse) -> StoredResponse {
         guard let chain = response.chain else { return response }
         return response.withTrust(policyMark: response.facts.trust, chain: store.shared(chain))

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// Hands a body over to the store as it comes, no faster than it is written.
+/// Passes a body to the store as it arrives, no faster than the store writes it.
 final class StoredBodyWriter: CachedBodyWriting {
     private let pending: PendingResponse
 

@@ -11,7 +11,7 @@ enum ChainRow {
     }
 }
 
-/// Reads chains. What it gives out has been verified, and stands in memory once.
+/// Reads certificate chains, verified, with one copy of each in memory.
 final class ChainReading {
     private let directory: ChainDirectory
     private let byID: Statement
@@ -21,14 +21,14 @@ final class ChainReading {
         byID = try connection.prepare("SELECT fingerprint, chain, checksum FROM certificate_chain WHERE id=?")
     }
 
-    /// - Returns: `nil` for 0, and for one that is not what was stored: its responses are as if none had been recorded.
+    /// - Returns: `nil` for 0, or if the chain is corrupt: its responses are treated as if they had no recorded chain.
     func chain(_ id: Int64) throws(StoreError) -> RecordedChain? {
         if id == 0 { return nil }
         byID.bind(1, id)
         defer { byID.reset() }
         guard try byID.step() else { return nil }
         let fingerprint = byID.bytes(0)
-        // The long column is not even read then.
+        // The chain itself, which is long, is not read in this case.
         if let known = directory.chain(withDigest: fingerprint) { return known }
         let octets = byID.bytes(1)
         guard ChainRow.checksum(id: id, fingerprint: fingerprint.span, octets: octets.span) == byID.integer(2),

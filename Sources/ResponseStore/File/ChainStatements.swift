@@ -1,16 +1,16 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// The writer's statements for the chains that responses came by: a row for each that is not like another, gone with the last response that
-/// has its number.
+/// The writer's statements for recorded certificate chains. Each distinct chain has one row, which is deleted with the last response
+/// that refers to it.
 ///
-/// Numbers of rows are used again only when no response has them, which the index `response_chain` tells.
+/// The id of a row is reused only when no response refers to it, which the index `response_chain` shows.
 final class ChainStatements {
     private let find, insert, mend, delete, isUsed, unused, next: Statement
-    /// How much stands in the file, with what the transaction at hand has changed.
+    /// The total size of the chains in bytes, including the changes of the current transaction.
     private(set) var octets: Int64
     private var committedOctets: Int64
-    /// Those that a response has let go of, or that may not have got one.
+    /// Ids that a response no longer uses, or that may never have been used.
     private var released: Set<Int64> = []
 
     init(_ connection: Connection) throws(StoreError) {
@@ -29,8 +29,8 @@ final class ChainStatements {
         committedOctets = octets
     }
 
-    /// The number of a chain's row, which is made where there is none. A row that is damaged is mended.
-    /// - Returns: 0 without a chain, and where there would be more than `StoreLimits.chainOctets`.
+    /// The id of a chain's row, which is created if missing and repaired if damaged.
+    /// - Returns: 0 without a chain, or if there would be more than `StoreLimits.chainOctets` bytes.
     func number(of chain: RecordedChain?) throws(StoreError) -> Int64 {
         guard let chain else { return 0 }
         let digest = chain.digest
@@ -57,12 +57,12 @@ final class ChainStatements {
         return id
     }
 
-    /// A response has no use for it any more.
+    /// A response no longer refers to this chain.
     func release(_ id: Int64) {
         if id != 0 { released.insert(id) }
     }
 
-    /// Deletes what has been released and is used by none. Before a commit.
+    /// Deletes released chains that no response uses. Call it before a commit.
     func sweep() throws(StoreError) {
         for id in released {
             isUsed.bind(1, id)
@@ -73,7 +73,7 @@ final class ChainStatements {
         released = []
     }
 
-    /// Whatever an accident has left behind.
+    /// Releases chains that a crash left unused.
     func releaseUnused() throws(StoreError) {
         defer { unused.reset() }
         while try unused.step() { released.insert(unused.integer(0)) }

@@ -1,22 +1,22 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// A row of the table `extent`: bytes of one representation, in chunks of their own (RFC 9111 §3.3, §3.4).
+/// A row of the table `extent`: a range of one representation, with its own chunks (RFC 9111 §3.3, §3.4).
 struct ExtentRow {
-    /// Behind so many of them, a response is not joined any further.
+    /// The maximum number of extents of one response.
     static let limit = 256
 
-    /// The body's number of its chunks too.
+    /// Also the body id of its chunks.
     var id: Int64
-    /// The row whose representation it is; negative where it is to be deleted.
+    /// The row of its response; negative if the extent is to be deleted.
     var response: StoredRowID
-    /// Where in the representation its first chunk begins, and how many bytes stand in its chunks; 0 while they are coming.
+    /// Where in the representation its first chunk begins, and the number of bytes in its chunks; 0 while they are arriving.
     var base: UInt64
     var length: UInt64
-    /// What of it counts: others may hold the rest.
+    /// The part that is used: other extents may have the rest.
     var range: Range<UInt64>
 
-    /// The response without its sign: it may be turned for many at once.
+    /// Uses the response's id without its sign, which may change for many rows at once.
     var checksum: Int64 {
         var checksum = Checksum(seed: id)
         checksum.combine(Int64(clamping: response.magnitude))
@@ -37,8 +37,8 @@ struct ExtentRow {
         range = base..<base + length
     }
 
-    /// The row at which a query for `columns` stands.
-    /// - Returns: `nil` where it is not what was stored.
+    /// The current row of a query for `columns`.
+    /// - Returns: `nil` if the row is corrupt.
     init?(_ query: Statement) {
         let (base, length) = (query.integer(2), query.integer(3))
         let (first, end) = (query.integer(4), query.integer(5))
@@ -51,14 +51,14 @@ struct ExtentRow {
     }
 }
 
-/// The extents of one response, in order and apart.
+/// The extents of one response, in order and without overlap.
 struct ExtentSet {
     private(set) var rows: [ExtentRow]
 
     init(_ rows: [ExtentRow]) { self.rows = rows.sorted { $0.range.lowerBound < $1.range.lowerBound } }
 
-    /// All that a query for extents finds.
-    /// - Returns: `nil` where one is not what was stored.
+    /// All rows of a query for extents.
+    /// - Returns: `nil` if a row is corrupt.
     init?(_ query: Statement) throws(StoreError) {
         defer { query.reset() }
         var rows: [ExtentRow] = []
@@ -69,10 +69,10 @@ struct ExtentSet {
         self.init(rows)
     }
 
-    /// Bytes in all their chunks.
+    /// The number of bytes in all their chunks.
     var byteCount: Int64 { rows.reduce(0) { $0 + Int64($1.length) } }
 
-    /// Those that touch each other taken together.
+    /// The ranges, with adjacent ones merged.
     var ranges: [Range<UInt64>] {
         rows.reduce(into: []) { ranges, row in
             if let last = ranges.last, last.upperBound == row.range.lowerBound {
@@ -85,8 +85,9 @@ struct ExtentSet {
 
     func covers(_ length: UInt64) -> Bool { ranges == [0..<length] }
 
-    /// Takes in one more, as far as the others do not hold the same.
-    /// - Returns: those that it holds altogether, and which are no longer needed; `nil` where it brings nothing, or they are too many.
+    /// Adds an extent, limited to the bytes that the others do not have.
+    /// - Returns: the extents that it covers completely and that are no longer needed; `nil` if it adds nothing, or there would be too
+    ///   many.
     mutating func insert(_ new: ExtentRow) -> [ExtentRow]? {
         var new = new
         for row in rows {

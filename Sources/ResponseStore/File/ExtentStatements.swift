@@ -1,9 +1,9 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// The writer's statements for bodies that stand in several extents.
+/// The writer's statements for bodies in several extents.
 final class ExtentStatements {
-    /// Makes the number under which an extent waits for its deletion, apart from those of deleted responses.
+    /// Added to an extent's id to mark it for deletion, so that it differs from the ids of deleted responses.
     private static let replacedOffset: Int64 = 1 << 44
 
     private let put, delete, orphanAll, ofResponse, lengths, byID, orphans, setRow: Statement
@@ -41,7 +41,7 @@ final class ExtentStatements {
     }
 
     /// The extents of a response, in order.
-    /// - Returns: `nil` where one is not what was stored.
+    /// - Returns: `nil` if one is corrupt.
     func all(ofRow row: StoredRowID) throws(StoreError) -> ExtentSet? {
         ofResponse.bind(1, row)
         return try ExtentSet(ofResponse)
@@ -53,23 +53,23 @@ final class ExtentStatements {
         return try byID.step() ? ExtentRow(byID) : nil
     }
 
-    /// The response goes: its extents wait for their deletion, and can be read by those who have begun to.
+    /// The response is deleted: its extents are marked for deletion, but stay readable for readers that have started.
     func orphanAll(ofRow row: StoredRowID) throws(StoreError) {
         orphanAll.bind(1, row)
         try orphanAll.run()
     }
 
-    /// Another extent holds the same.
+    /// Another extent has the same bytes: marks this one for deletion.
     func orphan(_ extent: ExtentRow) throws(StoreError) {
         var orphaned = extent
         orphaned.response = -(Self.replacedOffset + extent.id)
         try put(orphaned)
     }
 
-    /// What the previous process had yet to delete: as good as nobody holds it.
+    /// The extents that the previous process had still to delete. No reader can hold them.
     func allOrphans() throws(StoreError) -> [(id: Int64, chunkCount: Int)] { try chunkCounts(orphans) }
 
-    /// The chunks of a response that goes. Nothing is verified: what is not what was stored has to go all the more.
+    /// The chunks of a response to delete. Nothing is verified, since corrupt ones must be deleted too.
     func chunkCounts(ofRow row: StoredRowID) throws(StoreError) -> [(id: Int64, chunkCount: Int)] {
         lengths.bind(1, row)
         return try chunkCounts(lengths)
@@ -84,7 +84,7 @@ final class ExtentStatements {
         return found
     }
 
-    /// What becomes of a response's row as extents are joined to it, but for its size.
+    /// Updates a response's row, except its size, when extents are joined to it.
     func set(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
         setRow.bind(1, row.id)
         setRow.bind(2, row.generation)

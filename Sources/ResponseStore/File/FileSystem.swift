@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// What the store asks of the file system.
+/// The file system operations of the store.
 enum FileSystem {
-    /// The folder's path, `.` for a bare name.
+    /// The directory's path; `.` for a bare name.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes the folder and those above it, each for the owner alone. What is there stays as it is.
+    /// Creates the directory and its parents, accessible to the owner only. Existing ones stay unchanged.
     static func makeFolder(_ path: String) throws(StoreError) {
         var status = stat()
         if stat(path, &status) == 0 { return }
@@ -18,20 +18,20 @@ enum FileSystem {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw StoreError(systemCall: "mkdir", path: path, code: errno) }
     }
 
-    /// Makes an empty file for the owner alone unless there is one.
+    /// Creates an empty file, accessible to the owner only, unless it exists.
     static func makeFile(_ path: String) throws(StoreError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(systemCall: "open", path: path, code: errno) }
         close(descriptor)
     }
 
-    /// Gives the file and what SQLite keeps beside it mode 0600, whatever it was and whatever the umask.
+    /// Sets mode 0600 for the file and SQLite's files beside it, whatever the mode and the umask were.
     static func makePrivate(_ path: String) {
-        // Refused where the file is another user's: then the mode is not ours to choose.
+        // Fails if the file belongs to another user, whose mode is then kept.
         for suffix in ["", "-wal", "-shm"] { chmod(path + suffix, 0o600) }
     }
 
-    /// How much this user may still write where the path is, or `nil`.
+    /// The space that this user may still write at this path, in bytes; `nil` if unknown.
     static func freeBytes(besides path: String) -> Int? {
         var status = statvfs()
         guard statvfs(folder(of: path), &status) == 0 else { return nil }
@@ -43,7 +43,7 @@ enum FileSystem {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// The names in a folder.
+    /// The names in a directory.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

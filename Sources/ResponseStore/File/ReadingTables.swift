@@ -1,7 +1,7 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// A reader's statements. What they give out has been verified.
+/// A reader's statements. Their results are verified.
 final class ReadingTables {
 
     private let connection: Connection
@@ -23,31 +23,31 @@ final class ReadingTables {
         chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
         sealOfRow = try connection.prepare("SELECT checksum FROM response WHERE id=?")
         extentsOfRow = try connection.prepare("SELECT \(ExtentRow.columns) FROM extent WHERE response=? ORDER BY first")
-        // Those of a response that is being deleted are read to the end by who has begun.
+        // Includes the extents of a response that is being deleted, so that readers can finish.
         extentAt = try connection.prepare(
             "SELECT \(ExtentRow.columns) FROM extent WHERE response IN (?1, -?1) AND first<=?2 ORDER BY first DESC LIMIT 1")
     }
 
-    /// What the file has for a key.
+    /// The responses in the file for a key.
     struct Found {
         var responses: [StoredResponse] = []
-        /// Rows that are not what was stored.
+        /// Corrupt rows.
         var badRows: [StoredRowID] = []
-        /// The latest access that the file knows of.
+        /// The latest access that is recorded in the file.
         var lastAccess: Int64 = 0
     }
 
-    /// All live responses of a key, unordered, bodies included as far as they may stand in memory.
+    /// All live responses of a key, unordered, with those bodies that may be kept in memory.
     /// - Parameters:
-    ///   - bodyLimit: For bodies in chunks, together.
-    ///   - sealing: Bodies that are read later are to be known again.
+    ///   - bodyLimit: for the total length of bodies read from chunks, in bytes.
+    ///   - sealing: add the row's checksum to references to bodies that are read later, so that the row can be recognized.
     func responses(
         ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int, sealing: Bool = false
     ) throws(StoreError) -> Found {
         var found = Found()
         var left = bodyLimit
         hash.withBytes { rowsByKey.bind(1, copying: $0) }
-        // Not reset before the chunks are read: they have to come from the same moment.
+        // Reset only after the chunks are read, so that both come from one transaction.
         defer { rowsByKey.reset() }
         while try rowsByKey.step() {
             let row = row(rowsByKey, hash, .complete)
@@ -55,7 +55,7 @@ final class ReadingTables {
                 found.badRows.append(row.id)
                 continue
             }
-            // Another key with the same hash: not ours, and not damaged.
+            // Another key with the same hash: not damage.
             guard row.key == key else { continue }
             if let body = try body(of: row, limit: &left, seal: sealing ? row.checksum : 0),
                 let response = row.response(body: body, chain: try chains.chain(row.chain))
@@ -69,11 +69,11 @@ final class ReadingTables {
         return found
     }
 
-    /// What is stored of a key in part: heads, and which bytes are there.
+    /// The partial responses of a key: heads, and the ranges that are stored.
     func partials(ofKey key: [UInt8], _ hash: KeyHash) throws(StoreError) -> [PartialResponse] {
         var found: [PartialResponse] = []
         hash.withBytes { partialRowsByKey.bind(1, copying: $0) }
-        // Not reset before the extents are read: they have to come from the same moment.
+        // Reset only after the extents are read, so that both come from one transaction.
         defer { partialRowsByKey.reset() }
         while try partialRowsByKey.step() {
             let row = row(partialRowsByKey, hash, .partial)
@@ -87,27 +87,27 @@ final class ReadingTables {
         return found
     }
 
-    /// The purges whose deletions are not at their end.
+    /// The purges whose deletions are not complete.
     func purgesUnderWay() throws(StoreError) -> [Purge] { try connection.purges().map(\.work.purge) }
 
-    /// Reads something of a body while its row is certainly the one that was looked up: it may have gone, and another have its number.
-    /// - Returns: `false` where it is not there any more; nothing was read then.
+    /// Reads from a body while its row is verified to be the one looked up: it may have been deleted, and its id reused.
+    /// - Returns: `false` if the row is gone; nothing was read then.
     func whileSealed(_ body: BodyReference, _ read: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
-        // The number comes from the file.
+        // The id comes from the file and may have any value.
         guard body.id > .min else { return false }
         sealOfRow.bind(1, abs(body.id))
-        // Not reset before that is read: both have to come from the same moment.
+        // Reset only after `read`, so that both come from one transaction.
         defer { sealOfRow.reset() }
         guard try sealOfRow.step(), sealOfRow.integer(0) == body.seal else { return false }
         try read()
         return true
     }
 
-    /// What responses came by, verified; `nil` for none.
+    /// A recorded certificate chain, verified; `nil` if there is none.
     func chain(_ number: Int64) throws(StoreError) -> RecordedChain? { try chains.chain(number) }
 
     /// One chunk, verified.
-    /// - Returns: `nil` where it is missing or not what was stored.
+    /// - Returns: `nil` if it is missing or corrupt.
     func chunk(_ number: Int, ofBody body: Int64) throws(StoreError) -> [UInt8]? {
         let id = Chunk.id(ofBody: body, number: number)
         chunkByID.bind(1, id)
@@ -120,19 +120,19 @@ final class ReadingTables {
     }
 
     /// The extents of a response, in order.
-    /// - Returns: `nil` where one is not what was stored.
+    /// - Returns: `nil` if one is corrupt.
     func extents(ofRow row: StoredRowID) throws(StoreError) -> ExtentSet? {
         extentsOfRow.bind(1, row)
         return try ExtentSet(extentsOfRow)
     }
 
-    /// What can be read at once from a place on of a body that stands in extents, verified.
+    /// The bytes of a body in extents that can be read at once from an offset on, verified.
     func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> Piece {
-        // The number comes from the file.
+        // The id comes from the file and may have any value.
         guard body.id > .min else { return .damaged }
         extentAt.bind(1, -body.id)
         extentAt.bind(2, Int64(clamping: offset))
-        // Not reset before the chunk is read: both have to come from the same moment.
+        // Reset only after the chunk is read, so that both come from one transaction.
         defer { extentAt.reset() }
         guard try extentAt.step() else { return .missing }
         guard let extent = ExtentRow(extentAt) else { return .damaged }
@@ -145,12 +145,12 @@ final class ReadingTables {
         return start < end ? .bytes(bytes, start..<end) : .damaged
     }
 
-    /// What stands at a place of a body in extents.
+    /// The result of reading a body in extents at an offset.
     enum Piece {
         case bytes([UInt8], Range<Int>)
-        /// No extent holds the place: of a response in part that is as it should be.
+        /// No extent has this offset, which is normal for a partial response.
         case missing
-        /// Not what was stored.
+        /// The data is corrupt.
         case damaged
     }
 
@@ -162,7 +162,7 @@ final class ReadingTables {
             nominated: query.bytes(12), tags: query.bytes(17), head: query.bytes(13))
     }
 
-    /// - Returns: `nil` for a body that is not what was stored.
+    /// - Returns: `nil` for a corrupt body.
     private func body(of row: ResponseRow, limit: inout Int, seal: Int64) throws(StoreError) -> StoredBody? {
         guard row.bodyLength >= 0 else { return nil }
         if row.bodyID == 0 {

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Room kept for the day the disk is full: deleting entries needs room for SQLite's log first.
+/// A file that reserves space for the case of a full disk: deleting entries first needs space for SQLite's log.
 struct ReservedSpace: Sendable {
     let path: String
     let length: Int
-    /// The name of before, whose file goes at the first start.
+    /// The former name; a file with this name is deleted at the first start.
     private let formerPath: String
 
     init(besideStoreAt path: String, length: Int) {
@@ -14,7 +14,7 @@ struct ReservedSpace: Sendable {
         self.length = length
     }
 
-    /// Makes the file unless it is there, and unless it would take more than half of what is free.
+    /// Creates the file unless it exists or would take more than half of the free space.
     func make() {
         unlink(formerPath)
         var status = stat()
@@ -28,7 +28,7 @@ struct ReservedSpace: Sendable {
         if code != 0 { unlink(path) }
     }
 
-    /// - Returns: Whether it was there.
+    /// - Returns: whether the file existed.
     @discardableResult
     func remove() -> Bool { unlink(path) == 0 }
 }

@@ -9,11 +9,11 @@ struct ResponseRow {
         case partial = 2
         case dropped = 3
 
-        /// One that cannot be is that of a row to be tidied up: it costs no more than that.
+        /// An invalid value counts as pending, which only means that the row is cleaned up.
         init(stored value: Int64) { self = State(rawValue: value) ?? .pending }
     }
 
-    /// What a row costs beside its bytes, for the marks.
+    /// The size of a row beside its bytes, for comparison with the marks.
     static let overhead = 512
 
     var id: StoredRowID = 0
@@ -22,32 +22,32 @@ struct ResponseRow {
     var generation: Int64 = 0
     var state: State = .complete
     var origin: Int64 = 0
-    /// 0 where the body is inline; the negative of the id where it stands in extents.
+    /// 0 if the body is inline; the negative of the row id if it is in extents.
     var bodyID: Int64 = 0
     var bodyLength: Int64 = 0
-    /// What of the body stands in extents, where it does.
+    /// The number of bytes in extents, if the body is in extents.
     var extentBytes: Int64?
-    /// Of the inline body.
+    /// For the inline body.
     var bodyChecksum: Int64 = 0
     var trust: Int64 = 0
-    /// The row of `certificate_chain`; 0 for none.
+    /// The id in `certificate_chain`; 0 for none.
     var chain: Int64 = 0
     var facts: [UInt8] = []
     var key: [UInt8] = []
     var nominated: [UInt8] = []
-    /// One on each line.
+    /// One tag per line.
     var tags: [UInt8] = []
-    /// Request time, head and trailers, as `encodeHead` writes them.
+    /// Request time, head and trailers, as encoded by `encodeHead`.
     var head: [UInt8] = []
 
-    /// What counts against the marks.
+    /// The size that counts against the marks.
     var size: Int64 { sizeWithoutBody + (extentBytes ?? bodyLength) }
 
     var sizeWithoutBody: Int64 {
         Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead)
     }
 
-    /// Covers all but what changes with use or is counted elsewhere (last access, size).
+    /// Covers everything except values that change with use or are counted elsewhere (last access, size).
     var checksum: Int64 {
         var checksum = Checksum(seed: id)
         checksum.combine(variant)
@@ -67,7 +67,7 @@ struct ResponseRow {
         return checksum.value
     }
 
-    /// Takes the response's parts over, in storage that is used again.
+    /// Copies the parts of the response, reusing the storage.
     mutating func fill(from response: StoredResponse, _ keyHash: KeyHash, _ hasher: KeyHasher) {
         id = response.row
         self.keyHash = keyHash
@@ -80,7 +80,7 @@ struct ResponseRow {
         extentBytes = nil
         bodyChecksum = 0
         trust = 0
-        // The writer's tables know its number.
+        // `WritingTables` determines the id.
         chain = 0
         facts.removeAll(keepingCapacity: true)
         response.facts.encode(into: &facts)
@@ -112,7 +112,7 @@ struct ResponseRow {
 
     private static let tagEnd: UInt8 = 0x0A
 
-    /// Status line and fields, as `StoredHead` has them; empty where the prefix lies.
+    /// Status line and fields, in the encoding of `StoredHead`; empty if the length prefix is wrong.
     var encodedHead: Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -121,7 +121,7 @@ struct ResponseRow {
         }
     }
 
-    /// When the request was sent that brought it.
+    /// When the request that fetched the response was sent.
     var requestTime: Timestamp {
         var milliseconds: UInt64 = 0
         if head.count < ResponseRow.headPrefix { return Timestamp(milliseconds: 0) }
@@ -129,7 +129,7 @@ struct ResponseRow {
         return Timestamp(milliseconds: Int64(bitPattern: milliseconds))
     }
 
-    /// How long the encoded head is, without the trailers behind it; 0 where that cannot be.
+    /// The length of the encoded head, without the trailers after it; 0 if the prefix is invalid.
     private var headCount: Int {
         if head.count < ResponseRow.headPrefix { return 0 }
         var count = 0
@@ -137,9 +137,9 @@ struct ResponseRow {
         return count <= head.count - ResponseRow.headPrefix ? count : 0
     }
 
-    /// The response that stands in this row, whose checksum has been verified.
-    /// - Parameter chain: what stands in its row; for one that is only compared, none is needed.
-    /// - Returns: `nil` where a part cannot be read.
+    /// The response in this row, whose checksum has been verified.
+    /// - Parameter chain: the recorded chain; not needed if the response is only compared.
+    /// - Returns: `nil` if a part cannot be decoded.
     func response(body: StoredBody, chain: RecordedChain? = nil) -> StoredResponse? {
         let end = ResponseRow.headPrefix + headCount
         guard let facts = ReuseFacts(decoding: facts.span), let decoded = StoredHead.decode(encodedHead) else { return nil }
@@ -157,12 +157,12 @@ struct ResponseRow {
     private static let headPrefix = 12
 }
 
-/// Bodies in pieces.
+/// Bodies are stored in chunks.
 enum Chunk {
     static let length = 128 << 10
-    /// Chunks in one transaction: 2 MiB.
+    /// The number of chunks written in one transaction: 2 MiB.
     static let run = 16
-    /// A body may have this many: 128 GiB.
+    /// The maximum number of chunks of a body: 128 GiB.
     static let limit = 1 << 20
     static let bodyLimit = Int64(limit) * Int64(length)
 

@@ -1,18 +1,18 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// Goes through the rows of complete and partial responses in the order of their ids, a page at a time, bodies left aside.
+/// Iterates over the rows of complete and partial responses in order of their ids, one page at a time, without bodies.
 ///
-/// A page is one read transaction, which ends with it.
+/// Each page is one read transaction.
 final class RowPages {
-    /// One row, good until the next.
+    /// One row, valid until the next.
     struct Found {
         let row: ResponseRow
         let summary: WritingTables.RowSummary
-        /// `nil` where the row is not what was stored.
+        /// `nil` if the row is corrupt.
         let entry: StoredEntry?
         let lastAccess: Int64
-        /// Bytes of the body that stand in the file: fewer than there are where it is stored in part.
+        /// The stored bytes of the body: less than all for a partial response.
         let storedLength: UInt64
     }
 
@@ -30,9 +30,9 @@ final class RowPages {
     }
 
     /// - Parameters:
-    ///   - isWanted: Asked for each row with its id and its key, before anything else of it is read: most rows are not meant. What
-    ///     stands there has not been verified.
-    ///   - body: Asked for each row that is wanted; `false` ends the page.
+    ///   - isWanted: called with the id and key of each row before anything else is read, since most rows do not match. The values are
+    ///     not verified.
+    ///   - body: called for each wanted row; return `false` to end the page.
     func read(
         after first: StoredRowID, before end: StoredRowID, limit: Int,
         where isWanted: (StoredRowID, [UInt8]) -> Bool = { _, _ in true },
@@ -64,7 +64,7 @@ final class RowPages {
             bodyID: row.bodyID, bodyLength: row.bodyLength)
         let lastAccess = query.integer(18)
         let facts = row.checksum == query.integer(17) ? ReuseFacts(decoding: row.facts.span) : nil
-        // A row's size counts the extents of a part, and is the file's word: it may say anything.
+        // The size of a partial row counts its extents. It comes from the file and may have any value.
         let partLength = summary.size.subtractingReportingOverflow(row.sizeWithoutBody).partialValue
         let storedLength = UInt64(max(state == .partial ? min(partLength, row.bodyLength) : row.bodyLength, 0))
         let entry = facts.map { StoredEntry(row, facts: $0, lastAccess: lastAccess, storedLength: storedLength) }

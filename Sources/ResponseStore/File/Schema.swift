@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C41_5244
     static let version: Int64 = 3
 
-    /// What a file holds that SQLite can read.
+    /// What a file that SQLite can read contains.
     enum Finding: Equatable {
         case empty
         case current
@@ -46,7 +46,7 @@ enum Schema {
         "CREATE INDEX extent_place ON extent(response, first)",
     ]
 
-    /// Judges a file by its header and the text of its schema.
+    /// Identifies a file by its header and the text of its schema.
     static func inspect(_ connection: Connection) throws(StoreError) -> Finding {
         let application = try connection.integer("PRAGMA application_id") ?? 0
         let version = try connection.integer("PRAGMA user_version") ?? 0
@@ -56,7 +56,7 @@ enum Schema {
         if found.isEmpty, version == 0, application == 0 || application == applicationID { return .empty }
         let isOurText = found == statements
         if application == applicationID, version == Schema.version, isOurText { return .current }
-        // Our text under another number: a header that has changed, not another version.
+        // Larder's schema with another number: the header is damaged, not another version.
         if isOurText { throw StoreError(.damaged, path: connection.path, message: "the file's header is damaged") }
         if application != applicationID { return .foreign }
         if version > Schema.version { return .newer(Int32(truncatingIfNeeded: version)) }
@@ -64,7 +64,7 @@ enum Schema {
         throw StoreError(.damaged, path: connection.path, message: "the schema is damaged")
     }
 
-    /// For who changes nothing of a file that is not as this version writes it.
+    /// For callers that do not change the file: throws unless this version wrote it.
     static func expectCurrent(on connection: Connection) throws(StoreError) {
         let path = connection.path
         switch try inspect(connection) {
@@ -77,7 +77,7 @@ enum Schema {
         }
     }
 
-    /// Makes the tables in an empty file, in one transaction.
+    /// Creates the tables in an empty file, in one transaction.
     static func create(on connection: Connection, secret: [UInt8]) throws(StoreError) {
         try connection.execute("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL")
         try connection.execute("BEGIN IMMEDIATE")
@@ -115,7 +115,7 @@ enum Schema {
     }
 }
 
-/// How much stands in a file, kept in a row of its own.
+/// The number of entries and bytes in a file, stored in a separate row.
 struct Totals: Equatable, Sendable {
     var entries: Int64 = 0
     var bytes: Int64 = 0
@@ -129,10 +129,10 @@ struct Totals: Equatable, Sendable {
 
     init() {}
 
-    /// Whether rows could add up to them.
+    /// Whether these values are plausible.
     var arePossible: Bool { entries > 0 ? bytes >= 0 : entries == 0 && bytes == 0 }
 
-    /// The file's totals; `nil` where they are missing, or damaged.
+    /// The file's totals; `nil` if they are missing or damaged.
     init?(of connection: Connection) throws(StoreError) {
         let query = try connection.prepare("SELECT entries, bytes, checksum FROM totals WHERE id = 1")
         guard try query.step() else { return nil }

@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 import SQLiteDatabase
 
-/// One SQLite file and what it is for. Threads open their own connections from it; none is shared.
+/// One SQLite file and its role. Each thread opens its own connection; none is shared.
 package struct StoreFile: Sendable {
     package enum Role: Sendable {
-        /// Read and written, emptied or moved aside when it cannot be used.
+        /// Read and written; emptied or moved aside if it cannot be used.
         case cache
-        /// A cache's, worked on by hand: read and written, and never made, emptied or moved aside. What cannot be written fails.
+        /// A cache's file for manual work: read and written, but never created, emptied or moved aside. A failed write is an error.
         case kept
         /// Appended to, never evicted, never emptied.
         case recording
@@ -31,13 +31,13 @@ package struct StoreFile: Sendable {
 
     func connect(_ access: Connection.Access) throws(StoreError) -> Connection { try Connection(path: path, access: access) }
 
-    /// Opens the cache's file for writing, whatever state it is in, and makes it where it is missing.
-    /// - Parameter secret: For a file that has to be made.
+    /// Opens the cache's file for writing, whatever its state, and creates it if it is missing.
+    /// - Parameter secret: for a file that must be created.
     func openForWriting(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection {
         precondition(role == .cache || role == .kept, "only the cache's file is written")
         if role == .kept { return try openKept() }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
-        // A second try for a file that was emptied or moved aside; a third can only mean that the disk itself fails.
+        // A second attempt for a file that was emptied or moved aside. A third can only mean that the disk itself fails.
         for _ in 0..<2 {
             do {
                 if let connection = try openOnce(secret: secret, report: report) { return connection }
@@ -62,10 +62,10 @@ package struct StoreFile: Sendable {
         try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(Self.keptLogLength)")
     }
 
-    /// What the file of the write-ahead log is cut back to once a checkpoint has emptied it, in bytes.
+    /// The length in bytes to which the write-ahead log's file is truncated after a checkpoint has emptied it.
     private static let keptLogLength = 64 << 20
 
-    /// - Returns: `nil` when the file was emptied and has to be opened again.
+    /// - Returns: `nil` if the file was emptied and must be opened again.
     private func openOnce(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection? {
         try FileSystem.makeFile(path)
         guard StoreFileMark(ofFileAt: path) != .foreign else { throw foreign() }
@@ -73,7 +73,7 @@ package struct StoreFile: Sendable {
         switch try Schema.inspect(connection) {
         case .empty: try Schema.create(on: connection, secret: secret)
         case .current:
-            // No version of SQLite that could only be read from has written a store.
+            // No SQLite version that has written a store marks its header as read-only.
             if connection.isReadOnly, access(path, W_OK) == 0 {
                 throw StoreError(.damaged, path: path, message: "its header marks it as read-only")
             }
@@ -102,15 +102,15 @@ package struct StoreFile: Sendable {
             message: "the file is not a Larder store, so Larder does not change it; set another path for the store")
     }
 
-    /// Gives a damaged file another name, which no file has. No connection may be open.
-    /// - Returns: The new name.
-    /// - Throws: `foreignFile` unless the file begins as one of our databases: it may be a user's.
+    /// Renames a damaged file to an unused name. No connection may be open.
+    /// - Returns: the new name.
+    /// - Throws: `foreignFile` unless the file starts like one of Larder's databases: it may belong to a user.
     func moveAside() throws(StoreError) -> String {
         guard StoreFileMark(ofFileAt: path) == .ours else { throw foreign() }
         let name = "\(path).damaged-\(Clock.stamp(ofSeconds: Clock.seconds()))"
         var target = name
         var number = 1
-        // The store's lock keeps other processes from choosing the same name.
+        // The store's lock prevents other processes from choosing the same name.
         while FileSystem.length(of: target) != nil {
             number += 1
             target = "\(name)-\(number)"

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What a file's first page says of whose it is, read without SQLite: so that a user's file is neither renamed nor written to.
+/// Whose file it is, judging by its first page, read without SQLite: a user's file must not be renamed or written.
 enum StoreFileMark: Equatable {
     /// There is no file, or an empty one.
     case absent
-    /// One of our databases, perhaps a damaged one.
+    /// A Larder database, possibly damaged.
     case ours
-    /// SQLite reads it, and tells whose it is.
+    /// A database; SQLite can tell whose it is.
     case database
     case foreign
 
@@ -23,7 +23,7 @@ enum StoreFileMark: Equatable {
         self = page.isEmpty ? .absent : Self.mark(of: page)
     }
 
-    /// A damaged header has lost one of the two marks at most: the application's number, or SQLite's words with the text of our schema.
+    /// A damaged header has lost at most one of the two marks: the application id, or SQLite's magic with the text of Larder's schema.
     private static func mark(of page: [UInt8]) -> StoreFileMark {
         let number = withUnsafeBytes(of: UInt32(Schema.applicationID).bigEndian) { Array($0) }
         if page.count >= application.upperBound, page[application].elementsEqual(number) { return .ours }
@@ -36,7 +36,7 @@ enum StoreFileMark: Equatable {
         return (0...(page.count - text.count)).contains { page[$0] == text[0] && page[$0..<$0 + text.count].elementsEqual(text) }
     }
 
-    /// - Returns: empty where there is no file; `nil` where it cannot be read.
+    /// - Returns: empty if there is no file; `nil` if it cannot be read.
     private static func firstPage(of path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 { return errno == ENOENT ? [] : nil }

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// One process for each store: an advisory lock on a file that names its holder. Freed by the kernel when the process ends.
+/// Ensures one process per store: an advisory lock on a file that names its holder. The kernel releases it when the process ends.
 final class StoreLock: Sendable {
     private let descriptor: Int32
     private let path: String
-    /// Whether its file was not there before.
+    /// Whether this process created the lock file.
     private let isNew: Bool
 
     init(besideStoreAt path: String) throws(StoreError) {
@@ -26,15 +26,15 @@ final class StoreLock: Sendable {
         self.path = lockPath
         isNew = made >= 0
         fchmod(descriptor, 0o600)
-        // Only for people and for the message above: a failure here does not make the lock weaker.
+        // Only for people and for the message above: a failure does not weaken the lock.
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
     deinit { close(descriptor) }
 
-    /// Deletes the lock's file if this process made it. Only for a file that is no store: a store's lock stays, since two processes could otherwise hold
-    /// a lock each.
+    /// Deletes the lock file if this process created it. Only for a file that is not a store. A store's lock file stays, since two
+    /// processes could otherwise each hold a lock.
     func removeNewFile() {
         if isNew { unlink(path) }
     }

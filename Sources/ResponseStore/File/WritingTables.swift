@@ -1,9 +1,9 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// The writer's statements. A failed one throws; its transaction is then the caller's to end.
+/// The writer's statements. A failed one throws; the caller must then end the transaction.
 final class WritingTables {
-    /// What is needed to delete a row.
+    /// The data needed to delete a row.
     struct RowSummary {
         var id: StoredRowID
         var keyHash: KeyHash
@@ -14,19 +14,19 @@ final class WritingTables {
         var bodyID: Int64
         var bodyLength: Int64
 
-        /// Whether it has what has to be the other's alone.
+        /// Whether it has the values that must be unique to the other row.
         func isInPlace(of row: ResponseRow) -> Bool {
             keyHash == row.keyHash && variant == row.variant && generation == row.generation
         }
     }
 
-    /// A place in the index by key, for going through it in slices.
+    /// A position in the index by key, for reading it in slices.
     struct KeyCursor {
         var hash = KeyHash(low: 0, high: 0)
         var variant = Int64.min
         var generation = Int64.min
 
-        /// Whether the row's place in the index has been passed.
+        /// Whether the cursor has passed the row's position in the index.
         func hasPassed(_ row: RowSummary) -> Bool {
             let left = (row.keyHash.high, row.keyHash.low)
             let right = (hash.high, hash.low)
@@ -38,12 +38,12 @@ final class WritingTables {
     let extents: ExtentStatements
     let chains: ChainStatements
     let chainReading: ChainReading
-    /// How much stands in the file, with what the transaction at hand has changed.
+    /// The totals of the file, including the changes of the current transaction.
     private(set) var totals: Totals
     private var committedTotals: Totals
-    /// The file's totals were damaged when it was opened, and are the sum of the rows since.
+    /// Whether the file's totals were damaged on opening and were computed again from the rows.
     let haveBeenCounted: Bool
-    /// The totals may not be the sum of the rows.
+    /// Whether the totals may differ from the sum of the rows.
     private var mustCount = false
     private let begin, commit, rollback: Statement
     private let insertRow, completeRow, setHead, setVariant, setSize, setAccess, deleteRow, dropRow, sizeOfRow: Statement
@@ -80,7 +80,7 @@ final class WritingTables {
         deleteRow = try connection.prepare("DELETE FROM response WHERE id=? RETURNING chain")
         dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
         sizeOfRow = try connection.prepare("SELECT size FROM response WHERE id=? AND state<>3")
-        // What might stand there has no row.
+        // REPLACE: an existing chunk with this id belongs to no row.
         insertChunk = try connection.prepare("INSERT OR REPLACE INTO chunk VALUES(?,?,?)")
         deleteChunks = try connection.prepare("DELETE FROM chunk WHERE id>=? AND id<?")
         rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
@@ -122,22 +122,22 @@ final class WritingTables {
         chains.didCommit()
     }
 
-    /// Ends a transaction that failed, unless SQLite has ended it itself.
+    /// Rolls back a failed transaction, unless SQLite has already done so.
     func rollBack() {
         totals = committedTotals
         chains.didRollBack()
         mustCount = false
         if connection.isAutocommit { return }
         do { try rollback.run() } catch {
-            // Whatever stands in the way of a rollback is met again, and judged, by the next statement.
+            // The next statement meets the cause again and handles it.
         }
     }
 
     // MARK: Sizes and totals
 
-    // Rows are inserted, resized, dropped and deleted nowhere but in this file, and the totals move with each of these.
+    // Rows are inserted, resized, dropped and deleted only in this file, and each of these updates the totals.
 
-    /// What a row counts for from now on.
+    /// Sets the size with which a row counts.
     func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {
         guard let old = try countedSize(ofRow: id), old != size else { return }
         setSize.bind(1, id)
@@ -147,11 +147,11 @@ final class WritingTables {
         uncount(old)
     }
 
-    /// The totals are in doubt: they are counted anew before they are written.
+    /// The totals are in doubt: they are computed from the rows before they are written.
     func doubtTotals() { mustCount = true }
 
-    /// Writes the totals where they have changed. Those that cannot be are counted anew from the rows.
-    /// - Returns: Whether they were not the sum of the rows.
+    /// Writes the totals if they have changed. Impossible totals are first computed again from the rows.
+    /// - Returns: whether the totals differed from the sum of the rows.
     func writeTotals() throws(StoreError) -> Bool {
         var wereWrong = false
         if mustCount || !totals.arePossible {
@@ -172,12 +172,12 @@ final class WritingTables {
     }
 
     private func countRows() throws(StoreError) -> Totals {
-        // A size has no checksum. The sum of wrong ones might be none.
+        // Sizes have no checksum, and wrong ones could make the sum overflow.
         try connection.execute("UPDATE response SET size=0 WHERE size<0 OR size>\(WritingTables.sizeLimit)")
         return try Totals(counting: connection)
     }
 
-    /// - Returns: `nil` for a row that the totals have not: it is dropped, or not there.
+    /// - Returns: `nil` for a row that the totals do not include: it is dropped or missing.
     private func countedSize(ofRow id: StoredRowID) throws(StoreError) -> Int64? {
         sizeOfRow.bind(1, id)
         defer { sizeOfRow.reset() }
@@ -195,7 +195,7 @@ final class WritingTables {
         uncount(size)
     }
 
-    /// More than the longest body has.
+    /// More than the longest body.
     private static let sizeLimit: Int64 = 1 << 40
 
     // MARK: Responses
@@ -241,7 +241,7 @@ final class WritingTables {
         try completeRow.run()
     }
 
-    /// What becomes of a row as extents are joined to it.
+    /// Updates a row when extents are joined to it.
     func join(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
         try set(size: row.size, ofRow: row.id)
         try extents.set(row, lastAccess: lastAccess)
@@ -257,7 +257,7 @@ final class WritingTables {
         try setHead.run()
     }
 
-    /// What it varies on has changed. No other complete row may hold that variant.
+    /// Changes the variant of a row. No other complete row may have that variant.
     func setVariant(_ row: ResponseRow) throws(StoreError) {
         setVariant.bind(1, row.id)
         setVariant.bind(2, row.variant)
@@ -278,7 +278,7 @@ final class WritingTables {
         deleteRow.reset()
     }
 
-    /// The row stays until its chunks are gone.
+    /// The row stays until its chunks are deleted.
     func drop(row id: StoredRowID) throws(StoreError) {
         try uncount(row: id)
         dropRow.bind(1, id)
@@ -290,7 +290,7 @@ final class WritingTables {
         return try summaries(rowByID).first
     }
 
-    /// A key's rows, in the order in which they were made. A look at the index where there are none.
+    /// The rows of a key, in order of insertion. If there are none, this costs one index lookup.
     func rows(ofKey hash: KeyHash) throws(StoreError) -> [RowSummary] {
         hash.withBytes { rowsByKey.bind(1, copying: $0) }
         return try summaries(rowsByKey).sorted { $0.id < $1.id }
@@ -308,8 +308,8 @@ final class WritingTables {
         return try summaries(unfinishedRows)
     }
 
-    /// Everything of a row but its body, verified.
-    /// - Returns: `nil` where there is none, or a bad one.
+    /// Everything in a row except its body, verified.
+    /// - Returns: `nil` if the row is missing or corrupt.
     func parts(ofRow id: StoredRowID) throws(StoreError) -> ResponseRow? {
         partsOfRow.bind(1, id)
         defer { partsOfRow.reset() }
@@ -326,8 +326,8 @@ final class WritingTables {
         return row.checksum == query.integer(13) ? row : nil
     }
 
-    /// The next keys of live rows behind the cursor, with their rows' ids.
-    /// - Returns: `false` when there are no more.
+    /// The next keys of live rows after the cursor, with the ids of their rows.
+    /// - Returns: `false` if there are no more.
     func readKeys(
         after cursor: inout KeyCursor, limit: Int, _ body: (KeyHash, StoredRowID) -> Void
     ) throws(StoreError) -> Bool {
@@ -362,7 +362,7 @@ final class WritingTables {
         try deleteChunks.run()
     }
 
-    /// How far a body reaches: the number of its last chunk and that chunk's length.
+    /// The end of a body: the number of its last chunk, and that chunk's length.
     func end(ofBody body: Int64) throws(StoreError) -> (number: Int, length: Int)? {
         lastChunk.bind(1, Chunk.id(ofBody: body, number: 0))
         lastChunk.bind(2, Chunk.id(ofBody: body + 1, number: 0))
@@ -373,11 +373,11 @@ final class WritingTables {
 
     // MARK: -
 
-    /// An id above every one that the file has seen.
+    /// An id above all ids that the file has used.
     func nextID() throws(StoreError) -> StoredRowID {
         let row = try connection.integer("SELECT max(id) FROM response") ?? 0
         let chunk = try connection.integer("SELECT max(id) FROM chunk") ?? 0
-        // A purge holds for all rows before its boundary: no later one may stand there.
+        // A purge applies to all rows below its boundary: no later row may get such an id.
         let purge = try connection.integer("SELECT max(boundary) FROM purge") ?? 0
         let next = max(row, chunk >> 20, purge) + 1
         guard next > 0, next < 1 << 42 else { throw damage("the ids are damaged") }

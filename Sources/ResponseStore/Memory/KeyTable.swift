@@ -1,6 +1,6 @@
-/// A multiset of numbers that stand for stored keys: one copy for each live row, so that adding and removing need not ask.
+/// A multiset of numbers that represent stored keys: one copy per live row, so that adding and removing need no lookup.
 ///
-/// Open addressing with linear probing. Zero marks an empty place, so the number zero is kept as one.
+/// Open addressing with linear probing. Zero marks an empty slot, so the number zero is stored as one.
 struct KeyTable: Sendable {
     private var places: [UInt64] = []
     private(set) var count = 0
@@ -22,10 +22,10 @@ struct KeyTable: Sendable {
         count += 1
     }
 
-    /// What it occupies.
+    /// The allocated size in bytes.
     var byteCount: Int { places.capacity * MemoryLayout<UInt64>.stride }
 
-    /// Removes one copy, where there is one.
+    /// Removes one copy, if there is one.
     mutating func remove(_ key: UInt64) {
         if count == 0 { return }
         let key = max(key, 1)
@@ -46,7 +46,7 @@ struct KeyTable: Sendable {
         count = 0
     }
 
-    /// The low bits choose the shard elsewhere; here the high ones would do as well, but the hash is good in all of them.
+    /// The low bits also select the shard; the hash is equally good in all bits.
     private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & (places.count - 1) }
 
     private mutating func place(_ key: UInt64) {
@@ -55,7 +55,7 @@ struct KeyTable: Sendable {
         places[index] = key
     }
 
-    /// Fills the gap with those behind that had to move on because of it.
+    /// Closes the gap by moving back later entries that had been displaced by it.
     private mutating func close(_ gap: Int) {
         let mask = places.count - 1
         var gap = gap

@@ -1,8 +1,8 @@
-/// What memory alone can say of a key.
+/// The result of a lookup in memory alone.
 package enum MemoryAnswer: Sendable {
     case found(StoredVariants)
     /// Certainly not stored.
     case absent
-    /// Ask the disk.
+    /// A lookup on disk is needed.
     case unknown
 }

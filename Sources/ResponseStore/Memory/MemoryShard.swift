@@ -1,22 +1,22 @@
-/// What stands behind one of the memory tier's locks.
+/// The state protected by one of the memory tier's locks.
 struct MemoryShard: Sendable {
     var table = MemoryTable()
-    /// One copy for each row that may be on the disk, waiting to be written included.
+    /// One copy per row that may be on disk, including rows waiting to be written.
     var keys = KeyTable()
-    /// Of a backing store: the keys of which what stands there may be out of date.
+    /// For a backing store: keys whose responses in the file may be out of date.
     private(set) var hidden = KeyTable()
-    /// Counts every change, so that a look-up on the disk can tell whether one came between.
+    /// Counts every change, so that a lookup on disk can detect one that happened meanwhile.
     var changes: UInt64 = 0
-    /// How many changes to keys with this hash (or one that falls together with it) wait to be written.
+    /// The number of changes waiting to be written, by key hash. Several keys may share a counter.
     private var waiting: [UInt16] = []
 
-    /// How often keys were invalidated, counted in the place that the key's hash gives.
+    /// The number of invalidations, by key hash. Several keys may share a counter.
     private var invalidations: [UInt32] = []
 
     private static let waitingCount = 1024
     private static let invalidationCount = 256
 
-    /// - Returns: `false` where there is no room for one more.
+    /// - Returns: `false` if there is no space for another key.
     mutating func hide(_ key: UInt64, limit: Int) -> Bool {
         if hidden.contains(key) { return true }
         guard hidden.count < limit else { return false }
@@ -27,7 +27,7 @@ struct MemoryShard: Sendable {
     mutating func addWaiting(_ hash: UInt64) {
         if waiting.isEmpty { waiting = Array(repeating: 0, count: MemoryShard.waitingCount) }
         let index = MemoryShard.waitingIndex(hash)
-        // Stuck at the top rather than wrapped: look-ups then take the long way, and stay right.
+        // Saturates instead of wrapping: lookups then take the slow path, and stay correct.
         if waiting[index] != .max { waiting[index] += 1 }
     }
 

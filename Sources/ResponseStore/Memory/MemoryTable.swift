@@ -1,13 +1,13 @@
 import CLinux
 
-/// The memory tier's part in one shard: open addressing by hash, full keys compared.
+/// One shard's part of the memory tier: open addressing by hash, full keys compared.
 struct MemoryTable: Sendable {
-    /// No optional in the array: what is looked at of one that is would be looked at in a copy of all of it.
+    /// Not optional in the array: accessing a field of an optional element would copy the whole element.
     private struct Place {
         var hash: UInt64 = 0
-        /// The access stamp that the clock's hand saw last.
+        /// The access stamp that the clock hand saw last.
         var seen: UInt32 = 0
-        /// `nil` where the place is free.
+        /// `nil` if the slot is free.
         var variants: StoredVariants?
         var prefetchHint = PrefetchHint()
     }
@@ -16,10 +16,10 @@ struct MemoryTable: Sendable {
     private(set) var count = 0
     private(set) var byteCount = 0
 
-    /// What the table occupies beside what it leads to.
+    /// The size in bytes of the table itself, without the responses.
     var ownByteCount: Int { places.capacity * MemoryLayout<Place>.stride }
 
-    /// How many places the clock's hand passes in a whole round.
+    /// The number of slots that the clock hand passes in one round.
     var capacity: Int { places.count }
 
     func find(_ hash: UInt64, _ key: Span<UInt8>) -> StoredVariants? {
@@ -29,8 +29,8 @@ struct MemoryTable: Sendable {
 
     func find(_ hash: UInt64, _ key: [UInt8]) -> StoredVariants? { find(hash, key.span) }
 
-    /// Puts the variants in, or in place of those with the same key.
-    /// - Returns: Those that were there, to be let go outside the lock.
+    /// Inserts the variants, or replaces those with the same key.
+    /// - Returns: the replaced ones, to be released outside the lock.
     mutating func insert(_ variants: StoredVariants, hash: UInt64) -> StoredVariants? {
         let new = Place(
             hash: hash, seen: variants.accessStamp.load(ordering: .relaxed), variants: variants,
@@ -54,7 +54,7 @@ struct MemoryTable: Sendable {
         return removePlace(index)
     }
 
-    /// Takes out the response in this row, wherever its key is not known. The hash must be the key's.
+    /// Finds the variants with the response in this row when the key is not known. The hash must be the key's.
     mutating func variants(withHash hash: UInt64, holdingRow row: Int64) -> StoredVariants? {
         if count == 0 { return nil }
         var index = home(of: hash)
@@ -65,7 +65,7 @@ struct MemoryTable: Sendable {
         return nil
     }
 
-    /// The clock's hand passes some places: what was not found since it last came by goes.
+    /// Advances the clock hand by some slots: entries that were not used since its last pass are evicted.
     mutating func sweep(from start: Int, count steps: Int, into evicted: inout [StoredVariants]) {
         var index = start
         let end = min(start + steps, places.count)
@@ -76,7 +76,7 @@ struct MemoryTable: Sendable {
                     places[index].seen = stamp
                 } else if let variants = removePlace(index) {
                     evicted.append(variants)
-                    // Another may have moved into the gap.
+                    // Another entry may have moved into the gap.
                     continue
                 }
             }
@@ -141,7 +141,7 @@ struct MemoryTable: Sendable {
 }
 
 extension [UInt8] {
-    /// Byte by byte through memcmp: keys are compared on the way of every hit.
+    /// Compares with memcmp: every hit compares keys.
     @inline(__always)
     func isEqual(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }

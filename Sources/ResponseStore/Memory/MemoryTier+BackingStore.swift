@@ -1,19 +1,19 @@
 import HTTPCaching
 
-/// What memory has brought up to date of a file behind it: heads of its own, before bodies that may stand in the file.
+/// Responses from a read-only backing file that memory has updated: new heads, with bodies that may still be in the file.
 ///
-/// Such a key is hidden: nothing but what memory has for it is used. Bodies that stand in the file are there only as long as the file, asked
-/// each time, has the row that they were found in.
+/// The key of such a response is hidden: only the memory's version is used. A body in the file is usable only while the file still has
+/// the row in which it was found; this is checked each time.
 extension MemoryTier {
-    /// Keeps a freshened response of which only the file has known until now.
-    /// - Returns: `false` where memory has it.
+    /// Keeps a freshened response that only the file had until now.
+    /// - Returns: `false` if memory already has the response.
     func keepAboveFile(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch) -> Bool {
         let now = now
         var dropped: [StoredVariants?] = []
         let isDone = shards[shard(hash)].withLock { shard in
             let known = shard.table.find(hash.low, new.key)
             if known?.responses.contains(where: { MemoryTier.isSame($0, old) }) == true { return false }
-            // What memory has let go of, or forgotten for good, is not called back.
+            // A response that memory has evicted or removed is not restored.
             if known == nil, shard.hidden.contains(hash.high) { return true }
             guard let new = left(of: new, hash, since: since, in: shard) else { return true }
             if isSuperseded(new, hash, in: &shard) { return true }
@@ -25,8 +25,8 @@ extension MemoryTier {
         return isDone
     }
 
-    /// What memory has for a hidden key, but for bodies that are no longer in the file.
-    /// - Parameter found: what stands there by now.
+    /// The memory's responses for a hidden key, without those whose bodies are no longer in the file.
+    /// - Parameter found: the responses that the file has now.
     func leftAboveFile(
         _ key: [UInt8], _ hash: KeyHash, beside found: StoredVariants?, now: UInt32, in shard: inout MemoryShard
     ) -> MemoryAnswer {

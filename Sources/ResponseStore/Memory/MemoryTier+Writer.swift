@@ -2,20 +2,20 @@ import EventLoop
 import HTTPCaching
 import Synchronization
 
-/// The store's writer's side of the memory tier: what it reports of the disk, and what it evicts.
+/// The operations of the memory tier for the store's writer: reports about the disk, and eviction.
 extension MemoryTier {
     // MARK: What the writer reports
 
-    /// A queued change to the key has been written, or given up.
+    /// A queued change to the key has been written or abandoned.
     func settle(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.removeWaiting(hash.low) } }
 
-    /// A change to the key has yet to be written.
+    /// Whether a change to the key is waiting to be written.
     func isWaiting(_ hash: KeyHash) -> Bool { shards[shard(hash)].withLock { $0.isWaiting(hash.low) } }
 
-    /// A live row is gone from the disk.
+    /// A live row was deleted from the disk.
     func rowIsGone(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.remove(hash.high) } }
 
-    /// A row is evicted or damaged: what memory has of it goes too.
+    /// A row was evicted or is damaged: removes its response from memory too.
     func drop(row: StoredRowID, _ hash: KeyHash) {
         let now = now
         var dropped: [StoredVariants?] = []
@@ -28,7 +28,7 @@ extension MemoryTier {
         withExtendedLifetime(dropped) {}
     }
 
-    /// A body has been written that is too long to stay: memory keeps but the place where it stands.
+    /// A body has been written that is too long for memory: keeps only a reference to it.
     func leaveToDisk(row: StoredRowID, _ hash: KeyHash, _ holds: BodyHolds) {
         let now = now
         var dropped: [StoredVariants?] = []
@@ -45,13 +45,13 @@ extension MemoryTier {
         withExtendedLifetime(dropped) {}
     }
 
-    /// A live row found while the set of keys is built.
+    /// Adds the key of a live row found while the set of keys is built.
     func noteStoredKey(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
-    /// From now on a key that is not in the set is certainly not stored.
+    /// From now on, a key that is not in the set is certainly not stored.
     func declareKeysComplete() { keysAreComplete.store(true, ordering: .releasing) }
 
-    /// The file was replaced by an empty one: bodies that stood there are lost. The keys stay: some of them wait to be written.
+    /// The file was replaced by an empty one: bodies in the old file are lost. The keys stay, since some of them wait to be written.
     func forgetDisk() {
         for index in 0..<MemoryTier.shardCount {
             var dropped: [StoredVariants] = []
@@ -70,11 +70,11 @@ extension MemoryTier {
 
     // MARK: Eviction and access stamps, on the writer's thread
 
-    /// Lets the clock's hand go round until the low mark is reached.
-    /// - Parameter hand: Where it stands, kept by the writer.
+    /// Moves the clock hand until the low mark is reached.
+    /// - Parameter hand: the position, kept by the writer.
     func evict(hand: inout ClockHand) -> Int {
         var evictedCount = 0
-        // Two rounds see everything unused; more only when all of it is in use.
+        // Two rounds reach everything unused; more rounds happen only if everything is in use.
         var rounds = 0
         while byteCount > marks.low, rounds < 4 * MemoryTier.shardCount {
             var evicted: [StoredVariants] = []
@@ -95,7 +95,7 @@ extension MemoryTier {
         return evictedCount
     }
 
-    /// Rows that were found in memory since the file last heard of it.
+    /// Collects rows that were used in memory since the file last recorded their use.
     func collectAccesses(olderThan interval: UInt32, into rows: inout [StoredRowID]) {
         let now = now
         for index in 0..<MemoryTier.shardCount {
@@ -118,9 +118,9 @@ extension MemoryTier {
     }
 }
 
-/// Where the clock's hand stands.
+/// The position of the clock hand.
 struct ClockHand {
-    /// Places passed while a shard's lock is held.
+    /// The number of slots passed per lock of a shard.
     static let stride = 64
     var shard = 0
     var place = 0

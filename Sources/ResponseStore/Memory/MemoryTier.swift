@@ -2,18 +2,18 @@ import EventLoop
 import HTTPCaching
 import Synchronization
 
-/// The responses in memory, and what is known of the disk without asking it. Shared by all loops and the store's threads.
+/// The responses in memory, and what is known about the disk without reading it. Shared by all loops and the store's threads.
 ///
-/// 64 shards, each behind a lock that is held for a probe and a retain. A change is queued for the writer while its shard is locked,
-/// so that two changes to one key reach the disk in the order in which memory saw them.
+/// 64 shards, each with a lock that is held for a probe and a retain. A change is queued for the writer while its shard is locked, so
+/// that changes to one key reach the disk in the order in which memory saw them.
 final class MemoryTier: Sendable {
     static let shardCount = 64
 
     let hasher: KeyHasher
     let marks: StoreConfiguration.Marks
-    /// Whether there is a disk below that takes what is new.
+    /// Whether there is a disk that new responses are written to.
     let hasDisk: Bool
-    /// What is read behind, and never written.
+    /// A file that is read but never written.
     let backingStore: ReadOnlyBackingStore?
     let purges: PurgeMarks
     let unstored: UnstoredCounts
@@ -41,7 +41,7 @@ final class MemoryTier: Sendable {
     var byteCount: Int { totalBytes.load(ordering: .relaxed) }
     var entryCount: Int { totalEntries.load(ordering: .relaxed) }
 
-    /// What finds responses in memory and says which keys the disk has, whether these are in memory or not.
+    /// The size in bytes of the tables that find responses in memory and list the keys on disk.
     var indexByteCount: Int {
         (0..<MemoryTier.shardCount).reduce(0) { sum, index in
             sum + shards[index].withLock { $0.table.ownByteCount + $0.keys.byteCount + $0.hidden.byteCount }
@@ -54,7 +54,7 @@ final class MemoryTier: Sendable {
 
     // MARK: Finding
 
-    /// The hot path: no allocation, one lock held for a probe.
+    /// The hot path: does not allocate, and holds one lock for a probe.
     func find(_ key: Span<UInt8>) -> MemoryAnswer {
         let hash = hasher.hash(key)
         let knowsKeys = !hasDisk || keysAreComplete.load(ordering: .acquiring)
@@ -75,9 +75,9 @@ final class MemoryTier: Sendable {
     // MARK: Looking up on the disk
 
     enum LookUpStart {
-        /// Read now, and show this number at the end.
+        /// Read now, and pass this number to `endLookUp`.
         case ready(UInt64)
-        /// A change to the key has yet to be written: look when it is.
+        /// A change to the key waits to be written: look up after that.
         case waiting
     }
 
@@ -85,8 +85,8 @@ final class MemoryTier: Sendable {
         shards[shard(hash)].withLock { $0.isWaiting(hash.low) ? .waiting : .ready($0.changes) }
     }
 
-    /// Takes in what the disk had for a key, complete.
-    /// - Returns: `nil` when something changed since `beginLookUp`: what was read may be wrong by now.
+    /// Adds the complete set of responses that the disk had for a key.
+    /// - Returns: `nil` if something changed since `beginLookUp`: the result may be wrong by now.
     func endLookUp(
         _ key: [UInt8], _ hash: KeyHash, startedAt changes: UInt64, found: StoredVariants?
     ) -> MemoryAnswer? {
@@ -99,7 +99,7 @@ final class MemoryTier: Sendable {
                 return leftAboveFile(key, hash, beside: found, now: now, in: &shard)
             }
             guard let found else { return .absent }
-            // Another process may take a body from its file at any time: who asks again is shown what is there then.
+            // Another process may remove a body from its file at any time: the next lookup reads the file again.
             if backingStore != nil, found.responses.contains(where: \.isOnDisk) { return .found(found) }
             if byteCount + found.byteCount <= room { dropped = insert(found, hash, into: &shard) }
             return .found(found)
@@ -110,7 +110,7 @@ final class MemoryTier: Sendable {
 
     // MARK: Changing
 
-    /// Now, for a key.
+    /// The current epoch of a key.
     func moment(_ hash: KeyHash) -> StoreEpoch {
         StoreEpoch(purge: purges.latest, invalidation: shards[shard(hash)].withLock { $0.invalidations(hash.low) })
     }
@@ -119,9 +119,9 @@ final class MemoryTier: Sendable {
         shards[shard(hash)].withLock { $0.invalidations(hash.low) } != since.invalidation
     }
 
-    /// Puts a response in and queues it for the disk.
-    /// - Parameter enqueue: Called under the shard's lock with what purges have left of it.
-    /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
+    /// Adds a response and queues it for the disk.
+    /// - Parameter enqueue: called under the shard's lock with the response as left by purges.
+    /// - Returns: `accepted` if it was queued, or a newer response is stored instead; otherwise nothing has changed.
     func put(
         _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Bool
     ) -> PutOutcome {
@@ -142,13 +142,13 @@ final class MemoryTier: Sendable {
         return result
     }
 
-    /// A key that is about to be written, for a response that memory does not have yet.
+    /// Adds a key that is about to be written, for a response that is not in memory yet.
     func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
-    /// A large response is complete on the disk, and its head may stand in memory; or no disk has it.
-    /// - Parameter displace: For one that no disk has: called under the lock with what purges have left of it, only where the disk may have
-    ///   something for the key.
-    /// - Returns: What purges and invalidations have left of it: `nil` for nothing.
+    /// Adds a large response that is complete on disk, or a response that is kept in memory only.
+    /// - Parameter displace: for a response in memory only: called under the lock with the response as left by purges, and only if the
+    ///   disk may have something for the key.
+    /// - Returns: the response as left by purges and invalidations; `nil` if it is removed.
     @discardableResult
     func promote(
         _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, displace: ((StoredResponse) -> Void)? = nil
@@ -166,7 +166,7 @@ final class MemoryTier: Sendable {
                     displace(response)
                 }
             } else if shard.isWaiting(hash.low) {
-                // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
+                // A change that arrived meanwhile waits to be written, perhaps an invalidation: the disk will have the result.
                 return response
             }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
@@ -176,19 +176,19 @@ final class MemoryTier: Sendable {
         return kept
     }
 
-    /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
+    /// Replaces a response with its freshened version, and queues that for the disk (RFC 9111 §4.3.4).
     func freshen(
         _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Void
     ) {
         if backingStore != nil, keepAboveFile(old, as: new, hash, since: since) { return }
         change(hash, key: new.key) { variants in
-            // What it would freshen is purged too.
+            // If the new response is purged, so is the one it would replace.
             guard let new = purges.left(of: new, since: since.purge) else { return nil }
             if hasDisk { enqueue(new) }
             let isSameVariant = new.nominatedFields == old.nominatedFields
             let others = variants.filter { !MemoryTier.isSame($0, old) }
             if others.count == variants.count { return variants }
-            // A 304 may bring another Vary: what has been that variant until now goes.
+            // A 304 may bring another Vary: the previous response for that variant is removed.
             return (isSameVariant ? others : others.filter { !new.replaces($0) }).inserting(new)
         }
     }
@@ -200,8 +200,9 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Takes out what a purge covers, or makes it stale. What comes later sees the purge's mark.
-    /// - Returns: How many responses that are on no disk it was.
+    /// Removes the responses that a purge covers, or makes them stale. Responses that arrive later are checked against the purge's
+    /// mark.
+    /// - Returns: the number of these responses that are on no disk.
     func purge(_ purge: Purge) -> Int {
         var count = 0
         if case .keys(let keys) = purge.target {
@@ -215,12 +216,12 @@ final class MemoryTier: Sendable {
             }
             return count
         }
-        // It may mean anything that stands there.
+        // The filter may match any response in the file.
         backingStore?.leave(because: "a purge may cover responses in it")
         for index in 0..<MemoryTier.shardCount {
-            // Judged outside the lock, since there may be thousands.
+            // Evaluated outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in
-                // A look-up on the disk that began before looks again.
+                // A lookup on disk that began before must start again.
                 shard.changes &+= 1
                 var all: [StoredVariants] = []
                 all.reserveCapacity(shard.table.count)
@@ -248,7 +249,7 @@ final class MemoryTier: Sendable {
         return count
     }
 
-    /// A shard's responses that no file has.
+    /// A shard's responses that are in no file.
     func responsesInMemoryAlone(shard index: Int) -> [StoredResponse] {
         shards[index].withLock { shard in
             var found: [StoredResponse] = []
@@ -259,13 +260,13 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// What the fetches that have begun bring for the key is not stored from now on.
+    /// Counts an invalidation: fetches for this key that have already begun will not be stored.
     func countInvalidation(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.countInvalidation(hash.low) } }
 
-    /// Forgets every response of a key (RFC 9111 §4.4).
+    /// Removes all responses of a key (RFC 9111 §4.4).
     /// - Parameters:
-    ///   - isBeingWritten: A body of the key was on its way: its row may be about to be committed, and nothing knows of it yet.
-    ///   - enqueue: Called under the lock, only where the disk may have something for the key.
+    ///   - isBeingWritten: a body of the key was being stored; its row may be about to be committed without being known yet.
+    ///   - enqueue: called under the lock, only if the disk may have something for the key.
     func invalidate(_ key: [UInt8], _ hash: KeyHash, isBeingWritten: Bool, enqueue: () -> Void) {
         let isUnknown = hasDisk && (isBeingWritten || !keysAreComplete.load(ordering: .acquiring))
         var dropped: StoredVariants?
@@ -286,7 +287,7 @@ final class MemoryTier: Sendable {
 
     func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
 
-    /// What purges and invalidations since then have left of a response: `nil` for nothing.
+    /// The response as left by purges and invalidations since then; `nil` if it is removed.
     func left(
         of response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, in shard: borrowing MemoryShard
     ) -> StoredResponse? {
@@ -294,7 +295,7 @@ final class MemoryTier: Sendable {
         return purges.left(of: response, since: since.purge)
     }
 
-    /// What a file behind has for the key may be out of date from now on.
+    /// From now on the backing file's responses for the key may be out of date.
     private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
         guard let backingStore, !shard.hide(hash.high, limit: backingStore.hiddenKeysOfShard) else { return }
         backingStore.leave(because: "too many of its responses have been fetched again or changed since")
@@ -305,7 +306,8 @@ final class MemoryTier: Sendable {
         if hasDisk { shard.addWaiting(hash.low) }
     }
 
-    /// - Parameter transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
+    /// - Parameter transform: called under the lock with the responses in memory; queues the change for the disk. `nil` means no
+    ///   change.
     private func change(_ hash: KeyHash, key: [UInt8], _ transform: ([StoredResponse]) -> [StoredResponse]?) {
         let now = now
         var dropped: [StoredVariants?] = []
@@ -335,13 +337,13 @@ final class MemoryTier: Sendable {
         one === other || (one.row != 0 && one.row == other.row)
     }
 
-    /// Whether something newer would have to make way for it.
+    /// Whether it would replace a newer response.
     func isSuperseded(_ response: StoredResponse, _ hash: KeyHash, in shard: inout MemoryShard) -> Bool {
         guard let stored = shard.table.find(hash.low, response.key) else { return false }
         return stored.responses.contains { response.replaces($0) && $0.supersedes(response) }
     }
 
-    /// Puts a new response among those that stay beside it.
+    /// Adds a new response to those of its key that it does not replace.
     func keep(
         _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
     ) -> [StoredVariants?] {
@@ -353,7 +355,7 @@ final class MemoryTier: Sendable {
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)
         let room = marks.high + marks.high / 4
         if byteCount + new.byteCount - (old?.byteCount ?? 0) > room {
-            // The writer is behind with evicting: the disk alone keeps it, or nothing does.
+            // The writer has not evicted enough yet: only the disk keeps the response, or nothing does.
             if !hasDisk || response.facts.isMemoryOnly { unstored.note(.memoryFull) }
             return [removeFromTable(hash, response.key, in: &shard), old]
         }

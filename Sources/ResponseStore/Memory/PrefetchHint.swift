@@ -1,21 +1,21 @@
 import CLinux
 import HTTPCaching
 
-/// Where in memory stands what a hit reads of a key's newest response.
+/// The addresses of what a hit reads of a key's newest response.
 ///
-/// One leads to the next (variants, list, response, its head and body), and where many responses are asked for in turn the processor's
-/// caches hold none of them: found one after the other, they are waited for five times. So their addresses stand in the table's
-/// place, and all are on their way while the place is still being looked at. A hint: nothing is read through them.
+/// Each object refers to the next one (variants, list, response, its head and body). If many responses are requested in turn, none of
+/// them is in the processor's caches, and following the references means waiting for memory five times. So the table stores their
+/// addresses, and all are prefetched while the table entry is being compared. A hint: nothing is read through these addresses.
 struct PrefetchHint: Sendable {
-    /// As much of a body as comes at once; what follows, the processor sees coming by itself.
+    /// The part of a body to prefetch, in bytes; the processor prefetches the rest by itself.
     private static let bodyLimit = 2048
-    /// What stands before an array's elements.
+    /// The size in bytes of an array's header, before its elements.
     private static let arrayHeaderLength = 32
-    /// That and the first lines of an object that is larger.
+    /// The part of a large object to prefetch, in bytes.
     private static let objectLength = 320
-    /// The whole of a smaller object.
+    /// A smaller object, prefetched as a whole.
     private static let variantsLength = 2 * larder_cache_line
-    /// A list's header, and its newest elements.
+    /// A list's header and its newest elements.
     private static let listLength = larder_cache_line
 
     private let variants: UInt
@@ -28,7 +28,7 @@ struct PrefetchHint: Sendable {
     private let headCount: UInt16
     private let bodyCount: UInt16
 
-    /// Of nothing.
+    /// A hint for an empty slot.
     init() {
         (variants, key, list, response, head, body) = (0, 0, 0, 0, 0, 0)
         (keyCount, headCount, bodyCount) = (0, 0, 0)
@@ -50,7 +50,7 @@ struct PrefetchHint: Sendable {
         }
     }
 
-    /// Has the processor fetch all of it.
+    /// Prefetches everything.
     @inline(__always)
     func fetch() {
         larder_prefetch(variants, Self.variantsLength)

@@ -1,10 +1,10 @@
 import EventLoop
 import Synchronization
 
-/// Whether the file that is read behind memory is still of use: once it is not, it is not asked again.
+/// Whether the read-only file behind memory is still used. Once it is abandoned, it is not read again.
 final class ReadOnlyBackingStore: Sendable {
     private let left = Atomic<Bool>(false)
-    /// Of so many keys each shard remembers that what stands in the file may be out of date.
+    /// The maximum number of keys per shard for which the file may be out of date.
     let hiddenKeysOfShard: Int
     private let report: @Sendable (StoreNotice) -> Void
 
@@ -15,7 +15,7 @@ final class ReadOnlyBackingStore: Sendable {
 
     var isUsed: Bool { !left.load(ordering: .acquiring) }
 
-    /// From now on memory stands alone. Said once.
+    /// Stops using the file. Reported once.
     func leave(because reason: String) {
         if !left.exchange(true, ordering: .acquiringAndReleasing) { report(.fileLeft(reason: reason)) }
     }

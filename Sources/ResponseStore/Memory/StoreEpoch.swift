@@ -1,11 +1,12 @@
-/// When a fetch began, as the store counts: what was purged or invalidated since then is not stored by it (RFC 9111 §4.4).
+/// The store's state of purges and invalidations when a fetch began. Responses purged or invalidated since then are not stored (RFC
+/// 9111 §4.4).
 package struct StoreEpoch: Equatable, Sendable {
     /// The number of the latest purge.
     let purge: Int64
-    /// How often keys in the key's place had been invalidated. Keys share places, so that nothing grows: at worst a response is not
-    /// stored though it could have been.
+    /// The number of invalidations counted for the key. Keys share counters, so that memory stays bounded: at worst a response is not
+    /// stored although it could be.
     let invalidation: UInt32
 
-    /// Before everything.
+    /// Before all purges and invalidations.
     package static let beginning = StoreEpoch(purge: 0, invalidation: 0)
 }

@@ -2,18 +2,18 @@ import HTTPCaching
 import HTTPMessage
 import Synchronization
 
-/// The stored responses of one key, newest first. Immutable; a change makes a new one.
+/// The stored responses of one key, newest first. Immutable; a change creates a new instance.
 package final class StoredVariants: Sendable {
     package let key: [UInt8]
     package let responses: [StoredResponse]
-    /// Whether these are all: a variant that is missing here is then certainly not stored. Else the disk may have it.
+    /// Whether these are all variants: one that is missing here is then certainly not stored. Otherwise the disk may have it.
     package let isComplete: Bool
 
-    /// What they cost in memory.
+    /// Their size in memory, in bytes.
     let byteCount: Int
-    /// When they were last found: seconds since the store was opened, doubled, plus one once they were found at all.
+    /// The last use in seconds since the store was opened, times two, plus one if they were ever used.
     let accessStamp: Atomic<UInt32>
-    /// The second up to which the file knows of their use.
+    /// The second up to which the file has recorded their use.
     let recordedAccess: Atomic<UInt32>
 
     init(key: [UInt8], responses: [StoredResponse], isComplete: Bool, now: UInt32, recordedAccess: UInt32) {
@@ -27,7 +27,7 @@ package final class StoredVariants: Sendable {
 
     func noteAccess(now: UInt32) {
         let stamp = now << 1 | 1
-        // Unchanged within a second: the cache line is then only read.
+        // Not written again within a second, so that the cache line is only read.
         if accessStamp.load(ordering: .relaxed) != stamp { accessStamp.store(stamp, ordering: .relaxed) }
     }
 
@@ -39,26 +39,27 @@ extension StoredResponse {
         if case .onDisk = body { true } else { false }
     }
 
-    /// Whether it replaces the other: both are the same variant. One that omits Vary is a variant beside those that have it (RFC 9111 §4.1).
+    /// Whether it replaces the other response: both are the same variant. A response without Vary is a variant beside those with it
+    /// (RFC 9111 §4.1).
     func replaces(_ other: StoredResponse) -> Bool { nominatedFields == other.nominatedFields }
 
-    /// What is needed of it to find what it replaces.
+    /// The data needed to find the responses that it replaces.
     var withoutContent: StoredResponse {
         StoredResponse(
             key: key, nominatedFields: nominatedFields, facts: facts, head: ResponseHead(), requestTime: requestTime,
             body: .bytes([]), row: row, variantLimit: variantLimit)
     }
 
-    /// Whether the other came too late: this one is newer, and was asked for later (RFC 9111 §4).
+    /// Whether the other response arrived too late: this one is newer and was requested later (RFC 9111 §4).
     ///
-    /// Not by Date alone: one that lies in the future would keep its place for as long.
+    /// Not by Date alone: a response with a Date in the future could not be replaced until then.
     func supersedes(_ other: StoredResponse) -> Bool {
         requestTime > other.requestTime && isNewer(than: other)
     }
 }
 
 extension [StoredResponse] {
-    /// Newest first, with one more.
+    /// The list with another response, newest first.
     func inserting(_ response: StoredResponse) -> [StoredResponse] {
         var responses = self
         responses.insert(response, at: firstIndex { !$0.isNewer(than: response) } ?? count)
@@ -66,7 +67,7 @@ extension [StoredResponse] {
     }
 }
 
-/// What a response counts for against the memory tier's marks.
+/// The size with which a response counts against the memory tier's marks.
 enum MemoryCost {
     static func of(_ response: StoredResponse) -> Int {
         var count = 768 + response.key.count + response.nominatedFields.count + response.preparedHead.count

@@ -1,13 +1,14 @@
 import CLinux
 import Synchronization
 
-/// Up to 128 KiB of a body on its way: written once, in order, by the loop that fetches it, and read by any other.
+/// Up to 128 KiB of a body that is being stored: written once, in order, by the loop that fetches it, and read by any loop.
 ///
-/// @unchecked: a byte is written under its pending response's lock before `PendingResponse` publishes a range that holds it, and never again.
+/// @unchecked: a byte is written under its pending response's lock before `PendingResponse` publishes a range that contains it, and
+/// never again.
 package final class BodyChunk: @unchecked Sendable {
     private let start: UnsafeMutableRawPointer
     let capacity: Int
-    /// Written and read by the pending response, under its lock.
+    /// Accessed by the pending response, under its lock.
     private(set) var count = 0
     private let budget: PendingBudget
 
@@ -25,8 +26,8 @@ package final class BodyChunk: @unchecked Sendable {
 
     var isFull: Bool { count == capacity }
 
-    /// Copies as much as fits.
-    /// - Returns: How much that was.
+    /// Copies as many bytes as fit.
+    /// - Returns: the number of bytes copied.
     func append(_ bytes: Span<UInt8>, in range: Range<Int>) -> Int {
         let length = min(range.count, capacity - count)
         bytes.extracting(range).withUnsafeBytes { source in
@@ -36,7 +37,7 @@ package final class BodyChunk: @unchecked Sendable {
         return length
     }
 
-    /// The bytes in a range that `PendingReader.read` has given.
+    /// The bytes in a range that `PendingReader.read` has returned.
     package func withBytes<Result, Failure: Error>(
         _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -45,7 +46,7 @@ package final class BodyChunk: @unchecked Sendable {
     }
 }
 
-/// What all pending responses of a store together have in memory.
+/// The memory used by all pending responses of a store.
 final class PendingBudget: Sendable {
     let bytes = Atomic<Int>(0)
     let limit: Int

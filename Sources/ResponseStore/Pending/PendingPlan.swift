@@ -1,19 +1,19 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A response whose body is about to come.
+/// A response whose body is about to arrive.
 package struct PendingPlan: Sendable {
     /// The response as it will be stored, with an empty body.
     package var response: StoredResponse
-    /// The body's length where the head says it.
+    /// The body's length, if the head declares it.
     package var length: UInt64?
-    /// Where the body is a part of a representation: its place, and the length of the whole (RFC 9110 §14.4).
+    /// For a part of a representation: its offset, and the complete length (RFC 9110 §14.4).
     package var part: (start: UInt64, whole: UInt64)?
-    /// The origin has sent the whole in place of a part: none comes sooner for being asked for.
+    /// Whether the origin sent the complete response instead of a part: requesting a part would not be faster.
     package var isInPlaceOfPart: Bool
-    /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
+    /// A longer body is delivered to its readers but not kept; `nil` means the store's own limits.
     package var keptLength: UInt64?
-    /// `ResponseStore.moment` when the fetch began; `nil`: now.
+    /// `ResponseStore.moment` when the fetch began; `nil` means now.
     package var since: StoreEpoch?
 
     package init(
@@ -28,37 +28,37 @@ package struct PendingPlan: Sendable {
         self.since = since
     }
 
-    /// Bytes that came before a break are worth keeping only if the rest can be asked for (RFC 9111 §3.3).
+    /// Bytes received before an interruption are worth keeping only if the rest can be requested (RFC 9111 §3.3).
     var hasStrongValidator: Bool { response.facts.flags.contains(.strongETag) }
 
-    /// How long the representation is, where that is known.
+    /// The length of the complete representation, if known.
     package var wholeLength: UInt64? { part?.whole ?? length }
 }
 
-/// What the one who appends should do.
+/// What the caller of `append` should do.
 package enum FlowControl: Sendable, Equatable {
     case proceed
-    /// Read no more from the origin server until `whenReady` answers.
+    /// Stop reading from the origin server until `whenReady` calls back.
     case pause
 }
 
-/// What a reader finds at its place.
+/// The result of a read at a position.
 package enum PendingRead: Sendable {
     case bytes(BodyChunk, Range<Int>)
-    /// The reader has fallen behind what stands in memory: read from the disk by `ResponseStore.readBody`. The reference's length is
-    /// what can be read there so far.
+    /// The reader has fallen behind the data in memory: read from disk with `ResponseStore.readBody`. The reference's length is how
+    /// much can be read there so far.
     case onDisk(BodyReference)
-    /// Nothing yet.
+    /// No data yet.
     case wait
     /// The body is complete.
     case end(trailers: Fields)
-    /// The body broke off.
+    /// The body was interrupted.
     case failed
 }
 
 /// How a pending response ended.
 package enum PendingOutcome: Sendable {
-    /// It can be found by its key.
+    /// The response can be found by its key.
     case stored(StoredResponse)
     case notStored
 }

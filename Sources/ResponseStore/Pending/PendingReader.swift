@@ -1,11 +1,11 @@
 import EventLoop
 import HTTPCaching
 
-/// One reader's place in a pending response. Belongs to one client; leaving it lets the fetch go on without it.
+/// One client's reader of a pending response. If it is released, the fetch continues without it.
 package final class PendingReader: Sendable {
     package let pending: PendingResponse
     private let id: Int
-    /// What has to be read from the disk stays there, even if the response is replaced or evicted.
+    /// Keeps the part that must be read from disk, even if the response is replaced or evicted.
     private let hold: BodyHold
 
     init(_ pending: PendingResponse, id: Int) {
@@ -16,10 +16,10 @@ package final class PendingReader: Sendable {
 
     deinit { pending.detach(reader: id) }
 
-    /// What stands at this place of the body. Says at the same time that everything before it has been used.
+    /// Reads the body at this position. Also tells the pending response that everything before it was used.
     package func read(at position: UInt64) -> PendingRead { pending.read(at: position, reader: id) }
 
-    /// Answers once when `read(at:)` no longer says `wait`: at once where it does not already.
+    /// Calls back once when `read(at:)` no longer returns `wait`; at once if that is already so.
     package func whenReadable(at position: UInt64, _ reply: Reply<Void>) { whenReadable(at: position) { reply.send(()) } }
 
     func whenReadable(at position: UInt64, _ wake: @escaping @Sendable () -> Void) {

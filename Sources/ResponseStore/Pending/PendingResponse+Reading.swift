@@ -1,9 +1,9 @@
 import HTTPCaching
 
-/// What those who read a body on its way ask of it, on any loop.
+/// Operations for readers of a pending body, on any loop.
 extension PendingResponse {
     /// A new reader, from the body's start.
-    /// - Returns: `nil` where the start is neither in memory nor on the disk any more, or the body broke off: fetch it yourself.
+    /// - Returns: `nil` if the start is neither in memory nor on disk any more, or the body was interrupted: send a separate request.
     package func attach() -> PendingReader? {
         let id = state.withLock { state -> Int? in
             if state.phase == .aborted { return nil }
@@ -16,7 +16,7 @@ extension PendingResponse {
         return id.map { PendingReader(self, id: $0) }
     }
 
-    /// How many read it now.
+    /// The number of current readers.
     package var readerCount: Int { state.withLock { $0.readers.count } }
 
     func read(at position: UInt64, reader: Int) -> PendingRead {
@@ -58,8 +58,8 @@ extension PendingResponse {
         if isDue { wake() }
     }
 
-    /// Under the lock: a fetch that waited for its readers goes on, or waits for the writer from here on.
-    /// - Returns: Whether the writer has to be told.
+    /// Under the lock: a fetch that waited for its readers continues, or from now on waits for the writer.
+    /// - Returns: whether the writer must be notified.
     private func readersMoved(_ state: inout PendingState, isPressed: Bool, into wakes: inout [PendingState.Wake]) -> Bool {
         if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
         state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
@@ -72,7 +72,7 @@ extension PendingResponse {
         let needsWriter = state.withLock { state in
             state.readers.removeAll { $0.id == reader }
             if readersMoved(&state, isPressed: isPressed, into: &wakes) { return true }
-            // What was kept on the disk for lagging readers may go now.
+            // The data kept on disk for slow readers can be deleted now.
             let mayDiscard = state.storage == .abandoned && state.phase != .appending && state.readers.isEmpty
             return mayDiscard && !state.hasGivenLast && state.note()
         }

@@ -1,9 +1,9 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the store's writer asks of a body on its way, on its thread.
+/// Operations for the store's writer, on its thread.
 extension PendingResponse {
-    /// The next thing for the writer to do, or `nil`.
+    /// The next work for the writer, or `nil`.
     func takeWork() -> PendingWork? {
         var wakes: [PendingState.Wake] = []
         defer { for wake in wakes { wake() } }
@@ -23,7 +23,7 @@ extension PendingResponse {
             case (.storing, .appending):
                 let count = state.untakenChunks
                 guard count >= Chunk.run || (isPressed && count > 0) else {
-                    // The pressure under which it paused and called may be gone by now, and no commit comes to wake it.
+                    // The memory pressure that caused the pause may be gone by now, and no commit will wake the fetch.
                     state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
                     return nil
                 }
@@ -34,7 +34,7 @@ extension PendingResponse {
         }
     }
 
-    /// A run has been committed.
+    /// A run was committed.
     func didCommit(_ run: PendingRun) {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -49,11 +49,11 @@ extension PendingResponse {
         for wake in wakes { wake() }
     }
 
-    /// As `stopStoring`, on the writer's thread, which then takes the work that is left itself.
+    /// Like `stopStoring`, but on the writer's thread, which then takes the remaining work itself.
     func giveUpStoring() { endStoring(because: .writeFailed) { _ in false } }
 
-    /// Nothing more is written. A fetch that waited for the writer goes on at its readers' pace: none of them need ever call again.
-    /// - Parameter note: Called under the lock; whether the writer has to be told.
+    /// Stops writing. A fetch that waited for the writer continues at its readers' pace, because a reader may never call again.
+    /// - Parameter note: called under the lock; returns whether the writer must be notified.
     func endStoring(because reason: UnstoredReason, _ note: (inout PendingState) -> Bool) {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -68,7 +68,7 @@ extension PendingResponse {
         for wake in wakes { wake() }
     }
 
-    /// The file was replaced: nothing of this body stands on the disk any more.
+    /// The file was replaced: no part of this body is on disk any more.
     func fileIsGone() {
         state.withLock { state in
             state.committed = 0
@@ -77,7 +77,7 @@ extension PendingResponse {
         stopStoring()
     }
 
-    /// Does for a pending response what can be done without a file.
+    /// Handles a pending response's work as far as possible without a file.
     func endUnstored(_ work: PendingWork) {
         if case .keepInMemory(let chunks, let trailers) = work { keepInMemory(chunks, trailers: trailers) }
         didEnd(.notStored)
@@ -91,7 +91,7 @@ extension PendingResponse {
         didEnd(.stored(response))
     }
 
-    /// - Parameter isCounted: Why it is not stored has been counted, or a part of it is stored.
+    /// - Parameter isCounted: whether the reason for not storing it is already counted, or a part of it is stored.
     func didEnd(_ outcome: PendingOutcome, isCounted: Bool = false) {
         let (waiting, reason) = state.withLock { state -> ([@Sendable (PendingOutcome) -> Void], UnstoredReason?) in
             let reason = state.reasonOfEnd(outcome)
@@ -106,8 +106,8 @@ extension PendingResponse {
         for body in waiting { body(outcome) }
     }
 
-    /// Called now and then: a fetch that others' bodies have held goes on once these have made room, and the storing of one that
-    /// wants to go on and may not for too long, because of the writer, ends.
+    /// Called regularly: continues a fetch that was paused because other bodies used all memory, and stops storing a body that has
+    /// waited for the writer too long.
     func lookAfter(now: Int64) {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -136,7 +136,8 @@ extension PendingResponse {
         if state.phase == .finished, plan.part == nil {
             return .complete(run, length: state.length, whole: whole, trailers: state.trailers)
         }
-        // What is a part, or broke off, may be joined with the rest. An origin that sends more than it announced may have mixed up two bodies.
+        // A part or an interrupted body may be joined with the rest. An origin that sends more than it declared may have mixed up two
+        // bodies.
         let isWorthKeeping = plan.hasStrongValidator && plan.wholeLength != nil && state.length > 0 && !state.isTooLong
         return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard
     }

@@ -2,15 +2,16 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// A response whose body is coming: appended to by one fetch, written by the store, read by any number of clients on any loop.
+/// A response whose body is arriving: one fetch appends to it, the store writes it, and any number of clients on any loop read it.
 ///
-/// Ends with exactly one call of `finish` or `abort`. Here is what the one who fetches does; readers and the writer have files of their own.
+/// It ends with exactly one call of `finish` or `abort`. This file has the operations of the fetch; those of readers and the writer are
+/// in separate files.
 package final class PendingResponse: Sendable {
     package let plan: PendingPlan
     package let row: StoredRowID
     let keyHash: KeyHash
     let core: StoreCore
-    /// When its fetch began.
+    /// The epoch when its fetch began.
     let since: StoreEpoch
     let state: Guarded<PendingState>
 
@@ -26,19 +27,20 @@ package final class PendingResponse: Sendable {
         window = isForMemory ? max(least, inMemory + Chunk.length) : least
         var state = PendingState()
         if !isStoring { state.storage = .abandoned }
-        // Who asks for parts asks for the next one elsewhere: what is ahead would come twice.
+        // A client that requests parts requests the next part separately: data read ahead would be transferred twice.
         if plan.part != nil { state.lead = PendingState.partLead }
         state.lastProgress = Clock.monotonicMilliseconds()
         self.state = Guarded(state)
     }
 
-    /// What it keeps in memory for readers. Two runs at least: one being written while the next one comes; all of it where memory alone keeps it.
+    /// The number of bytes kept in memory for readers. At least two runs, so that one can arrive while the other is written; the whole
+    /// body if only memory keeps it.
     let window: Int
 
-    // MARK: The one who fetches
+    // MARK: The fetch
 
-    /// Takes in the next bytes of the body. Copies them.
-    /// - Returns: Whether to go on; after `pause` the bytes are in all the same.
+    /// Appends the next bytes of the body, copying them.
+    /// - Returns: whether to continue; the bytes are appended even after `pause`.
     package func append(_ bytes: Span<UInt8>) -> FlowControl {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -66,7 +68,7 @@ package final class PendingResponse: Sendable {
         return flow
     }
 
-    /// Answers once when the fetch may go on after `pause`: at once where it may already.
+    /// Calls back once when the fetch may continue after `pause`; at once if it already may.
     package func whenReady(_ reply: Reply<FlowControl>) { whenReady { reply.send(.proceed) } }
 
     func whenReady(_ wake: @escaping PendingState.Wake) {
@@ -78,8 +80,8 @@ package final class PendingResponse: Sendable {
         if isReady { wake() }
     }
 
-    /// The body has come to its end.
-    /// - Returns: `false` where its length is not the announced one: nothing is stored then, and readers are told of a failure.
+    /// The body is complete.
+    /// - Returns: `false` if its length differs from the declared one: nothing is stored then, and readers get a failure.
     @discardableResult
     package func finish(trailers: Fields = Fields()) -> Bool {
         if finishSmall(trailers: trailers) { return true }
@@ -96,7 +98,7 @@ package final class PendingResponse: Sendable {
         return isComplete
     }
 
-    /// A body that came whole before anything was written goes the way of `ResponseStore.put`.
+    /// A short body that arrived before anything was written is stored like one passed to `ResponseStore.put`.
     private func finishSmall(trailers: Fields) -> Bool {
         var wakes: [PendingState.Wake] = []
         let body = state.withLock { state -> [UInt8]? in
@@ -132,13 +134,13 @@ package final class PendingResponse: Sendable {
             variantLimit: plan.variantLimit)
     }
 
-    /// The body broke off. What came is kept as a partial response where the rest can be asked for by a strong validator.
+    /// The body was interrupted. The received part is kept as a partial response if the rest can be requested with a strong validator.
     package func abort() { end { $0.phase = .aborted } }
 
-    /// Goes on without the store: readers are served to the end, and nothing is kept.
+    /// Continues without the store: readers get the whole body, and nothing is stored.
     package func stopStoring(because reason: UnstoredReason = .writeFailed) { endStoring(because: reason) { $0.note() } }
 
-    /// What comes may not be kept any more, in memory neither.
+    /// The body must not be kept, not even in memory.
     package func stopKeeping(because reason: UnstoredReason = .invalidated) {
         state.withLock { state in
             state.mayKeepInMemory = false
@@ -147,7 +149,7 @@ package final class PendingResponse: Sendable {
         stopStoring(because: reason)
     }
 
-    /// Answers when the response can be found in the store, or certainly never will be.
+    /// Calls back when the response can be found in the store, or will certainly not be stored.
     package func whenStored(_ reply: Reply<PendingOutcome>) { whenStored { reply.send($0) } }
 
     func whenStored(_ body: @escaping @Sendable (PendingOutcome) -> Void) {
@@ -158,16 +160,17 @@ package final class PendingResponse: Sendable {
         if let outcome { body(outcome) }
     }
 
-    /// What has come so far.
+    /// The number of bytes received so far.
     package var length: UInt64 { state.withLock { $0.length } }
 
-    /// What of it stands in memory.
+    /// The number of bytes that are in memory.
     package var bytesInMemory: Int { state.withLock { $0.bytesInMemory } }
 
-    /// Another fetch brings the rest of it from some place on: whoever reads this one may leave it there, and nobody else needs that rest of it.
+    /// Whether another fetch transfers the rest of the body from some position on. A reader may switch to it there, and the rest of
+    /// this transfer is not needed.
     package var isOverlapped: Bool { state.withLock { $0.isOverlapped } }
 
-    /// The other has begun.
+    /// The other fetch has begun.
     func noteOverlap(by other: PendingPlan) {
         guard let otherStart = other.part?.start else { return }
         let start = plan.part?.start ?? 0
@@ -177,27 +180,27 @@ package final class PendingResponse: Sendable {
         }
     }
 
-    /// More has come than is to be kept.
+    /// Whether more bytes have arrived than are to be kept.
     package var isTooLongToKeep: Bool {
         length > min(plan.keptLength ?? .max, core.greatestBodyLength(of: plan.response))
     }
 
-    /// Of that, what the writer has not taken.
+    /// The number of bytes that the writer has not taken.
     var unwrittenBytes: Int { state.withLock { $0.unwrittenBytes } }
 
     var isAppending: Bool { state.withLock { $0.phase == .appending && $0.storage == .storing } }
 
-    /// The writer has taken all there was to do, and nothing of it is kept.
+    /// Whether the writer has done all its work, and nothing is kept.
     var isDiscarded: Bool { state.withLock { $0.storage == .abandoned && $0.hasGivenLast } }
 
-    /// All has come that will, and once it is written it can be found as a part.
+    /// Whether it has ended and will be available as a partial response once it is written.
     var endsInPart: Bool {
         state.withLock { $0.phase != .appending && $0.storage == .storing && (plan.part != nil || $0.phase == .aborted) }
     }
 
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 
-    /// When it has come whole it is stored, be it in memory alone.
+    /// Whether it will be stored once complete, at least in memory.
     package var isToBeKept: Bool {
         let limit = UInt64(core.configuration.memoryBodyLimit)
         return state.withLock { state in
@@ -212,7 +215,7 @@ package final class PendingResponse: Sendable {
         var offset = 0
         var count = bytes.count
         if let length = plan.length, UInt64(count) > length - state.length {
-            // Nobody is given what comes beyond the announced end, and nothing of it is stored.
+            // Bytes beyond the declared length are not delivered, and nothing of the body is stored.
             state.isTooLong = true
             count = Int(length - state.length)
         }
@@ -228,7 +231,7 @@ package final class PendingResponse: Sendable {
         state.length += UInt64(count)
     }
 
-    /// The last chunk of a body of known length need not be larger than that.
+    /// The last chunk of a body of known length is only as large as needed.
     private func chunkCapacity(_ number: Int) -> Int {
         guard let length = plan.length else { return Chunk.length }
         let start = UInt64(number) * UInt64(Chunk.length)

@@ -1,14 +1,14 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A pending response's state, behind its lock.
+/// The state of a pending response, protected by its lock.
 ///
 ///     phase:    appending → finished | aborted
 ///     storage:  storing → stored | abandoned
 ///
-/// `storing` writes runs of chunks as they fill; memory keeps a window of them for readers, who otherwise read from the disk.
-/// `abandoned` (the disk is full or too slow, the key was invalidated, the body is too long) writes nothing more: what was written
-/// stays for readers until the end, and the slowest of them sets the pace, since memory is then all there is.
+/// `storing` writes runs of chunks as they fill. Memory keeps a window of them for readers; slower readers read from disk. `abandoned`
+/// (the disk is full or too slow, the key was invalidated, the body is too long) writes nothing more. What was written stays for
+/// readers until the end. Since the rest is in memory only, the slowest reader then sets the pace.
 struct PendingState: Sendable {
     enum Phase { case appending, finished, aborted }
     enum Storage { case storing, stored, abandoned }
@@ -28,15 +28,15 @@ struct PendingState: Sendable {
     var firstChunk = 0
     var bytesInMemory = 0
     var length: UInt64 = 0
-    /// What stands on the disk, from the body's start.
+    /// The number of bytes on disk, from the body's start.
     var committed: UInt64 = 0
-    /// Chunks that the writer has taken.
+    /// The number of chunks that the writer has taken.
     var takenChunks = 0
-    /// The file that it was written to was replaced.
+    /// Whether the file to which it was written was replaced.
     var isFileGone = false
-    /// The writer has taken the last piece of work.
+    /// Whether the writer has taken the last piece of work.
     var hasGivenLast = false
-    /// The writer has been told, and has not come yet.
+    /// Whether the writer was notified and has not yet reacted.
     var isQueued = false
     var readers: [Reader] = []
     var nextReader = 1
@@ -46,35 +46,36 @@ struct PendingState: Sendable {
     var trailers = Fields()
     var outcome: PendingOutcome?
     var waitingForOutcome: [@Sendable (PendingOutcome) -> Void] = []
-    /// Why it is not stored, where that is known.
+    /// Why it is not stored, if known.
     private(set) var unstored: UnstoredReason?
-    /// A body that came whole may stand in memory even where the disk could not take it.
+    /// Whether the body, if complete, may be kept in memory even if the disk could not take it.
     var mayKeepInMemory = true
-    /// How far the fetch may be ahead of its fastest reader, where that is less than the window.
+    /// How far the fetch may be ahead of its fastest reader, in bytes, if less than the window.
     var lead = Int.max
-    /// Another fetch brings the rest from some place on.
+    /// Whether another fetch transfers the rest from some position on.
     private(set) var isOverlapped = false
-    /// More has come than was announced.
+    /// Whether more bytes arrived than were declared.
     var isTooLong = false
 
     /// `lead` for parts.
     static let partLead = 256 << 10
 
-    /// Something was written, be it in a transaction that is not committed yet.
+    /// Whether something was written, possibly in a transaction that is not committed yet.
     var mayHaveRow: Bool { takenChunks > 0 && !isFileGone }
 
     var memoryStart: UInt64 { UInt64(firstChunk) * UInt64(Chunk.length) }
     var fastest: UInt64? { readers.map(\.position).max() }
     var slowest: UInt64? { readers.map(\.position).min() }
 
-    /// The whole body is in memory.
+    /// Whether the whole body is in memory.
     var isWhole: Bool { firstChunk == 0 }
 
-    /// Drops what nobody needs in memory, down to the window, or altogether where all pending responses together have too much.
+    /// Drops chunks that are not needed in memory, down to the window; or all such chunks if the pending responses together use too
+    /// much.
     mutating func trim(window: Int, isPressed: Bool) {
         var dropped = 0
         while dropped < chunks.count, mayDrop(chunks[dropped], number: firstChunk + dropped) {
-            // A fetch that waits for room gets more of it than the next piece needs.
+            // A fetch that waits for space gets more than the next piece needs.
             let isBeyondWindow = bytesInMemory >= (isPaused ? window - window / 8 : window)
             guard isBeyondWindow || isPressed else { break }
             bytesInMemory -= chunks[dropped].capacity
@@ -92,19 +93,19 @@ struct PendingState: Sendable {
         return storage == .abandoned && end <= slowest ?? .max
     }
 
-    /// Whether to read on from the origin server.
+    /// Whether to continue reading from the origin server.
     func mayProceed(window: Int, isPressed: Bool) -> Bool {
         if bytesInMemory >= window { return false }
         if let fastest, length > fastest, length - fastest >= UInt64(min(window, lead)) { return false }
         return !isPressed || bytesInMemory < 2 * Chunk.length
     }
 
-    /// The same with some distance, so that a paused fetch does not go on for one piece at a time.
+    /// The same with a margin, so that a paused fetch does not resume for one piece at a time.
     func mayResume(window: Int, isPressed: Bool) -> Bool {
         mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8 && !awaitsReaders(window: window)
     }
 
-    /// A paused fetch goes on no sooner than one of its readers has come nearer.
+    /// Whether a paused fetch must wait until one of its readers has come closer.
     func awaitsReaders(window: Int) -> Bool { fastest.map { length > $0 + UInt64(min(window, lead) / 2) } ?? false }
 
     mutating func noteOverlap() {
@@ -112,13 +113,13 @@ struct PendingState: Sendable {
         lead = PendingState.partLead
     }
 
-    /// Whole chunks that the writer has not taken.
+    /// The number of full chunks that the writer has not taken.
     var untakenChunks: Int {
         let whole = firstChunk + chunks.count - (chunks.last.map { $0.count == Chunk.length ? 0 : 1 } ?? 0)
         return whole - takenChunks
     }
 
-    /// What the writer has yet to take.
+    /// The number of bytes that the writer has still to take.
     var unwrittenBytes: Int { storage == .storing ? max(0, Int(length) - takenChunks * Chunk.length) : 0 }
 
     mutating func takeReaderWakes(where isDue: (Reader) -> Bool, into wakes: inout [Wake]) {
@@ -137,34 +138,34 @@ struct PendingState: Sendable {
 
     // MARK: The writer's part
 
-    /// The first reason is the cause of those that follow.
+    /// Only the first reason is kept: it is the cause of the later ones.
     mutating func noteUnstored(_ reason: UnstoredReason) { if unstored == nil { unstored = reason } }
 
     mutating func abandon(because reason: UnstoredReason) {
         noteUnstored(reason)
         guard storage == .storing else { return }
         storage = .abandoned
-        // Work that the writer had taken and could not do comes back in another form.
+        // Work that the writer had taken and could not do will be offered again in another form.
         hasGivenLast = false
     }
 
-    /// Why it has ended without being stored; `nil` where it is stored.
+    /// Why it ended without being stored; `nil` if it is stored.
     func reasonOfEnd(_ outcome: PendingOutcome) -> UnstoredReason? {
         if case .stored = outcome { return nil }
         if let unstored { return unstored }
         if phase == .aborted { return .bodyIncomplete }
-        // The writer has found a newer one in its place; or memory alone was to keep it, which takes no longer body.
+        // The writer found a newer response in its place; or only memory could keep it, and the body is too long for that.
         return storage == .storing ? .superseded : .bodyTooLong
     }
 
-    /// - Returns: Whether the writer has to be told.
+    /// - Returns: whether the writer must be notified.
     mutating func note() -> Bool {
         if isQueued { return false }
         isQueued = true
         return true
     }
 
-    /// The same, where there is a run for it.
+    /// The same, if there is a run for the writer.
     mutating func noteRun(isPressed: Bool) -> Bool {
         let count = untakenChunks
         guard storage == .storing, count >= Chunk.run || (isPressed && count > 0) || phase != .appending else { return false }

@@ -1,21 +1,21 @@
 import HTTPMessage
 
-/// Chunks that are written in one transaction.
+/// Chunks to write in one transaction.
 struct PendingRun: Sendable {
     var firstChunk: Int
     var chunks: [BodyChunk]
-    /// Where the body ends with this run.
+    /// The length of the body including this run.
     var end: UInt64
     var isFirst: Bool
 }
 
-/// What the writer has to do for a pending response.
+/// The writer's work for a pending response.
 enum PendingWork: Sendable {
     case run(PendingRun)
-    /// The last run; `whole` are all chunks where memory still has them.
+    /// The last run; `whole` contains all chunks if memory still has them.
     case complete(PendingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields)
     case keepPartial(PendingRun, length: UInt64)
-    /// Not written any more, but small enough for memory.
+    /// It is no longer written, but short enough for memory.
     case keepInMemory([BodyChunk], trailers: Fields)
     case discard
 }

@@ -1,9 +1,10 @@
 import HTTPCaching
 import HTTPMessage
 
-/// One purge: what it removes, or makes stale, of everything that was stored or asked for before it.
+/// A purge: removes responses that were stored or requested before it, or makes them stale.
 ///
-/// It holds at once, by its mark alone: nobody is given what it covers, wherever that stands or is on its way. Deleting comes behind.
+/// It takes effect at once through its mark: a response that it covers is no longer used, wherever it is stored or being stored. Its
+/// rows are deleted later.
 package struct Purge: Sendable {
     enum Target: Sendable {
         case filter(StoreFilter)
@@ -11,16 +12,16 @@ package struct Purge: Sendable {
         case keys([[UInt8]])
     }
 
-    /// Counts the purges of this store.
+    /// The number of this purge in the store.
     let number: Int64
-    /// Rows below it were made before the purge.
+    /// Rows below this id were created before the purge.
     let boundary: StoredRowID
-    /// When it was asked for. Ages and freshness are as of then.
+    /// When it was requested. Ages and freshness are for that time.
     let time: Timestamp
     let target: Target
     let isSoft: Bool
 
-    /// Whether a response of this key can be covered, as far as the key alone tells.
+    /// Whether a response with this key may be covered, judging by the key alone.
     package func mayCover(key: [UInt8]) -> Bool {
         switch target {
         case .filter(let filter): filter.mayMatch(key: key)
@@ -35,14 +36,14 @@ package struct Purge: Sendable {
         }
     }
 
-    /// Whether a stored response was there before the purge. One that was validated since is a new answer, though its row is the same.
+    /// Whether a response was stored before the purge. A response that was validated since counts as new, though its row is the same.
     func precedes(row: StoredRowID, requestTime: Timestamp) -> Bool {
         row < boundary && (!isSoft || requestTime <= time)
     }
 
-    /// What the purge leaves of a stored response: `nil` for nothing.
+    /// The response as left by the purge; `nil` if it is removed.
     func left(of response: StoredResponse) -> StoredResponse? {
-        // The key first: most responses are not meant, and making an entry of one costs more than all else.
+        // The key first: most responses do not match, and creating an entry costs more than everything else.
         guard precedes(row: response.row, requestTime: response.requestTime), mayCover(key: response.key),
             matches(StoredEntry(response))
         else { return response }
@@ -50,12 +51,12 @@ package struct Purge: Sendable {
     }
 }
 
-/// How a purge goes on.
+/// The progress of a purge.
 package enum PurgeProgress: Sendable {
-    /// From now on nobody is given what it covers, whatever happens to this process.
+    /// From now on no client gets a response that it covers, even if the process crashes.
     case inEffect
-    /// All of it is deleted, or marked stale: so many responses.
+    /// All covered responses are deleted or marked stale; `count` is their number.
     case done(count: Int)
-    /// The store was closed before the end: what was in effect stays so, and the next process goes on with it.
+    /// The store was closed before the end. The purge stays in effect, and the next process continues it.
     case interrupted
 }

@@ -3,19 +3,19 @@ import HTTPCaching
 import HTTPMessage
 import Synchronization
 
-/// The purges that hold: those whose deletions are not at their end, and the latest of the others, for fetches that began before them.
+/// The active purges, whose deletions are not complete, and the latest of the others, for fetches that began before them.
 ///
-/// Asked under the locks of the memory tier, whose threads therefore never wait for anybody here. Where no purge came meanwhile, one
-/// load of a number is all it costs.
+/// Used under the locks of the memory tier, so its own lock is only held briefly. If no purge happened meanwhile, a check costs one
+/// load of a number.
 final class PurgeMarks: Sendable {
     private struct Contents {
-        /// In their order.
+        /// In order of their numbers.
         var marks: [(purge: Purge, isActive: Bool)] = []
-        /// Purges up to this number are not known any more: a fetch that began before is taken as covered.
+        /// Purges up to this number are forgotten: a fetch that began before them counts as covered.
         var forgotten: Int64 = 0
     }
 
-    /// No further purge is taken while so many are being carried out.
+    /// The maximum number of active purges; further ones are rejected.
     static let activeLimit = 64
     private static let limit = 256
 
@@ -23,19 +23,19 @@ final class PurgeMarks: Sendable {
     private let latestNumber = Atomic<Int64>(0)
     private let activeCount = Atomic<Int>(0)
 
-    /// The latest purge's number. Who begins a fetch notes it, and shows it when there is something to store.
+    /// The number of the latest purge. A fetch records it when it begins, and passes it when it stores a response.
     ///
-    /// In one order with the making of rows: who has not seen a purge has a row below its boundary.
+    /// Sequentially consistent with the creation of rows: a fetch that has not seen a purge gets a row below its boundary.
     var latest: Int64 { latestNumber.load(ordering: .sequentiallyConsistent) }
 
-    /// Those whose deletions are not at their end.
+    /// The purges whose deletions are not complete.
     var active: [Purge] {
         if activeCount.load(ordering: .acquiring) == 0 { return [] }
         return contents.withLock { $0.marks.filter(\.isActive).map(\.purge) }
     }
 
-    /// - Parameter makeRow: Makes the boundary.
-    /// - Returns: `nil` when too many are being carried out.
+    /// - Parameter makeRow: creates the boundary.
+    /// - Returns: `nil` if too many purges are active.
     func publish(_ target: Purge.Target, isSoft: Bool, at time: Timestamp, makeRow: () -> StoredRowID) -> Purge? {
         contents.withLock { contents in
             guard activeCount.load(ordering: .relaxed) < PurgeMarks.activeLimit else { return nil }
@@ -47,7 +47,7 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// What the process before has left to be done.
+    /// Restores the purges that the previous process did not complete.
     func restore(_ purges: [Purge]) {
         contents.withLock { contents in
             for purge in purges {
@@ -57,7 +57,7 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// It covers nothing that is stored any more.
+    /// The deletions of the purge are complete.
     func retire(_ purge: Purge) {
         contents.withLock { contents in
             guard let index = contents.marks.firstIndex(where: { $0.purge.number == purge.number && $0.isActive }) else { return }
@@ -66,8 +66,8 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// What the purges leave of a response that is about to stand in memory: `nil` for nothing.
-    /// - Parameter since: The number that was the latest when its fetch began.
+    /// A response that is about to be kept in memory, as left by the purges; `nil` if it is removed.
+    /// - Parameter since: the number of the latest purge when its fetch began.
     func left(of response: StoredResponse, since: Int64) -> StoredResponse? {
         guard latest != since || activeCount.load(ordering: .acquiring) > 0 else { return response }
         let (marks, forgotten) = contents.withLock { ($0.marks, $0.forgotten) }
@@ -84,7 +84,7 @@ final class PurgeMarks: Sendable {
         return left
     }
 
-    /// Whether a purge came since that may cover what is fetched for this key.
+    /// Whether a purge since then may cover a response that is fetched for this key.
     func mayCover(key: [UInt8], since: Int64) -> Bool {
         guard latest != since else { return false }
         return contents.withLock { contents in
@@ -103,7 +103,7 @@ final class PurgeMarks: Sendable {
 }
 
 extension [Purge] {
-    /// What they leave of a stored response: `nil` for nothing.
+    /// A stored response as left by these purges; `nil` if it is removed.
     func left(of response: StoredResponse) -> StoredResponse? {
         var left = response
         for purge in self {
@@ -113,7 +113,7 @@ extension [Purge] {
         return left
     }
 
-    /// What they leave of a row that a listing has found.
+    /// A row of a listing as left by these purges; `nil` if it is removed.
     func left(of entry: StoredEntry, requestTime: Timestamp) -> StoredEntry? {
         var left = entry
         for purge in self where purge.precedes(row: entry.row, requestTime: requestTime) && purge.matches(left) {
@@ -123,7 +123,7 @@ extension [Purge] {
         return left
     }
 
-    /// Whether they leave a row of the file where it is.
+    /// Whether the purges leave a row of the file in place.
     func leave(_ row: ResponseRow) -> Bool {
         guard !isEmpty, let facts = ReuseFacts(decoding: row.facts.span) else { return true }
         return left(of: StoredEntry(row, facts: facts, lastAccess: 0), requestTime: row.requestTime) != nil

@@ -1,16 +1,16 @@
-/// What a purge has said of itself, for whoever asks for it in a rhythm of its own.
+/// Collects the progress of a purge for a caller that waits for it on another thread.
 package final class PurgeReport: Sendable {
     private let said = Monitor<[PurgeProgress]>([])
 
     package init() {}
 
-    /// Give this to `purge`.
+    /// Pass this to `purge`.
     package func take(_ progress: PurgeProgress) {
         said.withLock { $0.append(progress) }
         said.wake()
     }
 
-    /// The next thing that it says; `nil` when nothing has come in time.
+    /// The next progress; `nil` if there is none in time.
     package func next(waitingAtMost milliseconds: Int? = nil) -> PurgeProgress? {
         said.wait(atMost: milliseconds) { $0.isEmpty ? nil : $0.removeFirst() }
     }

@@ -2,7 +2,7 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// What a caller asks to be purged.
+/// A caller's request for a purge.
 package enum PurgeRequest: Sendable {
     case matching(StoreFilter)
     /// Every variant of these keys.
@@ -17,12 +17,13 @@ package enum PurgeRequest: Sendable {
 }
 
 extension ResponseStore {
-    /// Removes what is meant, or makes it stale: in memory, on the disk, in bodies on their way, in what was asked for before.
+    /// Removes the matching responses, or makes them stale: in memory, on disk, and bodies that are being stored. Matching responses to
+    /// requests sent before are not stored.
     /// - Parameters:
-    ///   - isSoft: It stays, and is stale from now on.
-    ///   - alsoFrom: Takes it out of what the caller keeps beside the store. Called before this returns.
-    ///   - report: Hears `inEffect`, then `done`; or `interrupted`. Called on the store's threads.
-    /// - Returns: `false` when too many purges are being carried out: nothing has happened then.
+    ///   - isSoft: make the responses stale instead of removing them.
+    ///   - alsoFrom: removes them from caches that the caller has beside the store. Called before this returns.
+    ///   - report: gets `inEffect`, then `done`; or `interrupted`. Called on the store's threads.
+    /// - Returns: `false` if too many purges are active; nothing has happened then.
     @discardableResult
     package func purge(
         _ request: PurgeRequest, isSoft: Bool = false, at now: Timestamp, alsoFrom: (Purge) -> Void = { _ in },
@@ -34,7 +35,7 @@ extension ResponseStore {
         for pending in core.pendingResponses.all {
             let response = pending.plan.response
             let entry = StoredEntry(response, bodyLength: pending.plan.length)
-            // A body whose length nobody knows yet is taken for one that is meant.
+            // A body of unknown length counts as matching.
             let isMeant = pending.plan.length == nil ? purge.mayCover(key: response.key) : purge.matches(entry)
             if isMeant { pending.stopKeeping() }
         }
@@ -44,18 +45,18 @@ extension ResponseStore {
     }
 }
 
-/// A purge on its way to the writer.
+/// A purge that is queued for the writer.
 struct PurgeWork: Sendable {
     let purge: Purge
-    /// How many of the purged responses no file had.
+    /// The number of purged responses that were in no file.
     let inMemoryAlone: Int
     let report: @Sendable (PurgeProgress) -> Void
 }
 
-/// How far the writer has come with one.
+/// The writer's progress with a purge.
 struct PurgeScan {
     let work: PurgeWork
-    /// Rows up to this one have been looked at.
+    /// Rows up to this id have been checked.
     var cursor: StoredRowID = 0
     var count = 0
 }

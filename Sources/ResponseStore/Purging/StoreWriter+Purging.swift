@@ -1,8 +1,9 @@
 import HTTPCaching
 
-/// How the writer carries purges out: the mark in one transaction, which is the promise; the rows behind it in slices.
+/// How the writer executes purges: it writes the mark in one transaction, which makes the purge durable, and then deletes the rows in
+/// slices.
 extension StoreWriter {
-    /// Writes what has to be known after a crash. The rows of some keys go at once.
+    /// Writes what must survive a crash. The rows of a purge by keys are deleted at once.
     func begin(_ work: PurgeWork) throws(StoreError) {
         guard let tables else { return }
         var scan = PurgeScan(work: work, count: work.inMemoryAlone)
@@ -25,17 +26,17 @@ extension StoreWriter {
         transaction.purges.append((scan, isDone: true))
     }
 
-    /// The mark has been committed.
+    /// The mark was committed.
     func didBegin(_ scan: PurgeScan, isDone: Bool) {
         scan.work.report(.inEffect)
         if isDone { end(scan) } else { purging.append(scan) }
     }
 
-    /// A long log is written back first, so that responses are taken in as before; and what the previous process left is judged by the
-    /// purges that are not at their end.
+    /// Purging waits while the log is long, so that responses are still accepted, and until the rows left by the previous process,
+    /// which purges that are not complete may cover, are cleaned up.
     var mayPurge: Bool { !purging.isEmpty && hasTidiedUp && !isLogLong && Clock.monotonicMilliseconds() >= nextPurge }
 
-    /// Goes on with the oldest purge, for some milliseconds.
+    /// Continues with the oldest purge for some milliseconds.
     func purgeSlice() {
         guard mayPurge, begin(), let tables else { return }
         var scan = purging[0]
@@ -55,7 +56,7 @@ extension StoreWriter {
         }
     }
 
-    /// The file is gone, and everything that was to be deleted with it.
+    /// The file is gone, with everything that was to be deleted.
     func endPurges() {
         for case .purge(let work) in mustHappen {
             work.report(.inEffect)
@@ -66,7 +67,7 @@ extension StoreWriter {
         for scan in scans { end(scan) }
     }
 
-    /// The store closes, or cannot be written. The marks stay for the next process.
+    /// The store closes or cannot be written. The marks stay for the next process.
     func interruptPurges() {
         let interrupted = mustHappen.compactMap { if case .purge(let work) = $0 { work } else { nil } } + purging.map(\.work)
         mustHappen = []
@@ -74,7 +75,7 @@ extension StoreWriter {
         for work in interrupted { work.report(.interrupted) }
     }
 
-    /// - Returns: Whether no row is left to look at.
+    /// - Returns: whether all rows have been checked.
     private func look(at scan: inout PurgeScan, _ tables: WritingTables) throws(StoreError) -> Bool {
         let deadline = Clock.monotonicMilliseconds() + StoreWriter.purgeMilliseconds
         var carriedOut = 0
@@ -83,7 +84,7 @@ extension StoreWriter {
             var seen = 0
             let purge = scan.work.purge
             var cursor = scan.cursor
-            // A row whose key is not what was stored may be passed over: nobody is served what does not fit its checksum.
+            // A row whose key is corrupt may be skipped: a response whose checksum is wrong is never served.
             try tables.pages.read(
                 after: cursor, before: purge.boundary, limit: StoreWriter.purgeSlice,
                 where: { row, key in
@@ -92,12 +93,12 @@ extension StoreWriter {
                     return purge.mayCover(key: key)
                 },
                 { page in
-                    // A row that cannot be read cannot be cleared of the suspicion either.
+                    // A row that cannot be read may match, so it is deleted too.
                     if page.entry.map(purge.matches) ?? true { covered.append((page.summary, page.row)) }
                     return true
                 })
             scan.cursor = cursor
-            // In the order of the index by key, so that each of its pages is written once for all that stand in it.
+            // In the order of the index by key, so that each index page is written once for all its rows.
             covered.sort { $0.0.keyHash.high < $1.0.keyHash.high }
             for (summary, row) in covered where try carryOut(purge, on: summary, row) { scan.count += 1 }
             if seen < StoreWriter.purgeSlice { return true }
@@ -107,12 +108,12 @@ extension StoreWriter {
         }
     }
 
-    /// - Returns: Whether the row was there before the purge.
+    /// - Returns: whether the row was stored before the purge.
     private func carryOut(
         _ purge: Purge, on summary: WritingTables.RowSummary, _ row: ResponseRow
     ) throws(StoreError) -> Bool {
         guard purge.precedes(row: row.id, requestTime: row.requestTime) else { return false }
-        // What is stored in part is not kept for a validation.
+        // Partial responses are not kept for validation.
         guard purge.isSoft, summary.state == .complete, let facts = ReuseFacts(decoding: row.facts.span) else {
             try delete(summary)
             return true
@@ -131,7 +132,7 @@ extension StoreWriter {
     }
 
     private static let purgeSlice = 4096
-    // Longer slices write a page of an index once for more rows; responses that come meanwhile wait in the queue.
+    // With longer slices each index page is written once for more rows; new responses wait in the queue meanwhile.
     private static let purgeMilliseconds: Int64 = 200
     private static let purgeRetryMilliseconds: Int64 = 1000
 }

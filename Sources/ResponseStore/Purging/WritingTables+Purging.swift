@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import SQLiteDatabase
 
-/// The marks of purges in the file: each until everything it covers is deleted.
+/// The marks of purges in the file. Each stays until everything it covers is deleted.
 extension WritingTables {
     func insert(_ purge: Purge) throws(StoreError) {
         guard case .filter(let filter) = purge.target else { return }
@@ -30,8 +30,8 @@ extension WritingTables {
 }
 
 extension Connection {
-    /// The purges that are not at their end.
-    /// - Throws: Where one of them cannot be read: what it covered could be served again.
+    /// The purges that are not complete.
+    /// - Throws: if one of them is unreadable, since responses that it covers could be served again.
     func purges() throws(StoreError) -> [PurgeScan] {
         let query = try prepare("SELECT id, boundary, time, soft, cursor, count, filter, checksum FROM purge ORDER BY id")
         var scans: [PurgeScan] = []

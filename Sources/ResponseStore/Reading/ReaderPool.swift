@@ -1,15 +1,15 @@
 import HTTPCaching
 
-/// A look-up on its way.
+/// A queued lookup.
 struct LookUpJob: Sendable {
     var key: [UInt8]
     var hash: KeyHash
-    /// How often it has been sent back because of a change to its key.
+    /// How often the lookup was postponed because of a change to its key.
     var attempts = 0
     var answer: @Sendable (LookUpResult) -> Void
 }
 
-/// A read of a body's piece on its way.
+/// A queued read of a piece of a body.
 struct BodyReadJob: Sendable {
     var body: BodyReference
     var offset: UInt64
@@ -21,28 +21,28 @@ enum ReadJob: Sendable {
     case body(BodyReadJob)
 }
 
-/// What a look-up on the disk has found.
+/// The result of a lookup on disk.
 package enum LookUpResult: Sendable {
     case found(StoredVariants)
     case absent
-    /// Too much waits to be read, or the file cannot be read: as good as absent for this request.
+    /// Too many reads are queued, or the file cannot be read: treated as absent for this request.
     case unavailable
 }
 
-/// A piece of a body from the disk.
+/// A piece of a body from disk.
 package enum BodyReadResult: Sendable {
-    /// The wanted bytes stand in this range, from the offset that was asked for.
+    /// The range has the requested bytes, from the requested offset on.
     case bytes([UInt8], Range<Int>)
-    /// Missing, or not what was stored. The response is being removed.
+    /// Missing or corrupt. The response is being removed.
     case failed
 }
 
-/// Jobs waiting for the reading threads, and whether these may have the file open.
+/// The jobs queued for the reading threads, and whether these threads may open the file.
 final class ReaderPool<Job: Sendable>: Sendable {
     private struct Contents {
         var jobs = RingBuffer<Job>()
         var isStopping = false
-        /// Whether the file is being replaced: connections must be closed.
+        /// Whether the file is being replaced, so that connections must be closed.
         var isSuspended = false
         var openConnections = 0
     }
@@ -61,7 +61,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
         monitor = Monitor(Contents())
     }
 
-    /// - Returns: `false` when too many wait.
+    /// - Returns: `false` if too many jobs are queued.
     func add(_ job: Job) -> Bool {
         let accepted = monitor.withLock { contents in
             if contents.isStopping || contents.jobs.count >= limit { return false }
@@ -100,7 +100,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
         monitor.wake()
     }
 
-    /// Jobs that nobody will do any more.
+    /// Removes the jobs that will not be done any more.
     func takeAll() -> [Job] {
         monitor.withLock { contents in
             var jobs: [Job] = []
@@ -111,7 +111,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
 
     // MARK: The writer
 
-    /// Has every reader close the file, and waits for it.
+    /// Makes every reader close the file, and waits for it.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()
@@ -124,7 +124,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
     }
 }
 
-/// First in, first out.
+/// A first-in, first-out queue.
 struct RingBuffer<Element> {
     private var elements: [Element?] = []
     private var start = 0

@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// One reading thread: its connection, and the jobs it takes from the pool. Confined to that thread.
+/// One reading thread: its connection, and the jobs that it takes from the pool. Confined to that thread.
 ///
-/// Every job is one short read transaction at most: an open reader pins the log.
+/// Each job is at most one short read transaction: an open one keeps the write-ahead log from being reset.
 final class StoreReader {
     private let core: StoreCore
     private var tables: ReadingTables?
@@ -36,20 +36,21 @@ final class StoreReader {
     // MARK: Looking up
 
     private func lookUp(_ job: LookUpJob, in tables: ReadingTables) throws(StoreError) {
-        // Changes to other keys of the shard come between now and then; a few tries see a quiet moment.
+        // Other keys of the shard may change meanwhile; a few attempts suffice to find a stable state.
         for _ in 0..<3 {
             guard case .ready(let changes) = core.memory.beginLookUp(job.hash) else { break }
             if core.memory.backingStore != nil {
                 let known = core.memory.find(job.key.span)
                 if case .unknown = known {} else { return job.answer(LookUpResult(known)) }
             }
-            // Taken before the reading: what is at its end by then is gone from the file, and what comes later is a change.
+            // Taken before reading: completed purges are already deleted from the file, and later ones count as changes.
             let purges = core.memory.backingStore == nil ? core.purges.active : try tables.purgesUnderWay()
             var found = try tables.responses(
                 ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit,
                 sealing: core.memory.backingStore != nil)
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
-            // Before `endLookUp`, which fails where the row was deleted meanwhile: from then on the body cannot go before its response.
+            // Before `endLookUp`, which fails if the row was deleted meanwhile. From then on the body cannot be deleted before its
+            // response is released.
             if core.memory.backingStore == nil { found.responses = found.responses.map(core.holds.held) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(found)
@@ -64,13 +65,13 @@ final class StoreReader {
 
     private func variants(_ found: ReadingTables.Found) -> StoredVariants? {
         let responses = found.responses.sorted { $0.isNewer(than: $1) }
-        // Not the caller's key: the array of an exchange, which is used again and again, may be far larger than the key.
+        // Not the caller's key: that array belongs to an exchange, which reuses it, and may be far larger than the key.
         guard let key = responses.first?.key else { return nil }
         return StoredVariants(
             key: key, responses: responses, isComplete: true, now: core.memory.now, recordedAccess: core.memory.now)
     }
 
-    /// A change to the key waits to be written: come again when it is.
+    /// A change to the key waits to be written: tries again after that.
     private func wait(_ job: LookUpJob) {
         var job = job
         job.attempts += 1
@@ -104,7 +105,8 @@ final class StoreReader {
         if job.body.id < 0 {
             switch try tables.piece(ofExtents: job.body, at: job.offset) {
             case .bytes(let bytes, let range): return job.answer(.bytes(bytes, range))
-            // Whoever completes a response in part reads up to where the rest has come; it may have broken off.
+            // A request that completes a partial response reads up to where the rest has arrived; the transfer may have been
+            // interrupted.
             case .missing: reportDamage(0 &- job.body.id, .hole(at: job.offset))
             case .damaged: reportDamage(0 &- job.body.id, .body(job.body.id))
             }

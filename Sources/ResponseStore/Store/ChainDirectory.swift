@@ -1,10 +1,10 @@
 import EventLoop
 import HTTPCaching
 
-/// The chains that responses in memory came by, each of them once however many share it.
+/// The certificate chains of responses in memory, one instance each, however many responses share it.
 ///
-/// It keeps none alive: one goes with the last response that came by it. Those that have gone are forgotten when room is needed, so that what
-/// it counts is never less than there is.
+/// It holds weak references: a chain is released with the last response that uses it. Entries of released chains are removed when space
+/// is needed, so the counted size is never less than the actual size.
 final class ChainDirectory: Sendable {
     fileprivate struct Entry {
         weak var chain: RecordedChain?
@@ -14,14 +14,15 @@ final class ChainDirectory: Sendable {
     fileprivate struct State {
         var entries: [[UInt8]: Entry] = [:]
         var octets = 0
-        /// How many are refused before those that have gone are looked for again, which takes as long as there are entries.
+        /// How many chains to reject before the next search for released entries, which takes time proportional to the number of
+        /// entries.
         var patience = 0
     }
 
     private let state = Guarded(State())
 
-    /// The one of these bytes that others share already, or from now on this one.
-    /// - Returns: `nil` where there would be more than `StoreLimits.chainOctets` of them in memory.
+    /// The instance with these bytes that other responses share, or else this one from now on.
+    /// - Returns: `nil` if the chains in memory would exceed `StoreLimits.chainOctets` bytes.
     func shared(_ chain: RecordedChain) -> RecordedChain? {
         state.withLock { state in
             if let known = state.entries[chain.digest]?.chain { return known }
@@ -45,7 +46,7 @@ extension ChainDirectory.State {
         if octets == before { patience = entries.count / Self.entriesPerRefusal }
     }
 
-    /// Looking at so many takes as long as what else is done for one that is refused.
+    /// Checking this many entries takes as long as the other work for a rejected chain.
     private static let entriesPerRefusal = 64
 
     private mutating func forgetGone() {

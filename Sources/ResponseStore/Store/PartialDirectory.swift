@@ -2,10 +2,10 @@ import EventLoop
 import HTTPCaching
 import Synchronization
 
-/// The responses that are stored in part: their heads, and which bytes are there. Written by the writer as its transactions are
-/// committed, and read by any loop that has found nothing whole.
+/// The partial responses: their heads, and which ranges are stored. The writer updates it as its transactions are committed; any loop
+/// may read it if it has found no complete response.
 final class PartialDirectory: Sendable {
-    /// More are not kept: the oldest goes.
+    /// The maximum number; beyond it the oldest is removed.
     static let limit = 1024
 
     private struct Contents {
@@ -16,17 +16,17 @@ final class PartialDirectory: Sendable {
     private let contents = Guarded(Contents())
     private let number = Atomic<Int>(0)
 
-    /// For the way of every miss: there is usually none.
+    /// Checked for every miss: usually there are none.
     var isEmpty: Bool { number.load(ordering: .relaxed) == 0 }
 
-    /// The row of the one that came first, where there are as many as may be.
+    /// The row of the oldest one, if the directory is full.
     var oldestOfFull: StoredRowID? {
         contents.withLock { $0.keys.count < PartialDirectory.limit ? nil : $0.keys.keys.min() }
     }
 
     func find(_ key: [UInt8]) -> [PartialResponse] { isEmpty ? [] : contents.withLock { $0.byKey[key] ?? [] } }
 
-    /// Puts it in, or in place of what was known of its row.
+    /// Adds it, or replaces the entry for its row.
     func keep(_ partial: PartialResponse) {
         let key = partial.response.key
         let row = partial.response.row
@@ -37,7 +37,7 @@ final class PartialDirectory: Sendable {
         }
     }
 
-    /// A row's response has another head by now.
+    /// A row's response has a new head.
     func freshen(_ response: StoredResponse) {
         if isEmpty { return }
         contents.withLock { contents in
@@ -56,7 +56,7 @@ final class PartialDirectory: Sendable {
         }
     }
 
-    /// The key is invalidated: nothing of it is used from now on.
+    /// The key was invalidated: none of its partial responses are used from now on.
     func remove(key: [UInt8]) {
         if isEmpty { return }
         change { contents in
@@ -74,7 +74,7 @@ final class PartialDirectory: Sendable {
     }
 }
 
-/// What a committed transaction has made of a response that is stored in part.
+/// A committed change to a partial response.
 enum PartialChange: Sendable {
     case kept(PartialResponse, KeyHash)
     case gone(StoredRowID)

@@ -2,18 +2,18 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// The store of responses: one SQLite file with a memory tier above.
+/// The store of responses: one SQLite file with a memory tier.
 ///
-/// Any thread may call it. No call waits for the disk; what needs it answers through a `Reply`.
+/// Usable from any thread. No call blocks on the disk unless its comment says so; results that need the disk arrive through a `Reply`.
 package final class ResponseStore: Sendable {
     let core: StoreCore
-    // The core's, since what every hit asks stands best a step nearer.
+    // A copy of the core's reference, to save every hit one indirection.
     private let memory: MemoryTier
     private let lock: Guarded<StoreLock?>
     private let threads: Guarded<[StoreThread]>
 
     /// Opens the store, in constant time. A damaged file is moved aside.
-    /// - Throws: When another process has the store, its file is a newer version's or another application's, or nothing can be opened.
+    /// - Throws: if another process uses the store, its file belongs to a newer version or another application, or it cannot be opened.
     package init(_ configuration: StoreConfiguration) throws(StoreError) {
         let secret = FileSystem.randomBytes(KeyHasher.secretLength)
         if !configuration.writesFile {
@@ -49,7 +49,7 @@ package final class ResponseStore: Sendable {
         threads = Guarded([writer, log] + ResponseStore.readers(of: core))
     }
 
-    /// The threads that read the file; none where there is none.
+    /// The threads that read the file; empty if there is no file.
     private static func readers(of core: StoreCore) -> [StoreThread] {
         if core.file == nil { return [] }
         let readers = (0..<max(1, core.configuration.readerCount)).map { number in
@@ -60,7 +60,7 @@ package final class ResponseStore: Sendable {
 
     deinit { shutdown() }
 
-    /// Writes what is queued, and closes the file. Later calls do nothing; what is asked of the store then is answered with nothing found.
+    /// Writes everything that is queued, and closes the file. Later calls have no effect and find nothing.
     package func shutdown() {
         let started = threads.withLock { threads in
             let started = threads
@@ -71,7 +71,7 @@ package final class ResponseStore: Sendable {
         core.readers.stop()
         core.browsers.stop()
         core.queue.stop()
-        // The writer first: it may still need a checkpoint to end.
+        // The writer first: it may still wait for a checkpoint.
         started[0].join()
         core.checkpointer.stop()
         for thread in started.dropFirst() { thread.join() }
@@ -82,10 +82,10 @@ package final class ResponseStore: Sendable {
 
     // MARK: Finding
 
-    /// What memory knows of a key. Allocates nothing.
+    /// Looks up a key in memory. Does not allocate.
     package func inMemory(_ key: Span<UInt8>) -> MemoryAnswer { memory.find(key) }
 
-    /// Asks the disk. What it finds stands in memory afterwards, bodies up to the limit for memory included.
+    /// Looks up a key on disk. The responses found are kept in memory, with bodies up to the limit for memory.
     package func lookUp(_ key: [UInt8], reply: Reply<LookUpResult>) { lookUp(key) { reply.send($0) } }
 
     func lookUp(_ key: [UInt8], _ answer: @escaping @Sendable (LookUpResult) -> Void) {
@@ -96,7 +96,7 @@ package final class ResponseStore: Sendable {
         if !core.readers.add(.lookUp(job)) { answer(.unavailable) }
     }
 
-    /// Reads the piece of a body that begins at the offset and ends with its chunk: 128 KiB at most, verified.
+    /// Reads the piece of a body from the offset to the end of its chunk: at most 128 KiB, verified.
     package func readBody(_ body: BodyReference, at offset: UInt64, reply: Reply<BodyReadResult>) {
         readBody(body, at: offset) { reply.send($0) }
     }
@@ -105,29 +105,29 @@ package final class ResponseStore: Sendable {
         if !core.readers.add(.body(BodyReadJob(body: body, offset: offset, answer: answer))) { answer(.failed) }
     }
 
-    /// Keeps a body readable until the hold is let go. Take it before the first read.
+    /// Keeps a body readable until the hold is released. Take it before the first read.
     package func hold(_ body: BodyReference) -> BodyHold { BodyHold(body, in: core.holds) }
 
-    /// Whether anything is stored in part.
+    /// Whether there are partial responses.
     package var hasPartials: Bool { !core.partials.isEmpty }
 
-    /// What is stored in part for a key. No call of it waits for the disk.
+    /// The partial responses for a key. Does not block on the disk.
     package func partials(of key: [UInt8]) -> [PartialResponse] {
         let found = core.partials.find(key)
         let purges = found.isEmpty ? [] : core.purges.active
         return purges.isEmpty ? found : found.filter { purges.left(of: $0.response) === $0.response }
     }
 
-    /// Whether any body is on its way.
+    /// Whether a body is being stored.
     package var hasPending: Bool { core.pendingResponses.count > 0 }
 
-    /// The bodies on their way for a key that can be found in the store before long. No call of it waits for the disk.
+    /// The bodies being stored for a key that will soon be available in the store. Does not block on the disk.
     package func pendingResponses(of key: [UInt8]) -> [PendingResponse] {
         core.pendingResponses.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
     }
 
-    /// Answers once a part that has come to its end can be found by its key, or certainly never will be. The writer is hurried.
-    /// - Returns: `false` where there is none, or the writer is behind: nothing answers then.
+    /// Calls back when a completed part can be found by its key, or will certainly not be stored. Makes the writer start at once.
+    /// - Returns: `false` if there is no such part, or the writer is too slow; there is no callback then.
     package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<PendingOutcome>) -> Bool {
         guard hasPending, let part = pendingResponses(of: key).first(where: \.endsInPart), core.queue.refusal == nil else {
             return false
@@ -139,36 +139,36 @@ package final class ResponseStore: Sendable {
 
     // MARK: Storing
 
-    /// What a server showed, as responses that come by it are to have it: once in memory for all of them.
-    /// - Returns: `nil` where no more can be kept: they are stored without.
+    /// The shared instance of a certificate chain, for use by responses.
+    /// - Returns: `nil` if there are too many: responses are then stored without it.
     package func shared(_ chain: RecordedChain) -> RecordedChain? { core.chains.shared(chain) }
 
-    /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise. If not, the
-    /// response is counted as not stored.
+    /// Whether a response whose body has not arrived yet will be stored, as far as is known. If so, pass `isPromised` to `put`. If not,
+    /// the response is counted as not stored.
     package func admitNew() -> Bool {
         guard core.memory.hasDisk, let reason = core.queue.refusal else { return true }
         core.unstored.note(reason)
         return false
     }
 
-    /// Counts a response that is not offered to the store.
+    /// Counts a response that is not passed to the store.
     package func noteUnstored(_ reason: UnstoredReason) { core.unstored.note(reason) }
 
-    /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
-    /// - Parameter isPromised: `admitNew` was asked when its head came, and only a full disk refuses it now.
-    /// - Parameter since: `moment` when its fetch began; `nil`: now.
+    /// Stores a response with its body: in memory at once, on disk within a second.
+    /// - Parameter isPromised: whether `admitNew` returned true when the head arrived; then only a full disk causes a refusal.
+    /// - Parameter since: `moment` when its fetch began; `nil` means now.
     package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch? = nil) -> PutOutcome {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
     }
 
-    /// A longer body of this response is not stored, in bytes.
+    /// The maximum length of a body that is stored for this response, in bytes.
     package func greatestBodyLength(of response: StoredResponse) -> UInt64 { core.greatestBodyLength(of: response) }
 
-    /// Begins to store a response whose body is yet to come.
-    /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
+    /// Starts storing a response whose body has not arrived yet.
+    /// - Returns: `nil` if the writer is too slow, the disk is full or the body too long: it is not stored then.
     package func beginPending(_ plan: PendingPlan) -> PendingResponse? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
-        // Memory alone keeps nothing in part.
+        // Memory alone does not keep partial responses.
         if plan.part != nil, !isForDisk { return nil }
         if let reason = refusal(of: plan, isForDisk: isForDisk) {
             core.unstored.note(reason)
@@ -180,7 +180,7 @@ package final class ResponseStore: Sendable {
             since: plan.since ?? moment(of: plan.response.key))
         if plan.part != nil { for other in pendingResponses(of: plan.response.key) { other.noteOverlap(by: plan) } }
         core.pendingResponses.add(pending)
-        // A purge or an invalidation that comes from here on finds it among the pending responses.
+        // A purge or invalidation from here on finds it among the pending responses.
         let isPurged = core.purges.left(of: plan.response, since: pending.since.purge) !== plan.response
         if isPurged || core.memory.wasInvalidated(hash, since: pending.since) { pending.stopKeeping() }
         core.counters.pendingResponses.wrappingAdd(1, ordering: .relaxed)
@@ -195,17 +195,17 @@ package final class ResponseStore: Sendable {
 
     // MARK: Changing
 
-    /// Who begins a fetch notes it before the request goes out, and shows it when there is something to store.
+    /// The current epoch of a key. Call it before sending a request, and pass it when storing the response.
     package func moment(of key: [UInt8]) -> StoreEpoch { core.memory.moment(core.memory.hasher.hash(key)) }
 
-    /// Whether what is fetched for this key since then may have been purged or invalidated meanwhile: it is not stored then.
+    /// Whether the key may have been purged or invalidated since then: the response is not stored in that case.
     package func isInvalidated(_ key: [UInt8], since moment: StoreEpoch) -> Bool {
         core.memory.wasInvalidated(core.memory.hasher.hash(key), since: moment)
             || core.purges.mayCover(key: key, since: moment.purge)
     }
 
-    /// Replaces a stored response, whole or in part, by its freshened self (RFC 9111 §4.3.4).
-    /// - Parameter since: `moment` when the request went out that the 304 answers; `nil`: now.
+    /// Replaces a complete or partial response with its freshened version (RFC 9111 §4.3.4).
+    /// - Parameter since: `moment` when the request was sent that the 304 answers; `nil` means now.
     package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreEpoch? = nil) {
         let hash = core.memory.hasher.hash(new.key)
         let since = since ?? core.memory.moment(hash)
@@ -217,7 +217,7 @@ package final class ResponseStore: Sendable {
         }
     }
 
-    /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
+    /// The 304 forbids storing the response on disk: deletes the row. Memory alone keeps the response if it has the body (T45).
     private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch) {
         let core = core
         let removeRow = {
@@ -225,28 +225,28 @@ package final class ResponseStore: Sendable {
             core.queue.add(.remove(old, hash), urgent: false)
         }
         if new.isOnDisk { return core.memory.remove(old, hash, enqueue: removeRow) }
-        // A row's number of its own, so that nothing queued for the old row concerns it.
+        // A new row id, so that operations queued for the old row do not affect it.
         let placed = new.placed(body: new.body, row: core.makeRow())
         core.memory.freshen(old, as: placed, hash, since: since) { _ in removeRow() }
     }
 
-    /// Forgets every response of these keys, those that are on their way included (RFC 9111 §4.4).
+    /// Removes every response of these keys, including those being stored (RFC 9111 §4.4).
     package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let hash = core.memory.hasher.hash(key)
-            // Counted first: a body that is not found among those on their way sees it when it begins.
+            // Counted first: a body that is not yet among the pending responses checks the count when it begins.
             core.memory.countInvalidation(hash)
             let pendingResponses = core.pendingResponses.all(of: hash).filter { $0.plan.response.key == key }
             for pending in pendingResponses { pending.stopKeeping() }
             core.memory.invalidate(key, hash, isBeingWritten: !pendingResponses.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }
-            // Behind it: the writer keeps no part of a key of which a change waits.
+            // After that: the writer keeps no part of a key with a waiting change.
             core.partials.remove(key: key)
         }
     }
 
-    /// Forgets one response, whole or in part.
+    /// Removes one complete or partial response.
     package func remove(_ response: StoredResponse) {
         let hash = core.memory.hasher.hash(response.key)
         core.memory.remove(response, hash) {

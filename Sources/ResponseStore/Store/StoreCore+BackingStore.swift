@@ -2,8 +2,8 @@ import HTTPCaching
 import SQLiteDatabase
 
 extension StoreCore {
-    /// Of a store that reads a file which another process may write, behind memory.
-    /// - Throws: where the file cannot be read, or is not as this version writes it.
+    /// For a store that reads, behind memory, a file that another process may write.
+    /// - Throws: if the file cannot be read, or another version wrote it.
     convenience init(readingBackingStore configuration: StoreConfiguration) throws(StoreError) {
         let connection = try StoreFile(path: configuration.path, role: configuration.role).connect(.browsing)
         try Schema.expectCurrent(on: connection)
@@ -11,8 +11,8 @@ extension StoreCore {
             configuration, secret: try Schema.secret(of: connection), nextRow: StoreCore.firstRowAboveFile)
     }
 
-    /// What the readers look up and read by.
-    /// - Throws: `damaged` where another file stands under the path of the one behind by now.
+    /// The connection of a reader.
+    /// - Throws: `damaged` if the backing file has been replaced by another file.
     func connectReader(to file: StoreFile) throws(StoreError) -> Connection {
         guard memory.backingStore != nil else { return try file.connect(.reading) }
         let connection = try file.connect(.browsing)

@@ -2,22 +2,22 @@ import EventLoop
 import HTTPCaching
 import Synchronization
 
-/// What the store's callers and its threads share.
+/// The state shared by the store's callers and its threads.
 final class StoreCore: Sendable {
-    /// The file hears of a row's use at most once in so many seconds.
+    /// The minimum number of seconds between two updates of a row's last use in the file.
     static let accessInterval: UInt32 = 300
-    /// Of a store above another's file: so high that they fall together with none of that.
+    /// The first row id of a store above a backing file: above all ids in that file.
     static let firstRowAboveFile: StoredRowID = 1 << 42
 
     let configuration: StoreConfiguration
     /// `nil` for a store in memory.
     let file: StoreFile?
-    /// By which keys are hashed.
+    /// The secret for hashing keys.
     let secret: [UInt8]
     let memory: MemoryTier
     let queue: WriterQueue
     let readers: ReaderPool<ReadJob>
-    /// Those who list and look at the store, on a thread of their own: a page takes longer than a look-up may wait.
+    /// Listings and other browsing jobs, with their own thread: a page takes longer than a lookup may wait.
     let browsers = ReaderPool<BrowseJob>(limit: 64)
     let checkpointer = Checkpointer()
     let pendingResponses = PendingRegistry()
@@ -28,7 +28,7 @@ final class StoreCore: Sendable {
     let chains: ChainDirectory
     let counters = StoreCounters()
     let unstored = UnstoredCounts()
-    /// Counts the files that stood under the path.
+    /// Counts the files that were opened at the path.
     let fileGeneration = Atomic<Int>(0)
     private let lastRow = Atomic<Int64>(0)
 
@@ -36,7 +36,7 @@ final class StoreCore: Sendable {
         self.chains = chains
         self.secret = secret
         var configuration = configuration
-        // What all pending responses together have no room for cannot come whole.
+        // A body larger than all pending responses together may use cannot be kept in memory completely.
         configuration.memoryBodyLimit = min(
             configuration.memoryBodyLimit, configuration.memory.high, configuration.limits.pendingBytes / 2)
         self.configuration = configuration
@@ -51,7 +51,7 @@ final class StoreCore: Sendable {
         lastRow.store(nextRow - 1, ordering: .relaxed)
     }
 
-    /// A longer body is not stored.
+    /// The maximum length of a stored body.
     var bodyLimit: UInt64 {
         UInt64(configuration.writesFile ? max(configuration.disk.low, 0) : configuration.memoryBodyLimit)
     }
@@ -60,7 +60,7 @@ final class StoreCore: Sendable {
         memory.hasDisk && !response.facts.isMemoryOnly ? bodyLimit : UInt64(configuration.memoryBodyLimit)
     }
 
-    /// Each pending response may always have two chunks in memory, so their number is bounded too.
+    /// Each pending response may keep at least two chunks in memory, so their number is limited too.
     var mayBeginPending: Bool {
         !pendingBudget.isExceeded && pendingResponses.count < max(1, configuration.limits.pendingBytes / (2 * Chunk.length))
     }
@@ -68,14 +68,14 @@ final class StoreCore: Sendable {
     func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
 
     /// - Parameters:
-    ///   - isPromised: The store has begun to fill it.
-    ///   - since: When its fetch began.
+    ///   - isPromised: the store has already accepted the response.
+    ///   - since: the epoch when its fetch began.
     func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch) -> PutOutcome {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            // Where memory does not offer it, something newer is stored.
+            // If memory does not call the closure, a newer response is stored.
             var refusal: UnstoredReason? = .superseded
             let result = memory.put(placed, hash, since: since) {
                 refusal = queue.offer(.store($0, hash), isPromised: isPromised)
@@ -94,7 +94,7 @@ final class StoreCore: Sendable {
         return .accepted(kept)
     }
 
-    /// Memory alone keeps it: what it takes the place of leaves the disk, or does not come there.
+    /// Keeps a response in memory only. The responses that it replaces are deleted from disk, or not written there.
     func keepInMemory(_ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch) -> StoredResponse? {
         for pending in pendingResponses.all(of: hash) {
             let other = pending.plan.response
@@ -113,15 +113,15 @@ final class StoreCore: Sendable {
 }
 
 package enum PutOutcome: Sendable {
-    /// The response as it is stored now, with its row; where a newer one has its place, it is not.
+    /// The response as stored, with its row; if a newer one is stored instead, the response that was passed.
     case accepted(StoredResponse)
-    /// The writer is behind, or the disk full: it is not stored.
+    /// The writer is too slow, or the disk is full: it is not stored.
     case busy
-    /// It was purged or invalidated after its fetch had begun: it is not stored.
+    /// It was purged or invalidated after its fetch began: it is not stored.
     case invalidated
 }
 
-/// The pending responses under way, by the hash of their keys.
+/// The pending responses in progress, by the hash of their keys.
 final class PendingRegistry: Sendable {
     private let pendingResponses = Guarded<[UInt64: [PendingResponse]]>([:])
     private let number = Atomic<Int>(0)
@@ -133,7 +133,7 @@ final class PendingRegistry: Sendable {
         number.add(1, ordering: .relaxed)
     }
 
-    /// Removes it, where it is there.
+    /// Removes it, if it is present.
     func remove(_ pending: PendingResponse) {
         let hash = pending.keyHash.low
         let wasThere = pendingResponses.withLock { pendingResponses in
@@ -154,7 +154,7 @@ final class PendingRegistry: Sendable {
     }
 }
 
-/// Bodies that are being delivered: their chunks stay until they have been.
+/// Bodies that are being delivered: their chunks are not deleted meanwhile.
 final class BodyHolds: Sendable {
     private let counts = Guarded<[Int64: Int]>([:])
 
@@ -169,19 +169,19 @@ final class BodyHolds: Sendable {
 
     func contains(_ body: Int64) -> Bool { counts.withLock { $0[body] != nil } }
 
-    /// The same body, which stays on the disk while the reference exists. It has to be there still.
+    /// The same body, kept on disk while the reference exists. It must still be there.
     func held(_ body: BodyReference) -> BodyReference {
         BodyReference(id: body.id, length: body.length, hold: BodyHold(body, in: self))
     }
 
-    /// The same response, whose body stays on the disk while the response exists.
+    /// The same response, with its body kept on disk while the response exists.
     func held(_ response: StoredResponse) -> StoredResponse {
         guard case .onDisk(let body) = response.body else { return response }
         return response.placed(body: .onDisk(held(body)), row: response.row)
     }
 }
 
-/// Keeps a body on the disk while it is delivered, even if its response is replaced or evicted meanwhile.
+/// Keeps a body on disk while it is delivered, even if its response is replaced or evicted meanwhile.
 package final class BodyHold: Sendable {
     package let body: BodyReference
     private let holds: BodyHolds

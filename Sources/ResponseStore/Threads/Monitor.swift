@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A value behind a lock on which one thread waits for others.
+/// A value with a lock, on which threads can wait for changes by others.
 ///
-/// Who wakes is not held up by those who wake: a condition of the C library's has its broadcast wait for threads that were woken before and
-/// have not had a processor since, and loops wake threads here. So the waiting is the kernel's own (`futex`), beside the library's lock.
-/// @unchecked: `value` and `waitingCount` are only touched while `mutex` is held, or atomically.
+/// `wake` never blocks on the woken threads. The broadcast of glibc's condition variable waits for threads that were woken before and
+/// have not run since, and event loops call `wake`. So waiting uses the kernel's `futex` directly, beside the C library's mutex.
+/// @unchecked: `value` and `waitingCount` are only accessed while `mutex` is held, or atomically.
 final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// Counts the wakes.
+    /// The number of wakes.
     private let wakes: UnsafeMutablePointer<UInt32>
     private let waitingCount = Atomic<Int>(0)
 
@@ -34,15 +34,15 @@ final class Monitor<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Wakes every thread that waits, to look again. Called behind a change, without the lock.
+    /// Wakes all waiting threads to check again. Call it after a change, without the lock.
     func wake() {
         larder_futex_count(wakes)
-        // Who began to wait before the change is counted, and who looks behind it sees it.
+        // A thread that began to wait before the change is counted; one that checks after the change sees it.
         if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { larder_futex_wake(wakes) }
     }
 
-    /// Waits until `body` gives a result. It is asked again after each `wake`, and once more when `milliseconds` have passed:
-    /// `nil` then.
+    /// Waits until `body` returns a result. Calls it again after each `wake`, and once more after `milliseconds`; then returns its
+    /// result, possibly `nil`.
     func wait<Result>(atMost milliseconds: Int? = nil, until body: (inout Value) -> Result?) -> Result? {
         var deadline = timespec()
         if let milliseconds {

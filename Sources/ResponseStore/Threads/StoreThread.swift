@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A thread of the store's own. Runs its body once; `join` waits for the end.
+/// A thread of the store. Runs its body once; `join` waits for the end.
 final class StoreThread: Sendable {
     private let thread: pthread_t
 
-    /// - Parameter name: At most 15 bytes are kept, for the debugger.
+    /// - Parameter name: for the debugger; at most 15 bytes are kept.
     init(name: String, _ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let start = Unmanaged.passRetained(ThreadStart(body))
@@ -26,7 +26,7 @@ private final class ThreadStart {
 
 private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    // Retained by `StoreThread.init`, which gives it away here.
+    // Retained by `StoreThread.init`, which passes ownership to this thread.
     Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
     return nil
 }

@@ -1,6 +1,6 @@
 import SQLiteDatabase
 
-/// Writes the log back into the file, on a thread of its own: a commit never pays for it (p99 25 ms against 2.3).
+/// Writes the log back into the file on a separate thread, so that commits do not pay for it (p99 25 ms against 2.3).
 final class Checkpointer: Sendable {
     private struct Contents {
         var isRequested = false
@@ -8,9 +8,9 @@ final class Checkpointer: Sendable {
         var isStopping = false
         var isSuspended = false
         var hasFileOpen = false
-        /// Counts the checkpoints that have ended.
+        /// The number of completed checkpoints.
         var finished = 0
-        /// One has ended, and the writer has not heard of it: whether it wrote back all that it saw.
+        /// Set when a checkpoint has ended and the writer has not read it yet: whether it wrote back everything that it saw.
         var news: Bool?
     }
 
@@ -30,7 +30,8 @@ final class Checkpointer: Sendable {
                     if connection == nil { connection = try core.file?.connect(.checkpointing) }
                     isWhole = try connection?.checkpoint(.passive) ?? false
                 } catch {
-                    // Busy or a full disk: the writer asks again. Damage is met again, and judged, by the writer's own statements.
+                    // Busy or a full disk: the writer requests another checkpoint. Damage is found again and handled by the writer's
+                    // own statements.
                 }
                 monitor.withLock { contents in
                     contents.isRunning = false
@@ -58,7 +59,7 @@ final class Checkpointer: Sendable {
             guard contents.isRequested else { return nil }
             contents.isRequested = false
             contents.isRunning = true
-            // Until the thread has been here again: it may be about to open the file.
+            // Until this thread calls again: it may be about to open the file.
             contents.hasFileOpen = true
             return .checkpoint
         } ?? .look
@@ -75,7 +76,7 @@ final class Checkpointer: Sendable {
         if wakes { monitor.wake() }
     }
 
-    /// Whether the checkpoint that has ended since the last call wrote back all that it saw; `nil` where none has ended.
+    /// Whether the checkpoint that ended since the last call wrote back everything that it saw; `nil` if none has ended.
     func takeNews() -> Bool? {
         monitor.withLock { contents in
             defer { contents.news = nil }
@@ -83,7 +84,7 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Requests a checkpoint and waits for its end, which then has seen the whole log.
+    /// Requests a checkpoint that sees the whole log, and waits for its end.
     func requestAndWait(atMost milliseconds: Int) {
         let target = monitor.withLock { contents in
             contents.isRequested = true
@@ -93,7 +94,7 @@ final class Checkpointer: Sendable {
         let _: Bool? = monitor.wait(atMost: milliseconds) { $0.finished >= target ? true : nil }
     }
 
-    /// Has the thread close the file, and waits for it.
+    /// Makes the thread close the file, and waits for it.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()

@@ -1,10 +1,10 @@
-/// What is known of the room on the disk.
+/// What is known about the free space on the disk.
 struct DiskRoom {
-    /// So often deleting may fail before the file is emptied.
+    /// How many times deleting may fail before the file is emptied.
     static let attemptLimit = 4
-    /// 4 MiB each.
+    /// Steps of 4 MiB.
     static let vacuumSteps = 8
-    /// For so long the store stays below the size at which the disk was full.
+    /// How long the store stays below the size at which the disk was full.
     private static let memoryMilliseconds: Int64 = 600_000
 
     let reservedSpace: ReservedSpace
@@ -12,7 +12,7 @@ struct DiskRoom {
     private var learned: StoreConfiguration.Marks?
     private var learnedAt: Int64 = 0
     private(set) var isMakingRoom = false
-    /// How often the disk was full while room was being made.
+    /// How many times the disk was full while space was being freed.
     private(set) var attempts = 0
 
     init(_ configuration: StoreConfiguration) {
@@ -20,7 +20,7 @@ struct DiskRoom {
         reservedSpace = ReservedSpace(besideStoreAt: configuration.path, length: configuration.limits.reservedSpaceBytes)
     }
 
-    /// The marks that apply: the configured ones, or lower ones while the disk does not give as much.
+    /// The marks that apply: the configured ones, or lower ones while the disk has less space.
     var marks: (high: Int64, low: Int64) {
         let marks = learned ?? configured
         return (Int64(marks.high), Int64(marks.low))

@@ -1,14 +1,15 @@
-/// How many bytes of log the writer's work costs: 1 KiB of body some eight pages of 8 KiB where each index gets one, a large body its own length.
+/// How many bytes of log the writer's work costs. A body of 1 KiB costs about eight pages of 8 KiB, since each index gets one; a large
+/// body costs its own length.
 struct LogRate {
-    /// Before the first transaction.
+    /// The rate before the first transaction.
     private var rate = 6.0
 
-    /// Of so little work, the totals' page is most of the log.
+    /// For less work than this, the page with the totals is most of the log.
     private static let leastWork = 64 << 10
 
     func bytes(for work: Int) -> Int { Int(Double(work) * rate) }
 
-    /// The worst at once, and slowly back.
+    /// Follows a higher rate at once, and a lower one slowly.
     mutating func note(_ growth: Int, for work: Int) {
         guard work >= LogRate.leastWork else { return }
         let latest = Double(growth) / Double(work)

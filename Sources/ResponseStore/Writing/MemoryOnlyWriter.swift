@@ -1,4 +1,4 @@
-/// The writing thread's stand-in for a store that writes no file: evicts from memory, and takes in what has come whole. Confined to its thread.
+/// Replaces the writer in a store that writes no file: evicts from memory, and stores completed bodies. Confined to its thread.
 final class MemoryOnlyWriter {
     private let core: StoreCore
     private var hand = ClockHand()
@@ -36,7 +36,7 @@ final class MemoryOnlyWriter {
                 work.report(.inEffect)
                 work.report(.done(count: work.inMemoryAlone))
             case .lookUp(let job): if !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
-            // Of a file, whose owner sees to it.
+            // The other operations concern a file, which its owner handles.
             default: break
             }
         }

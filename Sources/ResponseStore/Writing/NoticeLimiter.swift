@@ -1,4 +1,4 @@
-/// Passes each kind of notice on at most once a minute.
+/// Reports each kind of notice at most once a minute.
 struct NoticeLimiter {
     enum Kind: Int { case diskFull, writeFailed, damagedEntry, recounted }
 

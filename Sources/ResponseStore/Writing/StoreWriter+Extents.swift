@@ -1,10 +1,11 @@
 import HTTPCaching
 
-/// How bodies that came in part are joined in the file: extents of one representation, under one strong entity tag
-/// (RFC 9111 §3.3, §3.4). When nothing is missing any more, the response is as any other.
+/// How partial bodies are joined in the file: extents of one representation, with one strong entity tag (RFC 9111 §3.3, §3.4). Once
+/// nothing is missing, the response is like any other.
 extension StoreWriter {
-    /// The bytes in a pending response's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
-    /// - Returns: the response, where it is whole now.
+    /// Joins the bytes in a pending response's chunks, from `base` of its representation on, with the stored extents of the same
+    /// representation, or stores them as its first extent.
+    /// - Returns: the response, if it is now complete.
     func join(_ id: StoredRowID, base: UInt64, length: UInt64) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
             core.purges.active.leave(own), base + length <= UInt64(own.bodyLength), let response = own.response(body: .bytes([])),
@@ -38,7 +39,7 @@ extension StoreWriter {
         guard let replaced = extents.insert(extent) else {
             let none = try discardJoined(id)
             guard target.id != id, isNewer else { return none }
-            // Its bytes are there already; that they still hold is what it has brought.
+            // Its bytes are already stored; the response only confirms that they are still valid.
             takeOver(own, into: &target)
             return try settle(target, extents)
         }
@@ -55,20 +56,20 @@ extension StoreWriter {
         return try settle(target, extents)
     }
 
-    /// The newer head holds for all of it.
+    /// The newer head applies to the whole response.
     private func takeOver(_ newer: ResponseRow, into target: inout ResponseRow) {
         dropChain(of: &target, unlessAlso: newer.chain)
         (target.facts, target.head) = (newer.facts, newer.head)
     }
 
-    /// What came by two chains is judged by neither.
+    /// A response that was received under two certificate chains is stored with neither.
     private func dropChain(of target: inout ResponseRow, unlessAlso chain: Int64) {
         if target.chain == chain { return }
         tables?.chains.release(target.chain)
         target.chain = 0
     }
 
-    /// Writes what a response has become: whole, or still in part.
+    /// Writes the response in its new state, complete or still partial.
     private func settle(_ row: ResponseRow, _ extents: ExtentSet) throws(StoreError) -> StoredResponse? {
         guard let tables else { return nil }
         var row = row
@@ -98,7 +99,7 @@ extension StoreWriter {
         return nil
     }
 
-    /// A newer response has its place.
+    /// A newer response is stored instead.
     private func deleteJoined(_ row: WritingTables.RowSummary) throws(StoreError) {
         var row = row
         row.state = .partial
@@ -106,7 +107,7 @@ extension StoreWriter {
         try delete(row)
     }
 
-    /// Whether a whole response makes the part needless: it is the same, or was asked for later.
+    /// Whether a complete response makes the part unnecessary: it is the same representation, or was requested later.
     private func holds(_ row: WritingTables.RowSummary, what response: StoredResponse) throws(StoreError) -> Bool {
         guard let stored = try tables?.parts(ofRow: row.id)?.response(body: .bytes([])), stored.key == response.key else {
             return false
@@ -119,14 +120,14 @@ extension StoreWriter {
         return nil
     }
 
-    /// An extent whose bytes another one has. A hold on the response does not keep it: the response is read from the other one.
+    /// Deletes an extent whose bytes another extent has. A hold on the response does not keep it, since the other extent is read.
     private func drop(_ extent: ExtentRow) throws(StoreError) {
         try tables?.extents.orphan(extent)
         transaction.dropping.append(
             DroppedBody(row: 0, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
     }
 
-    /// There are only so many in part: the oldest makes way.
+    /// Deletes the oldest partial response if there are too many.
     private func makeRoomForPartial() throws(StoreError) {
         guard let oldest = core.partials.oldestOfFull, let row = try tables?.row(oldest), row.state == .partial else { return }
         try delete(row)
@@ -134,7 +135,7 @@ extension StoreWriter {
 
     // MARK: Deleting
 
-    /// Deletes a response whose body stands in extents: they stay for those who read them, and go in slices.
+    /// Deletes a response whose body is in extents: the extents stay for current readers, and are deleted in slices.
     func dropExtents(of row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         for (id, count) in try tables.extents.chunkCounts(ofRow: row.id) {
@@ -146,7 +147,7 @@ extension StoreWriter {
 
     // MARK: What the previous process left
 
-    /// A pending response with a strong validator joins what is stored of the same; others go.
+    /// A pending response with a strong validator is joined with what is stored of the same representation; others are deleted.
     func tidyUpPending(_ row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         let end = try tables.end(ofBody: row.bodyID)
@@ -155,9 +156,9 @@ extension StoreWriter {
         _ = try join(row.id, base: base, length: length)
     }
 
-    /// A response in part is known of from now on.
+    /// Makes a partial response known.
     func tidyUpPartial(_ row: WritingTables.RowSummary) throws(StoreError) {
-        // A pending response before it may have made it whole, or taken its place.
+        // A pending response handled before may have completed or replaced it.
         guard let tables, let now = try tables.row(row.id), now.state == .partial else { return }
         core.memory.noteStoredKey(row.keyHash)
         notedPartials.insert(row.id)

@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What each operation does to the tables. A thrown error ends the transaction.
+/// The effect of each operation on the tables. A thrown error ends the transaction.
 extension StoreWriter {
     func apply(_ operation: WriterOperation) throws(StoreError) {
         guard let tables else { return }
@@ -22,7 +22,7 @@ extension StoreWriter {
         case .displace(let response, let hash):
             transaction.mustHappen.append(operation)
             let variant = core.memory.hasher.variant(ofNominated: response.nominatedFields)
-            // Memory did not have the newer one: it forgets this one, and asks the disk.
+            // Memory did not know the newer response: it removes this one, and the next lookup reads the disk.
             if try !replace(hash, by: response, variant: variant) { transaction.dropped.append((response.row, hash)) }
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
@@ -43,9 +43,9 @@ extension StoreWriter {
             guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
             switch damage {
             case .row: break
-            // Where its body stands elsewhere by now, what was read was no longer needed.
+            // If the body has moved since, the data that was read was no longer needed.
             case .body(let body): guard row.bodyID == body else { return }
-            // A response in part has holes, and what was one may be filled by now.
+            // Partial responses have holes, and a former hole may be filled by now.
             case .hole(let place):
                 let extents = try tables.extents.all(ofRow: id)
                 let isHeld = extents?.ranges.contains { $0.contains(place) } ?? false
@@ -70,7 +70,7 @@ extension StoreWriter {
         row.fill(from: response, hash, core.memory.hasher)
         row.chain = try tables.chains.number(of: response.chain)
         guard try replace(hash, by: response, variant: row.variant) else {
-            // Memory did not have the newer one: it forgets this one, and asks the disk.
+            // Memory did not know the newer response: it removes this one, and the next lookup reads the disk.
             transaction.dropped.append((response.row, hash))
             transaction.gone.append(hash)
             transaction.storedCount -= 1
@@ -112,8 +112,8 @@ extension StoreWriter {
     }
 
     private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
-        // Gone meanwhile, or damaged: memory alone has it fresh.
-        // Or purged, and about to be deleted.
+        // If the row was deleted or is damaged, only memory has the freshened response. The same if it was purged and is about to be
+        // deleted.
         guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash,
             row.state == .complete || row.state == .partial, core.purges.active.leave(row)
         else { return }
@@ -128,7 +128,7 @@ extension StoreWriter {
         row.nominated = response.nominatedFields
         row.variant = core.memory.hasher.variant(ofNominated: row.nominated)
         if row.variant != variant {
-            // What is in part makes no room for itself among whole ones.
+            // A partial response does not replace complete ones.
             if row.state == .partial, let summary = try tables.row(row.id) { return try delete(summary) }
             try move(row)
         }
@@ -138,14 +138,14 @@ extension StoreWriter {
         }
     }
 
-    /// Makes a row another variant, in the place of one that has been that until now.
+    /// Changes the variant of a row, replacing a row that has this variant.
     private func move(_ moved: ResponseRow) throws(StoreError) {
         guard let tables, var place = try tables.row(moved.id) else { return }
         for row in try tables.rows(ofKey: moved.keyHash) where row.state == .complete && row.id != moved.id {
             if row.variant == moved.variant { try delete(row) }
         }
         try putInPlace(moved) { (row) throws(StoreError) in try tables.setVariant(row) }
-        // The reading of the keys may stand between its two places: it would then see it in neither.
+        // If the reading of keys is between the row's old and new position, it would see the row at neither.
         guard let keyCursor, moved.id < firstRow, !keyCursor.hasPassed(place) else { return }
         place.variant = moved.variant
         if keyCursor.hasPassed(place) { core.memory.noteStoredKey(moved.keyHash) }
@@ -162,9 +162,9 @@ extension StoreWriter {
         }
     }
 
-    /// Deletes the responses, whole or in part, that a new response replaces: those of its variant.
-    /// - Returns: `false` where one of those is newer: nothing has been deleted then, and the response is not stored.
-    /// - Parameter spared: The row that the response is about to be in.
+    /// Deletes the complete and partial responses that a new response replaces: those of its variant.
+    /// - Returns: `false` if one of them is newer: nothing is deleted then, and the response is not stored.
+    /// - Parameter spared: the row in which the response will be stored.
     func replace(
         _ hash: KeyHash, by response: StoredResponse, variant: Int64, sparing spared: StoredRowID = 0
     ) throws(StoreError) -> Bool {
@@ -181,8 +181,8 @@ extension StoreWriter {
         return true
     }
 
-    /// Deletes a response. Its chunks go later, in slices.
-    /// - Parameter forgetting: Whether memory has to forget it too.
+    /// Deletes a response. Its chunks are deleted later, in slices.
+    /// - Parameter forgetting: whether to remove it from memory too.
     func delete(_ row: WritingTables.RowSummary, forgetting: Bool = false) throws(StoreError) {
         guard let tables else { return }
         if isNoted(row) { transaction.gone.append(row.keyHash) }
@@ -198,13 +198,13 @@ extension StoreWriter {
         }
     }
 
-    /// How many chunks a body may have at most. Its length has not been verified: where that cannot be, they are looked for.
+    /// The maximum number of chunks of a body. Its length has not been verified: if it is impossible, the chunks are searched.
     private func chunkCount(of row: WritingTables.RowSummary) throws(StoreError) -> Int {
         if (0...Chunk.bodyLimit).contains(row.bodyLength) { return Chunk.count(forLength: UInt64(row.bodyLength)) }
         return try tables?.end(ofBody: row.id).map { $0.number + 1 } ?? 0
     }
 
-    /// Gives a row its place. `replace` has made it free: a row that is there all the same is not what was stored, and goes.
+    /// Writes a row with its unique values. `replace` has freed them: a row that still has them is corrupt and is deleted.
     func putInPlace(
         _ row: ResponseRow, _ statement: (ResponseRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -234,7 +234,7 @@ extension StoreWriter {
 
     // MARK: Pending responses
 
-    /// - Returns: Whether the pending response has come to its end.
+    /// - Returns: whether the pending response has ended.
     private func write(_ work: PendingWork, of pending: PendingResponse) throws(StoreError) -> Bool {
         switch work {
         case .run(let run):
@@ -322,20 +322,21 @@ extension StoreWriter {
         transaction.ended.append((pending, response, isPart: true))
     }
 
-    /// What was kept all the same, whole or in part, is no pending response any more: it goes as others do.
+    /// Discards a pending response. If it was kept nevertheless, complete or partial, its row is no longer pending and is deleted like
+    /// others.
     private func discard(_ pending: PendingResponse) throws(StoreError) {
         guard let tables, let row = try tables.row(pending.row), row.state == .pending || row.state == .dropped else { return }
         try discardPending(row)
     }
 
-    /// A body that is not kept any more may have readers, for whom its chunks stay. If this process is killed before they have gone, the
-    /// next one must not take what came of it for a part.
+    /// Drops the row of a body that is no longer kept. Its chunks stay for readers. If this process is killed before the readers have
+    /// finished, the next one must not treat the row as a partial response.
     func dropAbandoned(_ row: WritingTables.RowSummary) throws(StoreError) {
         let isStoring = core.pendingResponses.all(of: row.keyHash).contains { $0.row == row.id && $0.isStoring }
         if !isStoring { try tables?.drop(row: row.id) }
     }
 
-    /// Deletes a pending response's row and whatever chunks it has.
+    /// Deletes a pending response's row and all its chunks.
     func discardPending(_ row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         var row = row
@@ -347,7 +348,7 @@ extension StoreWriter {
 }
 
 extension [BodyChunk] {
-    /// The body, in one piece.
+    /// The chunks joined into one array.
     var joinedBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(reduce(0) { $0 + $1.count })

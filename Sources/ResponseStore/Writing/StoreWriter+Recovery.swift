@@ -1,34 +1,34 @@
 import HTTPCaching
 
-/// What the writer does when the file is damaged or the disk is full.
+/// How the writer handles a damaged file or a full disk.
 extension StoreWriter {
     // MARK: A damaged file
 
-    /// Moves the file aside and goes on with a fresh one.
+    /// Moves the file aside and continues with a new one.
     func replaceFile(reason: String) {
         core.counters.damagedFiles.wrappingAdd(1, ordering: .relaxed)
         closeEverywhere()
         do {
             core.configuration.report(.movedAside(to: try file.moveAside(), reason: reason))
         } catch {
-            // Another file has its name by now, or it cannot be renamed: nothing is stored until the path is free or a store again.
+            // The name now belongs to another file, or it cannot be renamed: nothing is stored until the path is free or a store again.
             notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }
         beginAgain()
     }
 
-    /// No connection is open after this, and none is opened until `beginAgain`.
+    /// Closes all connections; none is opened until `beginAgain`.
     private func closeEverywhere() {
         core.readers.suspend()
         core.browsers.suspend()
         core.checkpointer.suspend()
-        // What stands in the old file's log must not be written to, or delete, a new file's.
+        // The log of the old file must not be written into a new file, and must not delete its log.
         tables?.connection.leaveLogOnClose()
         tables = nil
     }
 
-    /// Responses in memory stay, but for bodies that stood in the file. So does the set of keys: it may say too often from now on that the
-    /// disk has to be asked, never too rarely.
+    /// Responses in memory stay, except for those with bodies in the file. The set of keys stays too: from now on it may cause
+    /// unnecessary lookups on disk, but never omits a necessary one.
     private func beginAgain() {
         core.fileGeneration.wrappingAdd(1, ordering: .releasing)
         dropping = RingBuffer()
@@ -64,7 +64,7 @@ extension StoreWriter {
         }
     }
 
-    /// Without a file nothing is stored; now and then another try is made.
+    /// Without a file nothing is stored. Tries again at intervals to open it.
     func reopen(now: Int64) {
         guard now - lastReopening >= 10_000 else { return }
         lastReopening = now
@@ -73,9 +73,9 @@ extension StoreWriter {
 
     // MARK: A file that is worked on by hand
 
-    /// What cannot be written is not done, and who asked for it is told. The mark of a purge that is in effect stays in the file.
+    /// Abandons what cannot be written, and reports it to the caller. The mark of a purge that is in effect stays in the file.
     func giveUpPurges(_ error: StoreError) {
-        // The room that was kept for this: a full disk is when deleting is wanted.
+        // The reserved space is for this case: deleting is most needed on a full disk.
         if error.code == .diskFull, room.reservedSpace.remove() { return }
         notices.tell(.writeFailed(error.message), kind: .writeFailed)
         interruptPurges()
@@ -83,7 +83,7 @@ extension StoreWriter {
 
     // MARK: A full disk
 
-    /// Evicts some of the store, gives its room back to the disk, and lets responses in again.
+    /// Evicts a part of the store, frees its disk space, and accepts responses again.
     func makeRoom() {
         room.reservedSpace.remove()
         let attempts = room.attempts
@@ -117,7 +117,7 @@ extension StoreWriter {
         }
     }
 
-    /// Makes the file shorter by what was freed, in steps that the log has room for, and then the log.
+    /// Shortens the file by the freed pages, in steps that fit into the log, and then truncates the log.
     private func giveRoomBack() {
         guard let connection = tables?.connection else { return }
         do {
@@ -126,12 +126,12 @@ extension StoreWriter {
                 try connection.checkpoint(.truncate)
             }
         } catch {
-            // What cannot be given back can still be used again by the store itself. Damage must not be passed over.
+            // Pages that cannot be released are still reused by the store itself. Damage must not be ignored.
             if error.code == .damaged { failReading(error) }
         }
     }
 
-    /// Not even deleting is possible: the whole file goes.
+    /// Even deleting is not possible: deletes the whole file.
     private func emptyFile() {
         closeEverywhere()
         file.removeFiles()

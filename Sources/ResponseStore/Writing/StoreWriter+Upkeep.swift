@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What the writer does in slices between its batches, so that none of it holds up a response for long.
+/// Work that the writer does in slices between its batches, so that it never delays a response for long.
 extension StoreWriter {
     var hasUpkeep: Bool {
         keyCursor != nil || !hasTidiedUp || room.isMakingRoom || core.memory.byteCount > core.configuration.memory.high
@@ -38,12 +38,13 @@ extension StoreWriter {
         }
     }
 
-    /// Each row may stand in a page of its own: 16 MiB of log at most.
+    /// Each row may be in a page of its own: at most 16 MiB of log.
     private static let accessSlice = 1024
 
     // MARK: Eviction
 
-    /// Evicts by last access: at once down to the high mark, then in slices, between batches and while the log is short, down to the low one.
+    /// Evicts by last access: at once down to the high mark, then in slices down to the low mark, between batches and while the log is
+    /// short.
     private func evict() {
         let marks = room.marks
         if totals.bytes > marks.high { isEvicting = true }
@@ -69,7 +70,7 @@ extension StoreWriter {
             }
             if evicted == 0 {
                 isEvicting = false
-                // Nothing is left but bodies on their way; or there never was so much.
+                // Only bodies being stored are left, or the totals were wrong.
                 tables.doubtTotals()
             }
             try commit()
@@ -84,7 +85,7 @@ extension StoreWriter {
 
     // MARK: Chunks of dropped bodies
 
-    /// Those that are held go behind the others.
+    /// Bodies that are held are moved to the end.
     var mayDeleteChunks: Bool {
         for _ in 0..<dropping.count {
             guard let body = dropping.first else { return false }
@@ -95,7 +96,7 @@ extension StoreWriter {
         return false
     }
 
-    /// A slice, and as many more as it takes to keep what the file is larger than its marks within bounds.
+    /// Deletes one slice, and more if needed to limit how far the file exceeds its marks.
     func deleteChunks() {
         while deleteChunkSlice(), !isLogLong, droppingChunks > StoreWriter.droppingLimit {}
     }
@@ -103,10 +104,10 @@ extension StoreWriter {
     /// 32 MiB.
     private static let droppingLimit = 256
 
-    /// - Returns: Whether there was something to delete, and it is deleted.
+    /// - Returns: whether a slice was deleted.
     func deleteChunkSlice() -> Bool {
         guard let body = dropping.popFirst() else { return false }
-        // It is being delivered: the others first.
+        // If the body is being delivered, continue with others.
         guard !body.isHeld(in: core.holds), begin() else {
             dropping.append(body)
             return false
@@ -124,7 +125,7 @@ extension StoreWriter {
             }
             return true
         } catch {
-            // Taken back with its transaction; in another file there is nothing to delete.
+            // The transaction was rolled back. In another file there is nothing to delete.
             if error.code != .damaged { dropping.append(body) }
             fail(error)
             return false
@@ -136,19 +137,19 @@ extension StoreWriter {
 
     // MARK: What the previous process left
 
-    /// Before the first look-up: one that came earlier would not find what is stored in part. Where a process has left more than this, the
-    /// rest is tidied up between the batches.
+    /// Runs before the first lookup, which would otherwise miss partial responses. If the previous process left more than this, the
+    /// rest is cleaned up between batches.
     func tidyUpAtOpening() {
         var slices = 0
-        // A slice that fails, or a long log, would hold up the opening: the rest comes later then, too.
+        // A slice that fails, or a long log, would delay opening: the rest is done later in these cases too.
         while slices < StoreWriter.openingSlices, !hasTidiedUp, !isLogLong, tidyUpSlice() { slices += 1 }
     }
 
     /// 4,096 rows.
     private static let openingSlices = 64
 
-    /// Pending responses with a strong validator are kept in part; others, and dropped bodies, are deleted.
-    /// - Returns: Whether a slice was committed.
+    /// Pending responses with a strong validator are kept as partial responses; others, and dropped bodies, are deleted.
+    /// - Returns: whether a slice was committed.
     @discardableResult
     func tidyUpSlice() -> Bool {
         guard !hasTidiedUp, begin(), let tables else { return false }
@@ -185,9 +186,9 @@ extension StoreWriter {
 
     // MARK: The set of keys
 
-    /// Reads on in the index by key. Rows of this process have been noted when they were queued.
+    /// Continues reading the index by key. Rows of this process were noted when they were queued.
     func readKeySlice() {
-        // Not before those in part are known: a key that is noted by none of both would be taken for absent.
+        // Not before the partial responses are known: a key that neither notes would count as absent.
         guard hasTidiedUp, var cursor = keyCursor, let tables else { return }
         do {
             let hasMore = try tables.readKeys(after: &cursor, limit: StoreWriter.keySlice) { hash, row in

@@ -1,7 +1,7 @@
 import HTTPCaching
 
-/// The writing thread: takes operations from the queue, writes them in transactions, and between those evicts, deletes and keeps
-/// the set of keys. Confined to that thread.
+/// The writing thread: takes operations from the queue and writes them in transactions. In between it evicts, deletes and maintains the
+/// set of keys. Confined to that thread.
 final class StoreWriter {
     let core: StoreCore
     let file: StoreFile
@@ -11,29 +11,29 @@ final class StoreWriter {
     var row = ResponseRow()
     var room: DiskRoom
     var notices: NoticeLimiter
-    /// Deletions that a failed transaction took back: tried again before anything else.
+    /// Deletions that a failed transaction rolled back: tried again before anything else.
     var mustHappen: [WriterOperation] = []
     var dropping = RingBuffer<DroppedBody>()
-    /// How many chunks those still have.
+    /// The number of their chunks that are not deleted yet.
     var droppingChunks = 0
-    /// Of the log after the latest commit.
+    /// The length of the log after the latest commit.
     var lastLogLength = 0
-    /// Bodies on their way, evictions and purges wait for the log to be begun anew.
+    /// Bodies being stored, evictions and purges wait until the log is restarted.
     var isLogLong = false
-    /// When a checkpoint is asked for again that could not empty a long log.
+    /// When to request the next checkpoint if the last one could not empty a long log.
     var nextCheckpoint: Int64 = 0
     var postponed: [PendingResponse] = []
-    /// Rows of responses in part that the previous process left, once memory has noted their keys.
+    /// Rows of partial responses left by the previous process whose keys memory has noted.
     var notedPartials: Set<StoredRowID> = []
-    /// What the previous process left unfinished has ids below this one.
+    /// Rows left unfinished by the previous process have ids below this one.
     let firstRow: StoredRowID
     var hasTidiedUp = false
     var tidiedUpTo: StoredRowID = 0
     var keyCursor: WritingTables.KeyCursor? = WritingTables.KeyCursor()
     var isEvicting = false
-    /// Purges whose marks stand in the file, the oldest first.
+    /// Purges whose marks are in the file, oldest first.
     var purging: [PurgeScan]
-    /// After a failure the next try is no earlier.
+    /// The earliest time of the next attempt after a failure.
     var nextPurge: Int64 = 0
     var hand = ClockHand()
     let start = Clock.monotonicMilliseconds()
@@ -51,7 +51,7 @@ final class StoreWriter {
         notices = NoticeLimiter(core.configuration.report)
     }
 
-    /// Opens the file and hands the core to the thread that waits for it.
+    /// Opens the file and passes the core to the waiting thread.
     static func open(
         _ configuration: StoreConfiguration, secret: [UInt8], _ opening: Monitor<Result<StoreCore, StoreError>?>
     ) -> StoreWriter? {
@@ -81,7 +81,7 @@ final class StoreWriter {
         var purges: [PurgeScan]
     }
 
-    /// Opens the file, and a fresh one in its place where it is damaged deeper than its header.
+    /// Opens the file, or a new file if it is damaged beyond its header.
     static func openTables(
         _ file: StoreFile, secret: [UInt8], _ chains: ChainDirectory, _ configuration: StoreConfiguration
     ) throws(StoreError) -> Opened {
@@ -137,7 +137,7 @@ final class StoreWriter {
         write(operations)
     }
 
-    /// Writes operations in as many transactions as their size asks for.
+    /// Writes operations in as many transactions as their size requires.
     func write(_ operations: [WriterOperation]) {
         var index = 0
         while index < operations.count {
@@ -150,20 +150,21 @@ final class StoreWriter {
                     transaction.operationCount < StoreWriter.transactionOperations
                 {
                     transaction.operationCount += 1
-                    // Passed before it is tried: after a failure, its own or the commit's, the next one is the first that nobody has tried.
+                    // Incremented before the attempt: after a failure, of the operation or of the commit, continue with the first
+                    // operation not tried yet.
                     index += 1
                     try apply(operations[index - 1])
                 }
                 try commit()
             } catch {
-                // The operation that failed and those before it in this transaction are given up; those behind are tried.
+                // The failed operation and those before it in this transaction are abandoned; later ones are tried.
                 fail(error)
             }
         }
     }
 
     private static let transactionBytes = 4 << 20
-    /// Each may write a page of its own in every index: 64 MiB of log at most.
+    /// Each may write one page in every index: at most 64 MiB of log.
     private static let transactionOperations = 2048
 
     // MARK: Transactions
@@ -187,7 +188,7 @@ final class StoreWriter {
         if try tables.writeTotals() {
             notices.tell(.recounted(entries: totals.entries, bytes: totals.bytes), kind: .recounted)
         }
-        // Before the rows can be seen: a key is never wrongly absent.
+        // Before the rows become visible: a key is never wrongly absent.
         for hash in transaction.expected { core.memory.expect(hash) }
         do {
             try tables.commitTransaction()
@@ -203,7 +204,7 @@ final class StoreWriter {
         let done = transaction
         transaction = Transaction()
         publishTotals()
-        // Before anybody hears of it, who may then offer more.
+        // Before callers are notified, who may then add more.
         core.queue.didWrite(done.work, log: measureLog())
         for hash in done.gone { core.memory.rowIsGone(hash) }
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
@@ -218,7 +219,7 @@ final class StoreWriter {
             switch change {
             case .kept(let partial, let hash):
                 core.partials.keep(partial)
-                // A change to the key waits that may invalidate it; whoever queues one from here on takes it out.
+                // A waiting change to the key may invalidate it; a change queued from here on removes it.
                 if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }
@@ -244,12 +245,12 @@ final class StoreWriter {
     }
 
     func forward(_ job: LookUpJob) {
-        // A deletion that could not be written yet: what the file has for the key must not be served.
+        // For a deletion that could not be written yet: the file's responses for the key must not be served.
         let isUnsettled = mustHappen.contains { $0.keyHash == job.hash }
         if isUnsettled || !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
     }
 
-    /// Takes a failed transaction back, and everything that others believed of it.
+    /// Rolls back a failed transaction, and corrects what was noted elsewhere because of it.
     func fail(_ error: StoreError) {
         tables?.rollBack()
         let failed = transaction
@@ -261,7 +262,7 @@ final class StoreWriter {
         for hash in failed.settled { core.memory.settle(hash) }
         for pending in failed.pendingResponses {
             pending.stopStoring(because: .writeFailed)
-            // Not even its row could be deleted, which the next process does.
+            // Even its row could not be deleted; the next process does that.
             if pending.isDiscarded { end(pending, nil) }
         }
         for job in failed.lookUps { forward(job) }
@@ -286,7 +287,7 @@ final class StoreWriter {
         }
     }
 
-    /// Keeps what must happen to be tried again; of what takes the same place on the disk only the last.
+    /// Keeps deletions to try them again; of several that displace the same response, only the last.
     private func putOff(_ operation: WriterOperation) {
         if case .displace(let response, let hash) = operation {
             let older = mustHappen.firstIndex {
@@ -312,7 +313,7 @@ final class StoreWriter {
         }
     }
 
-    /// How much stands in the file.
+    /// The number of entries and bytes in the file.
     var totals: Totals { tables?.totals ?? Totals() }
 
     func publishTotals() {
@@ -322,7 +323,7 @@ final class StoreWriter {
 }
 
 extension WriterOperation {
-    /// The key that a deletion speaks of.
+    /// The key that a deletion concerns.
     var keyHash: KeyHash? {
         switch self {
         case .remove(_, let hash), .displace(_, let hash), .invalidate(_, let hash): hash

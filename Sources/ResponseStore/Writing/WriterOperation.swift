@@ -1,30 +1,30 @@
 import HTTPCaching
 
-/// What the writer is asked to do, in the order in which memory saw it.
+/// The writer's operations, in the order in which memory saw them.
 enum WriterOperation: Sendable {
     case store(StoredResponse, KeyHash)
     case freshen(StoredResponse, KeyHash)
     case remove(StoredResponse, KeyHash)
-    /// Memory alone keeps this one, which has no content here: what it takes the place of goes.
+    /// Memory alone keeps this response, which has no content here: deletes the response that it replaces.
     case displace(by: StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
     case pending(PendingResponse)
     case purge(PurgeWork)
     /// Rows that were used.
     case accessed([StoredRowID], at: Int64)
-    /// A row or one of its chunks is not what was stored.
+    /// A row or one of its chunks is corrupt.
     case dropDamaged(StoredRowID, RowDamage)
-    /// A statement has found the file damaged.
+    /// A statement found the file damaged.
     case fileIsDamaged(generation: Int, reason: String)
-    /// Lets the file grow no further than this, as a full disk would. For tests.
+    /// Limits the size of the file, like a full disk. For tests.
     case limitPages(Int)
-    /// A look-up that has to see everything before it.
+    /// A lookup that must see all operations before it.
     case lookUp(LookUpJob)
 
-    /// What each costs the writer beside its bytes, in bytes that could be written instead.
+    /// The cost of each operation besides its bytes, as a number of bytes that could be written instead.
     static let fixedWork = 2560
 
-    /// What it costs the writer.
+    /// The cost for the writer.
     var work: Int {
         switch self {
         case .pending(let pending): pending.unwrittenBytes + WriterOperation.fixedWork
@@ -32,7 +32,7 @@ enum WriterOperation: Sendable {
         }
     }
 
-    /// What it counts for in the queue.
+    /// The size in the queue.
     var byteCount: Int {
         switch self {
         case .store(let response, _): Int(response.body.length) + response.preparedHead.count + 512
@@ -41,12 +41,12 @@ enum WriterOperation: Sendable {
     }
 }
 
-/// What a reader has found of a row that it could not give out.
+/// The damage that a reader found in a row.
 enum RowDamage: Sendable {
-    /// The row itself, or a body that stands with it, is not what was stored.
+    /// The row itself, or its inline body, is corrupt.
     case row
-    /// Nothing good stands in the chunks of this body.
+    /// A chunk of this body is missing or corrupt.
     case body(Int64)
-    /// No extent of the body held this place.
+    /// No extent of the body has this offset.
     case hole(at: UInt64)
 }

@@ -1,14 +1,14 @@
-/// How fast the writer has been of late.
+/// The recent speed of the writer.
 struct WriterPace {
-    /// In bytes of work for each millisecond.
+    /// In bytes of work per millisecond.
     private var rate = 32_000.0
     private var work = 0
     private var milliseconds: Int64 = 0
     private var began: Int64 = 0
 
-    /// Before the first transaction there is nothing to go by; and a disk that stood still for a moment may be fast again.
+    /// The minimum rate: before the first transaction nothing is known, and a disk that was slow for a moment may be fast again.
     private static let leastRate = 1_000.0
-    /// What is shorter and smaller says more of the clock and of the cost of a transaction than of the disk.
+    /// Shorter and smaller measurements depend more on the clock and on the cost of a transaction than on the disk.
     private static let leastMilliseconds: Int64 = 5
     private static let leastWork = 1 << 20
 
@@ -22,7 +22,7 @@ struct WriterPace {
         began = now
         guard milliseconds >= WriterPace.leastMilliseconds || work >= WriterPace.leastWork else { return }
         let latest = Double(work) / Double(max(milliseconds, 1))
-        // Half of the latest: slow at once, fast again after a few.
+        // The average with the latest rate: slows down at once, and is fast again after a few transactions.
         rate = max((rate + latest) / 2, WriterPace.leastRate)
         work = 0
         milliseconds = 0

@@ -1,30 +1,31 @@
 import HTTPCaching
 import Synchronization
 
-/// Operations waiting for the writer: bounded, filled by any thread, emptied by the writer's.
+/// The operations queued for the writer: bounded, filled by any thread, emptied by the writer's thread.
 ///
-/// What `offer` accepts has to be in the file a second later, whatever happens to the process. So it accepts only what the writer can
-/// write within a part of that second at the pace of its latest transactions, and nothing while no transaction comes to its end.
+/// A response that `offer` accepts must be in the file one second later, whatever happens to the process. So `offer` accepts only what
+/// the writer can write within a part of that second at the pace of its latest transactions, and nothing while no transaction
+/// completes.
 final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
-        /// What the operations cost the writer, in bytes, and what those cost that it has taken and not yet written.
+        /// The cost of the operations for the writer, in bytes, and the cost of those that it has taken and not yet written.
         var work = 0
         var workTaken = 0
-        /// When the first of the operations came.
+        /// When the first of the operations was added.
         var since: Int64 = 0
-        /// When the latest transaction ended, or when work came after none.
+        /// When the latest transaction ended, or when work was added to an empty queue.
         var lastProgress: Int64 = 0
         var pace = WriterPace()
-        /// Of the log after the latest commit.
+        /// The length of the log after the latest commit.
         var logLength = 0
         var logRate = LogRate()
         var isUrgent = false
         var isStopping = false
-        /// The writer has taken its last: what comes now, nobody would ever let go of.
+        /// Whether the writer has taken its last operations: an operation added now would never be done.
         var hasStopped = false
-        /// The writer waits for an end of quiet, or for more of the same.
+        /// Whether the writer waits for any operation, or for more of them.
         var waiting = Waiting.no
     }
 
@@ -36,13 +37,13 @@ final class WriterQueue: Sendable {
         case stopping([WriterOperation])
     }
 
-    /// So many are one good transaction.
+    /// Enough operations for an efficient transaction.
     private static let enoughOperations = 1024
     private static let enoughBytes = 2 << 20
 
     private let limits: StoreLimits
     private let monitor: Monitor<Contents>
-    /// Set while the disk is full: nothing new is taken.
+    /// Set while the disk is full: new responses are rejected.
     let refusesNew = Atomic<Bool>(false)
 
     init(limits: StoreLimits) {
@@ -52,7 +53,7 @@ final class WriterQueue: Sendable {
 
     var count: (operations: Int, bytes: Int) { monitor.withLock { ($0.operations.count, $0.byteCount) } }
 
-    /// Why new bodies should not be begun; `nil` where they may.
+    /// Why a new body should not be stored; `nil` if it may.
     var refusal: UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let now = Clock.monotonicMilliseconds()
@@ -71,9 +72,10 @@ final class WriterQueue: Sendable {
         return contents.pace.milliseconds(for: work) > limits.queuedMilliseconds ? .writerBehind : nil
     }
 
-    /// Adds an operation within the bounds.
-    /// - Parameter isPromised: It was taken on before its body came (`refusal` was asked then): only a full disk refuses it now.
-    /// - Returns: Why it was not added; `nil` where it was.
+    /// Adds an operation within the limits.
+    /// - Parameter isPromised: whether it was accepted before its body arrived (by checking `refusal`): then only a full disk causes a
+    ///   rejection.
+    /// - Returns: why it was not added; `nil` if it was.
     func offer(_ operation: WriterOperation, isPromised: Bool = false) -> UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let (bytes, work) = (operation.byteCount, operation.work)
@@ -87,10 +89,10 @@ final class WriterQueue: Sendable {
         return reason
     }
 
-    /// Adds what must not be refused, or is bounded elsewhere.
-    /// - Parameter urgent: Somebody waits for it.
+    /// Adds an operation that must not be rejected, or is limited elsewhere.
+    /// - Parameter urgent: whether a caller waits for it.
     func add(_ operation: WriterOperation, urgent: Bool) {
-        // Looked up before: a pending response has a lock of its own.
+        // Computed before taking the lock: a pending response has its own lock.
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
         let (isTaken, wakes) = monitor.withLock { contents in
@@ -114,7 +116,7 @@ final class WriterQueue: Sendable {
 
     // MARK: The writer
 
-    /// Waits for work; then, unless somebody waits for it, for more of it, so that a transaction is worth its cost.
+    /// Waits for work; then, unless a caller waits for it, for more work, so that a transaction is worth its cost.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
             contents.workTaken = 0
@@ -161,11 +163,11 @@ final class WriterQueue: Sendable {
         }
     }
 
-    /// The log was begun anew.
+    /// The log was restarted.
     func noteLog(length: Int) { monitor.withLock { $0.logLength = length } }
 
-    /// A transaction has ended that took so much of the work.
-    /// - Parameter log: its length now, and by how much the transaction has made it longer.
+    /// A transaction has ended that did this much of the work.
+    /// - Parameter log: the log's length now, and by how much the transaction extended it.
     func didWrite(_ work: Int, log: (length: Int, growth: Int) = (0, 0)) {
         let now = Clock.monotonicMilliseconds()
         monitor.withLock { contents in
@@ -179,7 +181,7 @@ final class WriterQueue: Sendable {
 
     // MARK: Under the lock
 
-    /// - Returns: Whether the writer has to be woken.
+    /// - Returns: whether to wake the writer.
     private func add(
         _ operation: WriterOperation, _ bytes: Int, _ work: Int, now: Int64, urgent: Bool, to contents: inout Contents
     ) -> Bool {
