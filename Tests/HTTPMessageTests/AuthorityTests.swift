@@ -10,7 +10,7 @@ struct AuthorityTests {
     }
 
     @Test(
-        "A host is read with its kind and port",
+        "A host is parsed with its kind and port",
         arguments: [
             ("a", "a", RequestTarget.HostKind.name, nil), ("WWW.Example-1.com:8080", "WWW.Example-1.com", .name, 8080),
             ("under_score:1", "under_score", .name, 1), ("xn--bcher-kva.example", "xn--bcher-kva.example", .name, nil),
@@ -29,7 +29,7 @@ struct AuthorityTests {
         #expect(read.port == port)
     }
 
-    @Test("T03 The dot at the end of a name does not make it another one", arguments: ["a.", "a.:80", "169.254.169.254."])
+    @Test("T03 The final dot of a name is ignored", arguments: ["a.", "a.:80", "169.254.169.254."])
     func dropsFinalDot(text: String) throws {
         let read = try parse(text)
         #expect(!read.host.hasSuffix("."))
@@ -37,13 +37,13 @@ struct AuthorityTests {
     }
 
     @Test(
-        "T03 A number in another spelling is a name, which look-up will judge", arguments: ["2130706433", "0x7f.1", "0177.0.0.1"])
+        "T03 A number in another spelling counts as a name, checked on lookup", arguments: ["2130706433", "0x7f.1", "0177.0.0.1"])
     func leavesNumbersToLookUp(text: String) throws {
         #expect(try parse(text).kind == .name)
     }
 
     @Test(
-        "T17 What two readers could read differently is refused",
+        "T17 An authority that two recipients could read differently is rejected",
         arguments: [
             ("", AuthorityFault.emptyHost), (":80", .emptyHost), ("u@a", .userinfo), ("u:p@a", .userinfo), ("u:@a:80", .userinfo),
             ("a@b@c", .userinfo), ("@a", .userinfo), (":@a", .userinfo), ("a\\@b", .userinfo), ("a\\b", .malformedHost),

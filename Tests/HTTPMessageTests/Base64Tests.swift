@@ -4,7 +4,7 @@ import Testing
 @Suite("Base64 (RFC 4648)")
 struct Base64Tests {
     @Test(
-        "The alphabet of URLs is written without padding, and read with it and without (§5)",
+        "The URL alphabet is written without padding, and read with or without it (§5)",
         arguments: [
             ([], "", ""), ([0xFB], "-w", "-w=="), ([0xFB, 0xEF], "--8", "--8="), ([0xFF, 0xFF, 0xFE], "___-", "___-"),
             ([0x7B, 0x22, 0x61, 0x22], "eyJhIg", "eyJhIg=="),
@@ -15,7 +15,7 @@ struct Base64Tests {
         #expect(Base64.decodeFromURL(padded.utf8) == bytes)
     }
 
-    @Test("What is no base64 is not read", arguments: ["a", "abcde", "ab.c", "-x", "a b"])
+    @Test("Text that is not base64 is rejected", arguments: ["a", "abcde", "ab.c", "-x", "a b"])
     func refuses(text: String) {
         #expect(Base64.decodeFromURL(text.utf8) == nil)
     }

@@ -7,7 +7,7 @@ struct BasicCredentialsTests {
     private func read(_ value: String) -> BasicCredentials? { BasicCredentials(Array(value.utf8).span) }
 
     @Test(
-        "The name ends at the first colon; the scheme's case and further blanks do not matter",
+        "The name ends at the first colon; the case of the scheme and extra blanks do not matter",
         arguments: [
             ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin", "open sesame"), ("bAsIc   dGVzdDoxMjPCow==", "test", "123£"),
             ("Basic YTpiOmM=", "a", "b:c"), ("Basic Og==", "", ""), ("Basic OnB3", "", "pw"),
@@ -19,7 +19,7 @@ struct BasicCredentialsTests {
     }
 
     @Test(
-        "What could be read in two ways is not read",
+        "Ambiguous or invalid credentials are rejected",
         arguments: [
             "", "Basic", "Basic ", "Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "BasicQWxhZGRpbjpvcGVuIHNlc2FtZQ==",
             "Basic\tQWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=",
@@ -28,7 +28,7 @@ struct BasicCredentialsTests {
         ])
     func refuses(value: String) { #expect(read(value) == nil) }
 
-    @Test("512 bytes are read, 513 are not, and megabytes are not even decoded")
+    @Test("512 bytes are accepted, 513 are not, and megabytes are not even decoded")
     func isBounded() {
         func value(_ count: Int) -> String {
             "Basic " + Base64.encode(Array("a:".utf8) + [UInt8](repeating: 0x78, count: count - 2))

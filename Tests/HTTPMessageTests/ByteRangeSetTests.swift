@@ -19,7 +19,7 @@ struct ByteRangeSetTests {
     }
 
     @Test(
-        "A range that begins behind the end is not satisfiable",
+        "A range that begins after the end is not satisfiable",
         arguments: ["bytes=10000-", "bytes=10000-10001", "bytes=-0", "bytes=18446744073709551616-"])
     func isUnsatisfiable(text: String) throws {
         let parsed = ByteRangeSet(Array(text.utf8).span)
@@ -28,7 +28,7 @@ struct ByteRangeSetTests {
     }
 
     @Test(
-        "Of no content only the end is satisfiable, and it is empty",
+        "For empty content only a suffix is satisfiable, and its range is empty",
         arguments: [("bytes=0-", nil), ("bytes=-1", 0..<0), ("bytes=-0", nil)] as [(String, Range<UInt64>?)])
     func resolvesWithoutContent(text: String, expected: Range<UInt64>?) throws {
         let parsed = ByteRangeSet(Array(text.utf8).span)
@@ -37,7 +37,7 @@ struct ByteRangeSetTests {
     }
 
     @Test(
-        "What cannot be read is ignored (T26)",
+        "An invalid field is ignored (T26)",
         arguments: [
             "", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=5-4", "bytes=--5", "bytes=1", "items=0-1", "bytes 0-1",
             "bytes=0-1;2-3", "bytes=+1-2",
@@ -46,7 +46,7 @@ struct ByteRangeSetTests {
         #expect(ByteRangeSet(Array(text.utf8).span) == nil)
     }
 
-    @Test("As many ranges as the limit are read, one more is not")
+    @Test("As many ranges as the limit are accepted, one more is not")
     func countsRanges() {
         let ranges = (0..<ByteRangeSet.specifierLimit).map { "\($0)-\($0)" }
         let most = "bytes=" + ranges.joined(separator: ",")
@@ -58,7 +58,7 @@ struct ByteRangeSetTests {
 @Suite("Content-Range (RFC 9110 §14.4)")
 struct ContentRangeTests {
     @Test(
-        "A valid value is read and written the same",
+        "A valid value is written as it was parsed",
         arguments: [
             ("bytes 42-1233/1234", ContentRange.part(42..<1234, of: 1234)), ("bytes 42-1233/*", .part(42..<1234, of: nil)),
             ("bytes */1234", .unsatisfied(length: 1234)), ("bytes 0-0/1", .part(0..<1, of: 1)),
@@ -71,7 +71,7 @@ struct ContentRangeTests {
     }
 
     @Test(
-        "An invalid value is never combined with anything",
+        "An invalid value is never combined with a stored response",
         arguments: [
             "bytes 5-4/10", "bytes 0-10/10", "bytes */*", "items 0-1/2", "bytes 0-1", "bytes 0-/5", "bytes -5/10", "bytes=0-1/2",
             "",

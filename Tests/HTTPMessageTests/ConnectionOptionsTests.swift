@@ -18,20 +18,20 @@ struct ConnectionOptionsTests {
         #expect(!options().hasClose)
     }
 
-    @Test("Names of the fixed list are no nominations, others are")
+    @Test("Names of the fixed list are not nominations; other names are")
     func findsNominations() {
         #expect(!options("close, keep-alive, Upgrade, TE, Transfer-Encoding").hasNominations)
         #expect(options("close, X-Custom").hasNominations)
     }
 
-    @Test("A client's connection goes on after HTTP/1.1 without close, and never after HTTP/1.0")
+    @Test("A client's connection persists after HTTP/1.1 without close, and never after HTTP/1.0")
     func clientPersistence() {
         #expect(options().permitsNextRequest(after: .http11))
         #expect(!options("close").permitsNextRequest(after: .http11))
         #expect(!options("keep-alive").permitsNextRequest(after: .http10))
     }
 
-    @Test("An origin's connection is used again after HTTP/1.1 without close, and after HTTP/1.0 with keep-alive")
+    @Test("An origin's connection is reused after HTTP/1.1 without close, and after HTTP/1.0 with keep-alive")
     func originPersistence() {
         #expect(options().permitsReuse(afterResponse: .http11))
         #expect(!options("close, keep-alive").permitsReuse(afterResponse: .http11))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Entity tags (RFC 9110 §8.8.3)")
 struct EntityTagTests {
     @Test(
-        "A tag is read with its strength",
+        "A tag is parsed as weak or strong",
         arguments: [
             (#""xyzzy""#, false), (#"W/"xyzzy""#, true), (#""""#, false), (#""a,b""#, false), ("\"\u{00E9}\"", false),
         ])
@@ -15,7 +15,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "What is no entity tag is refused",
+        "Text that is not an entity tag is rejected",
         arguments: ["", "xyzzy", #"w/"x""#, #""x"#, #"x""#, #""a b""#, #""a"b"#, #"W/ "x""#, "W/", "*"])
     func refusesOthers(text: String) {
         #expect(EntityTag(Array(text.utf8).span) == nil)
@@ -23,7 +23,7 @@ struct EntityTagTests {
 
     /// RFC 9110 §8.8.3.2, the table.
     @Test(
-        "Strong and weak comparison",
+        "Strong and weak comparison follow the RFC's table",
         arguments: [
             (#"W/"1""#, #"W/"1""#, false, true), (#"W/"1""#, #"W/"2""#, false, false), (#"W/"1""#, #""1""#, false, true),
             (#""1""#, #""1""#, true, true), (#""1""#, #""2""#, false, false), ("1", "1", false, false),

@@ -17,7 +17,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "All three forms are read",
+        "All three forms are parsed",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -28,11 +28,11 @@ struct HTTPDateTests {
             ("Wednesday, 09-Nov-94 08:49:37 GMT", 784_370_977),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
             ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
-            // A leap second counts as the next one.
+            // A leap second counts as the next second.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-            // The last moment that can be written again.
+            // The last time that can be written again.
             ("Fri, 31 Dec 9999 23:59:60 GMT", 253_402_300_799),
-            // RFC 9111 §4.2: a cache compares without regard to case.
+            // RFC 9111 §4.2: a cache compares case-insensitively.
             ("sUN, 06 nOV 1994 08:49:37 gmt", 784_111_777),
         ])
     func readsThreeForms(text: String, seconds: Int64) {
@@ -40,7 +40,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "What is no HTTP-date is refused",
+        "Text that is not an HTTP-date is rejected",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +00",
             "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
@@ -56,7 +56,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "A two-digit year more than 50 years ahead lies in the past",
+        "A two-digit year more than 50 years ahead means the past",
         arguments: [
             ("Friday, 31-May-74 00:00:00 GMT", "Thu, 31 May 2074 00:00:00 GMT"),
             // The same day in 50 years is not more than 50 years ahead; one second later is.
@@ -71,7 +71,7 @@ struct HTTPDateTests {
         #expect(Self.text(seconds) == expected)
     }
 
-    @Test("What is written is read the same", arguments: 0..<500 as Range<UInt64>)
+    @Test("A written date is parsed as the same time", arguments: 0..<500 as Range<UInt64>)
     func writesWhatItReads(seed: UInt64) {
         // A fixed stride through all days of the calendar.
         let seconds = Int64(bitPattern: (seed &* 0x9E37_79B9_7F4A_7C15) % 315_569_519_999) - 62_167_219_200
@@ -80,7 +80,7 @@ struct HTTPDateTests {
         #expect(Self.parse(text) == seconds, "\(text)")
     }
 
-    @Test("The weekday is right", arguments: [(0, "Thu"), (1_717_200_000, "Sat"), (-86_400, "Wed"), (784_111_777, "Sun")])
+    @Test("The weekday is correct", arguments: [(0, "Thu"), (1_717_200_000, "Sat"), (-86_400, "Wed"), (784_111_777, "Sun")])
     func writesWeekday(seconds: Int64, name: String) {
         #expect(Self.text(seconds).hasPrefix(name))
     }

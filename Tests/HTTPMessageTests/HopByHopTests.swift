@@ -11,7 +11,7 @@ struct HopByHopTests {
     }
 
     @Test(
-        "Fields that concern one connection are never forwarded",
+        "Fields that apply to one connection are never forwarded",
         arguments: [
             "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade", "HTTP2-Settings",
             "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info", "Proxy",
@@ -20,7 +20,7 @@ struct HopByHopTests {
         #expect(names(ofHopByHop: [(name, "x"), ("Accept", "y")]) == [name])
     }
 
-    @Test("A field that Connection nominates goes with it, whatever its case and however the list is written")
+    @Test("A field that Connection nominates is removed, whatever its case and however the list is written")
     func followsNominations() {
         let fields = [
             ("X-One", "1"), ("X-Two", "2"), ("X-Three", "3"), ("Connection", "close, x-one ,,"), ("connection", "\tX-TWO"),
@@ -29,7 +29,7 @@ struct HopByHopTests {
     }
 
     @Test(
-        "T42 Connection cannot strip a field that the origin, the next proxy or the cache relies on",
+        "T42 Connection cannot remove a field that the origin, the next proxy or the cache relies on",
         arguments: [
             "Host", "Content-Length", "Content-Type", "Cookie", "Via", "Cache-Control", "Authorization", "Age", "Date",
             "Expires", "ETag", "Vary", "Set-Cookie", "Forwarded", "X-Forwarded-For", "Range", "If-None-Match",
@@ -38,7 +38,7 @@ struct HopByHopTests {
         #expect(names(ofHopByHop: [(name, "x"), ("Connection", "close, \(name)")]) == ["Connection"])
     }
 
-    @Test("A trailer field's name can be asked for by itself")
+    @Test("A trailer field's name can be checked against the header fields")
     func asksForTrailer() {
         var fields = Fields()
         fields.append("Connection", "X-Sum")

@@ -1,10 +1,10 @@
 import HTTPMessage
 import Testing
 
-@Suite("T17 Host beside the target (RFC 9112 §3.2.2)")
+@Suite("T17 Host field and target (RFC 9112 §3.2.2)")
 struct HostFieldTests {
     @Test(
-        "The Host says the same as the target when it names the same host and port",
+        "The Host field agrees with the target if both name the same host and port",
         arguments: [
             ("http://a/", "a", true), ("http://a/", "A:80", true), ("http://a:80/", "a", true), ("http://a:81/", "a:81", true),
             ("http://a./", "a", true), ("http://a/", "", true), ("/", "b", true), ("http://[::1]/", "[::1]", true),
@@ -19,7 +19,8 @@ struct HostFieldTests {
         #expect(head.hostFieldMatchesTarget == isSame)
     }
 
-    @Test("The Host of CONNECT may leave out the port", arguments: [("a", true), ("a:443", true), ("a:80", false), ("b", false)])
+    @Test(
+        "The Host field of CONNECT may omit the port", arguments: [("a", true), ("a:443", true), ("a:80", false), ("b", false)])
     func comparesConnect(host: String, isSame: Bool) throws {
         var head = RequestHead()
         head.method = .connect

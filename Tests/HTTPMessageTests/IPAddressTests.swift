@@ -4,7 +4,7 @@ import Testing
 @Suite("IP addresses (RFC 4291, RFC 5952)")
 struct IPAddressTests {
     @Test(
-        "An address is read and written back in its canonical form",
+        "An address is parsed, and written in its canonical form",
         arguments: [
             ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0"), ("255.255.255.255", "255.255.255.255"),
             ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
@@ -19,19 +19,19 @@ struct IPAddressTests {
     }
 
     @Test(
-        "Text that is not exactly an address is refused",
+        "Text that is not exactly an address is rejected",
         arguments: [
             "", ".", "1.2.3", "1.2.3.4.", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.4 ", ":", ":::", "1:", ":1", "1::2::3",
             "12345::",
             "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "::1.2.3", "1.2.3.4::", "fe80::1%eth0", "[::1]", "g::", "1:2:3:4:5:6:7::8",
         ])
     func refuses(text: String) {
-        // The last row leaves the gap no group to stand for (RFC 4291 §2.2: one or more groups).
+        // In the last row the gap stands for no group (RFC 4291 §2.2: one or more groups).
         #expect(IPAddress(text) == nil)
     }
 
     @Test(
-        "A host is read in every spelling that name look-up takes for IPv4",
+        "A host is parsed in every spelling of IPv4 that a name lookup accepts",
         arguments: [
             ("2852039166", "169.254.169.254"), ("0xa9fea9fe", "169.254.169.254"), ("0251.0376.0251.0376", "169.254.169.254"),
             ("0xa9.254.43518", "169.254.169.254"), ("169.16689662", "169.254.169.254"), ("127.1", "127.0.0.1"), ("0", "0.0.0.0"),
@@ -54,7 +54,7 @@ struct IPAddressTests {
 @Suite("Address ranges (T03)")
 struct AddressRangeTests {
     @Test(
-        "A range holds an address in every spelling",
+        "A range contains an address in every spelling",
         arguments: [
             ("169.254.0.0/16", "169.254.169.254"), ("169.254.0.0/16", "::ffff:169.254.169.254"),
             ("169.254.0.0/16", "::169.254.169.254"),
@@ -71,7 +71,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "A neighbour is outside",
+        "An address next to a range is outside it",
         arguments: [
             ("169.254.0.0/16", "169.255.0.0"), ("169.254.0.0/16", "169.253.255.255"), ("169.254.0.0/16", "::fffe:169.254.1.1"),
             ("fe80::/10", "fec0::1"), ("fd00:ec2::254", "fd00:ec2::255"), ("::/0", "1.2.3.4"), ("127.0.0.0/8", "128.0.0.0"),
@@ -83,7 +83,8 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "Bad ranges are refused", arguments: ["", "/8", "1.2.3.4/33", "::/129", "1.2.3.4/", "1.2.3.4/-1", "1.2.3.4/8x", "name/8"])
+        "Invalid ranges are rejected",
+        arguments: ["", "/8", "1.2.3.4/33", "::/129", "1.2.3.4/", "1.2.3.4/-1", "1.2.3.4/8x", "name/8"])
     func refuses(text: String) {
         #expect(AddressRange(text) == nil)
     }

@@ -11,7 +11,7 @@ struct KnownFieldTests {
         #expect(KnownField(Array(name.uppercased().utf8).span) == field)
     }
 
-    @Test("A name that differs in one byte is another one", arguments: KnownField.allCases.filter { $0 != .other })
+    @Test("A name that differs in one byte is not that field", arguments: KnownField.allCases.filter { $0 != .other })
     func tellsNamesApart(field: KnownField) {
         let name = Array("\(field.lowercaseName)".utf8)
         for place in name.indices {
@@ -28,7 +28,7 @@ struct KnownFieldTests {
         #expect(KnownField(longer.span) != field)
     }
 
-    @Test("The buckets are those that the names hash into, each name alone in its own")
+    @Test("The table has each name in the bucket that it hashes into, and no two names share one")
     func bucketsAreRight() {
         #expect((0..<256).map { KnownFieldTable.buckets[$0] } == Self.bucketsFromNames(), "\(Self.explanation)")
     }

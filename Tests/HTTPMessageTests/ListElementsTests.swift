@@ -4,7 +4,7 @@ import Testing
 @Suite("Lists (RFC 9110 §5.6.1)")
 struct ListElementsTests {
     @Test(
-        "Elements come one by one, without the blanks around them and without empty ones",
+        "Elements are returned one by one, without surrounding blanks and without empty ones",
         arguments: [
             ("", []), (",", []), (" , \t,", []), ("a", ["a"]), ("a,b", ["a", "b"]), (" a , b\t", ["a", "b"]),
             (",a,,b,", ["a", "b"]),

@@ -2,10 +2,10 @@ import Testing
 
 @testable import HTTPMessage
 
-@Suite("Hosts that are this machine")
+@Suite("Hosts that name this machine")
 struct LoopbackHostTests {
     @Test(
-        "localhost, names below it, and loopback addresses in every spelling",
+        "localhost, names below it, and loopback addresses in every spelling name this machine",
         arguments: [
             "localhost", "LocalHost.", "a.localhost", "a.b.localhost.", "127.0.0.1", "127.255.0.9", "127.1", "0x7f000001",
             "2130706433", "::1",
@@ -14,7 +14,7 @@ struct LoopbackHostTests {
     func isThisMachine(host: String) { #expect(Self.isMeant(by: host)) }
 
     @Test(
-        "Anything else is another machine, or may be",
+        "Any other host may be another machine",
         arguments: [
             "", ".", "localhost.example", "notlocalhost", ".localhost", "localhos", "localhost..", "128.0.0.1", "10.0.0.1", "::2",
             "fe80::1",

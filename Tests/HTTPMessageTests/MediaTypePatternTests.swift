@@ -1,7 +1,7 @@
 import HTTPMessage
 import Testing
 
-@Suite("Media types as rules name them (RFC 9110 §8.3.1, RFC 6839)")
+@Suite("Media type patterns in rules (RFC 9110 §8.3.1, RFC 6839)")
 struct MediaTypePatternTests {
     struct Row: Sendable {
         let pattern: String
@@ -16,7 +16,7 @@ struct MediaTypePatternTests {
     }
 
     @Test(
-        "V2: exact, type/*, and structured suffix; case and parameters do not matter",
+        "V2: exact, type/* and structured suffix patterns match; case and parameters do not matter",
         arguments: [
             Row("application/json", "application/json", true),
             Row("application/json", "Application/JSON; charset=x", true),
@@ -33,7 +33,7 @@ struct MediaTypePatternTests {
             Row("*/*+json", "application/+json", false),
             Row("*/*+json", "application/problem+JSON", true),
             Row("application/*+json", "image/x+json", false),
-            // A value that is no media type never matches, not even `*/*`.
+            // An invalid media type never matches, not even `*/*`.
             Row("*/*", "", false),
             Row("*/*", "json", false),
             Row("*/*", "application/", false),
@@ -47,13 +47,15 @@ struct MediaTypePatternTests {
     }
 
     @Test(
-        "What is no pattern is refused",
+        "Text that is not a pattern is rejected",
         arguments: ["", "json", "*", "*/json", "application/", "/json", "a/b/c", "a b/c", "a/b;q=1", "te*/x", "text/h*", "*/*+"])
     func refused(text: String) {
         #expect(MediaTypePattern(text) == nil)
     }
 
-    @Test("Written back as it is read", arguments: ["application/json", "text/*", "*/*", "*/*+json", "application/*+xml"])
+    @Test(
+        "A pattern is written as it was parsed",
+        arguments: ["application/json", "text/*", "*/*", "*/*+json", "application/*+xml"])
     func description(text: String) {
         #expect(MediaTypePattern(text)?.description == text)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Searches over sixteen bytes at a time")
 struct OctetBlockTests {
-    @Test("Each byte is a control or none, wherever it stands", arguments: 0...255)
+    @Test("Every byte value is classified as control or not, at every position in a block", arguments: 0...255)
     func findsControls(octet: Int) {
         let isControl = octet < 0x20 || octet == 0x7F
         for place in 0..<40 {
@@ -15,7 +15,7 @@ struct OctetBlockTests {
         }
     }
 
-    @Test("The first of several is found, from the start that is given", arguments: 0..<40)
+    @Test("The search finds the first of several matches at or after the start", arguments: 0..<40)
     func findsFirst(start: Int) {
         let bytes = Array(repeating: Array("abcdefgh:0\r\n".utf8), count: 4).joined()
         let all = Array(bytes)
@@ -24,7 +24,7 @@ struct OctetBlockTests {
         #expect(found == all[start..<40].firstIndex(of: 0x3A) ?? 40)
     }
 
-    @Test("Equal bytes are the same, and one that differs makes them another", arguments: 0..<40)
+    @Test("Equal bytes compare as equal, and a difference of one byte is found", arguments: 0..<40)
     func comparesOctets(count: Int) {
         let bytes = (0..<UInt8(count)).map { $0 }
         let isSame = bytes.span.isSame(as: Array(bytes).span)

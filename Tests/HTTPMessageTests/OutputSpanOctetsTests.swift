@@ -10,14 +10,14 @@ struct OutputSpanOctetsTests {
             return [ten - 1, ten, ten + 1]
         } + [0, UInt64(UInt32.max), UInt64.max - 1, .max]
 
-    @Test("A number has the digits that it has everywhere", arguments: numbers)
+    @Test("A number is written with its decimal digits", arguments: numbers)
     func writesDecimal(number: UInt64) {
         var output = Array("=".utf8)
         output.append(decimal: number)
         #expect(String(decoding: output, as: UTF8.self) == "=\(number)")
     }
 
-    @Test("Every number of a status, a port or a length of few digits is right, with room for its digits alone")
+    @Test("Every small number (a status, a port, a short length) is written correctly into space for its digits only")
     func writesSmallDecimals() {
         for number in 0..<10_500 as Range<UInt64> {
             let expected = "\(number)"
@@ -28,7 +28,7 @@ struct OutputSpanOctetsTests {
     }
 
     @Test(
-        "With a count of digits, zeros stand before the number and its first digits are left out",
+        "With a fixed count of digits, a number gets leading zeros or loses its first digits",
         arguments: [
             (7, 3, "007"), (123, 3, "123"), (4567, 3, "567"), (0, 2, "00"), (5, 0, ""), (123_456_789, 8, "23456789"),
             (7, 12, "000000000007"), (1_234_567_890_123, 10, "4567890123"),
@@ -41,7 +41,7 @@ struct OutputSpanOctetsTests {
         }
     }
 
-    @Test("In hexadecimal a number has sixteen digits", arguments: numbers + [0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210])
+    @Test("A hexadecimal number has sixteen digits", arguments: numbers + [0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210])
     func writesHexadecimal(number: UInt64) {
         var output: [UInt8] = []
         output.append(addingCapacity: 16) { $0.append(hexadecimal: number) }
@@ -49,7 +49,7 @@ struct OutputSpanOctetsTests {
         #expect(String(decoding: output, as: UTF8.self) == String(repeating: "0", count: 16 - digits.count) + digits)
     }
 
-    @Test("Texts and spans, empty ones too, stand one behind the other; an array keeps what it held")
+    @Test("Texts and spans, also empty ones, are appended in order; an array keeps its content")
     func writesTexts() {
         let octets = Array("span".utf8)
         var output = Array("held ".utf8)

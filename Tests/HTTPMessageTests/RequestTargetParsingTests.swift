@@ -34,14 +34,14 @@ struct RequestTargetParsingTests {
         #expect(try parse("HtTp://A/").target.scheme == .http)
     }
 
-    @Test("An https target has port 443 unless it says another")
+    @Test("An https target without a port has port 443")
     func readsHTTPS() throws {
         #expect(try parse("https://a/").target.scheme == .https)
         #expect(try parse("https://a/").target.port == 443)
         #expect(try parse("https://a:80/").target.port == 80)
     }
 
-    @Test("The other forms are read where their method has them")
+    @Test("The other forms are accepted with the methods that allow them")
     func readsOtherForms() throws {
         #expect(try parse("/b?c").parts == Parts(form: .origin, path: "/b", query: "?c"))
         #expect(try parse("//b").parts == Parts(form: .origin, path: "//b"))
@@ -51,7 +51,7 @@ struct RequestTargetParsingTests {
     }
 
     @Test(
-        "What clients send in spite of RFC 3986, and the next reader takes the same way, is passed on",
+        "Characters that clients send in spite of RFC 3986, and that all recipients read alike, are forwarded",
         arguments: [
             "/a|b", "/a[1]", "/a^b`{c}", "/\u{e9}", "/a?b\\c", "/a?%00", "/%zz", "/a%", "/?a?b", "/..;/a", "/a%2f..", "/'\"<>",
             "/a%0",
@@ -63,7 +63,7 @@ struct RequestTargetParsingTests {
     }
 
     @Test(
-        "T17 T40 Any other target is refused with its reason",
+        "T17 T40 Any other target is rejected with its reason",
         arguments: [
             ("", .malformed), ("a", .malformed), ("a/b", .malformed), ("example.com", .malformed), ("?a", .malformed),
             ("http:", .malformed), ("http:/", .malformed), ("http:/a", .malformed), ("http:a", .malformed),
@@ -84,7 +84,7 @@ struct RequestTargetParsingTests {
         ] as [(String, RequestTargetError)])
     func refuses(text: String, fault: RequestTargetError) {
         #expect(throws: fault) { try parse(text) }
-        // Wherever in the sixteen bytes that are looked at together it stands.
+        // At every position in a block of sixteen bytes.
         if fault == .fragment || fault == .backslash || fault == .nul || fault == .illegalOctet, text.hasPrefix("/") {
             for padding in 1...40 {
                 #expect(throws: fault) { try parse("/" + String(repeating: "a", count: padding) + text) }
@@ -94,7 +94,7 @@ struct RequestTargetParsingTests {
     }
 
     @Test(
-        "CONNECT has the authority form with a port and no other (RFC 9110 §9.3.6)",
+        "CONNECT requires the authority form with a port (RFC 9110 §9.3.6)",
         arguments: [
             ("a", .authority(.malformedPort)), ("a:", .authority(.malformedPort)), ("a:0", .authority(.malformedPort)),
             ("a:99999", .authority(.malformedPort)), (":443", .authority(.emptyHost)), ("u@a:443", .authority(.userinfo)),

@@ -20,13 +20,14 @@ struct ResponseHeadChecksTests {
     }
 
     @Test(
-        "V1: a status outside the ranges is a fault, both ends are inside", arguments: [(199, 1), (200, 0), (299, 0), (300, 1)])
+        "V1: a status outside the ranges is a fault; both ends of a range are included",
+        arguments: [(199, 1), (200, 0), (299, 0), (300, 1)])
     func status(code: UInt16, count: Int) {
         let checks = ResponseHeadChecks(statuses: Self.successful)
         #expect(checks.faults(of: head(code), to: .get, hasBody: true).count == count)
     }
 
-    @Test("V3: an HTML 500 under both checks lists the status outside the type")
+    @Test("V3: an HTML 500 that fails both checks lists the status before the type")
     func order() {
         let checks = ResponseHeadChecks(statuses: Self.successful, contentTypes: Self.json)
         let faults = checks.faults(of: head(500, types: ["text/html"]), to: .get, hasBody: true)
@@ -34,7 +35,7 @@ struct ResponseHeadChecksTests {
         #expect(faults.outermost == .unacceptableStatus)
     }
 
-    @Test("A body that does not parse stands outside a status that is not accepted")
+    @Test("The fault of a malformed body is listed before that of its status")
     func bodyOutside() {
         var faults = ResponseHeadChecks(statuses: Self.successful).faults(of: head(422), to: .get, hasBody: true)
         faults.insert(.malformedJSON(JSONFault(.unexpectedByte, at: 7)))
@@ -45,7 +46,7 @@ struct ResponseHeadChecksTests {
     }
 
     @Test(
-        "V4: nothing to judge where nothing comes",
+        "V4: a response without content is not checked for its type",
         arguments: [
             (200, Method.get, true, 1), (200, .get, false, 0), (200, .head, true, 0), (204, .get, true, 0), (304, .get, true, 0),
             (205, .get, false, 0), (205, .get, true, 1),
@@ -57,7 +58,7 @@ struct ResponseHeadChecksTests {
         #expect(checks.faults(of: head(code, types: ["application/json"]), to: method, hasBody: hasBody).isEmpty)
     }
 
-    @Test("Two types are accepted only if each of them is")
+    @Test("A response with two types is accepted only if both are")
     func twoTypes() {
         let checks = ResponseHeadChecks(contentTypes: Self.json)
         let both = head(200, types: ["application/json", "text/html"])
@@ -66,7 +67,7 @@ struct ResponseHeadChecksTests {
         #expect(checks.faults(of: same, to: .get, hasBody: true).isEmpty)
     }
 
-    @Test("Ranges are three digits in order", arguments: [(99, 200), (200, 199), (200, 600), (0, 0)])
+    @Test("A range must have codes of three digits in order", arguments: [(99, 200), (200, 199), (200, 600), (0, 0)])
     func badRange(lower: UInt16, upper: UInt16) {
         #expect(StatusRange(lower, through: upper) == nil)
     }

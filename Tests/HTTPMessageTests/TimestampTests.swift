@@ -1,10 +1,10 @@
 import HTTPMessage
 import Testing
 
-@Suite("Moments")
+@Suite("Timestamps")
 struct TimestampTests {
     @Test(
-        "Seconds are rounded down, at the ends of what 64 bits hold too",
+        "Seconds are rounded down, also at the limits of 64 bits",
         arguments: [
             (0, 0), (999, 0), (1000, 1), (-1, -1), (-999, -1), (-1000, -1), (-1001, -2),
             (Int64.max, 9_223_372_036_854_775), (Int64.min, -9_223_372_036_854_776),

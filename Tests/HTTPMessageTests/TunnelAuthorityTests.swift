@@ -26,7 +26,7 @@ struct TunnelAuthorityTests {
     private static func text(_ head: RequestHead, _ extent: Extent) -> String { head.fields.text(of: extent) }
 
     @Test(
-        "A path becomes the whole URL, as a client of a proxy would have sent it",
+        "A path becomes the complete URL, as a client of a proxy would have sent it",
         arguments: [
             ("/a/b?c=d", "https://one.test/a/b?c=d"), ("/", "https://one.test/"), ("/?", "https://one.test/?"),
             ("/x|y", "https://one.test/x|y"),
@@ -44,7 +44,7 @@ struct TunnelAuthorityTests {
     }
 
     @Test(
-        "Another port and an address stand in the URL",
+        "The URL includes a port other than the default, and addresses",
         arguments: [
             (tunnel("::1", .ipv6, port: 8443), "[::1]:8443", "https://[::1]:8443/a"),
             (tunnel("10.0.0.1", .ipv4, scheme: .http, port: 80), "10.0.0.1", "http://10.0.0.1/a"),
@@ -56,7 +56,7 @@ struct TunnelAuthorityTests {
         #expect(Self.text(head, head.rawTarget) == url)
     }
 
-    @Test("OPTIONS of the server as a whole has no path")
+    @Test("OPTIONS for the whole server has no path")
     func resolvesAsterisk() throws {
         var head = try Self.head("*", method: .options)
         try head.resolve(in: Self.tunnel())
@@ -64,7 +64,7 @@ struct TunnelAuthorityTests {
     }
 
     @Test(
-        "A misdirected request is named with the tunnel's origin, and means nothing else than before",
+        "A misdirected request is logged with the tunnel's origin, and its meaning does not change",
         arguments: [
             ("/a?b=c", Method.get, "https://one.test/a?b=c", "https://one.test/a"),
             ("/", .get, "https://one.test/", "https://one.test/"),
@@ -80,7 +80,7 @@ struct TunnelAuthorityTests {
     }
 
     @Test(
-        "The Host field has to name the tunnel's origin (T17)",
+        "The Host field must name the tunnel's origin (T17)",
         arguments: [
             ("ONE.TEST", true), ("one.test:443", true), ("one.test.", true), ("two.test", false), ("one.test:80", false),
             ("one.test:8443", false), ("", false), ("one.test.evil", false), ("user@one.test", false),
@@ -94,7 +94,7 @@ struct TunnelAuthorityTests {
         }
     }
 
-    @Test("HTTP/1.0 may name nobody, and then means the tunnel's origin")
+    @Test("An HTTP/1.0 request without Host is for the tunnel's origin")
     func resolvesWithoutHost() throws {
         var head = try Self.head("/", host: nil, version: .http10)
         try head.resolve(in: Self.tunnel())
@@ -104,7 +104,7 @@ struct TunnelAuthorityTests {
     }
 
     @Test(
-        "An absolute target has to be of the tunnel's origin, and agree with the Host field",
+        "An absolute target must have the tunnel's origin, and agree with the Host field",
         arguments: [
             ("https://one.test/a", "one.test", true), ("https://one.test:443/a", "one.test", true),
             ("http://one.test/a", "one.test", false), ("https://two.test/a", "two.test", false),
@@ -120,7 +120,7 @@ struct TunnelAuthorityTests {
         }
     }
 
-    @Test("There is no tunnel in a tunnel")
+    @Test("CONNECT inside a tunnel is rejected")
     func refusesConnect() throws {
         var head = try Self.head("one.test:443", method: .connect)
         #expect(throws: MisdirectedRequest.tunnelInTunnel) { try head.resolve(in: Self.tunnel()) }
