@@ -7,7 +7,7 @@ import Testing
 struct BodyDecoderTests {
     private let input = Array("abcdefghij".utf8)
 
-    @Test("Without a body the message ends at once")
+    @Test("A message without a body ends at once")
     func endsAtOnce() throws {
         for framing in [BodyFraming.none, .length(0)] {
             var decoder = BodyDecoder(framing: framing)
@@ -17,7 +17,7 @@ struct BodyDecoderTests {
         }
     }
 
-    @Test("A length is counted over all pieces, and not one byte more")
+    @Test("A body with a length ends after exactly that many bytes, over all pieces")
     func countsLength() throws {
         var decoder = BodyDecoder(framing: .length(15))
         #expect(try decoder.next(input.span.bytes, from: 0) == .data(0..<10))
@@ -28,7 +28,7 @@ struct BodyDecoderTests {
         #expect(try decoder.next(input.span.bytes, from: 7) == .end(consumed: 7))
     }
 
-    @Test("A body until the connection's end has no other end")
+    @Test("A body without a length ends only with the connection")
     func readsUntilClose() throws {
         var decoder = BodyDecoder(framing: .untilClose)
         #expect(try decoder.next(input.span.bytes, from: 0) == .data(0..<10))
@@ -38,7 +38,7 @@ struct BodyDecoderTests {
     }
 
     @Test(
-        "A body that the connection's end cuts short is incomplete",
+        "A body cut short by the end of the connection is incomplete",
         arguments: [
             (BodyFraming.length(11), "abcdefghij"), (.chunked, ""), (.chunked, "5\r\nhell"), (.chunked, "5\r\nhello\r\n"),
             (.chunked, "0\r\n"), (.chunked, "0\r\na: b\r\n"), (.chunked, "0\r\n\r"),
@@ -47,7 +47,7 @@ struct BodyDecoderTests {
         #expect(throws: BodyDecodeError.incomplete) { try Decoded(Array(text.utf8), framing: framing, cuts: []) }
     }
 
-    @Test("One decoder reads the bodies of a connection one after the other")
+    @Test("One decoder decodes the bodies of a connection one after another")
     func startsAgain() throws {
         var decoder = BodyDecoder(framing: .chunked)
         let chunked = Array("0\r\na: b\r\n\r\n".utf8)

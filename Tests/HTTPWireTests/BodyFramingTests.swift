@@ -13,7 +13,7 @@ struct BodyFramingTests {
     }
 
     @Test(
-        "The framing of a request is what its fields say, whatever its method",
+        "A request is framed by its fields, whatever its method",
         arguments: [
             ("", BodyFraming.none), ("Content-Length: 0\r\n", .length(0)), ("Content-Length: 5\r\n", .length(5)),
             ("Content-Length:5\r\n", .length(5)), ("Content-Length: 005 \r\n", .length(5)),
@@ -26,7 +26,7 @@ struct BodyFramingTests {
         #expect(try Reading.framing(ofRequest: Self.request(fields, method: "GET")) == framing)
     }
 
-    @Test("T10 A request whose end is doubtful is refused", arguments: doubtful)
+    @Test("T10 A request with ambiguous framing is rejected", arguments: doubtful)
     func refusesRequest(row: Refusal) throws {
         let (head, _) = try Reading.request(row.octets)
         let error = #expect(throws: RequestParseError.self) { try BodyFraming.ofRequest(head) }
@@ -93,7 +93,7 @@ struct BodyFramingTests {
         ]
     }()
 
-    @Test("CONNECT may say that it has no content")
+    @Test("CONNECT may declare that it has no content")
     func acceptsEmptyConnect() throws {
         #expect(try Reading.framing(ofRequest: Self.request("Content-Length: 0\r\n", method: "CONNECT")) == .length(0))
     }
@@ -126,13 +126,13 @@ struct BodyFramingTests {
         #expect(try Reading.framing(ofResponse: Self.response(fields), to: .connect) == .none)
     }
 
-    @Test("An unsuccessful answer to CONNECT has content (§6.3, rule 2)")
+    @Test("An unsuccessful response to CONNECT has content (§6.3, rule 2)")
     func framesRefusedConnect() throws {
         let text = Self.response("Content-Length: 5\r\n", status: 403)
         #expect(try Reading.framing(ofResponse: text, to: .connect) == .length(5))
     }
 
-    @Test("A response whose end is doubtful is refused with its own reason", arguments: doubtfulResponses)
+    @Test("A response with ambiguous framing is rejected with its own reason", arguments: doubtfulResponses)
     func refusesResponse(row: Refusal) throws {
         let text = String(decoding: row.octets, as: UTF8.self)
         let error = #expect(throws: ResponseParseError.self) { try Reading.framing(ofResponse: text) }

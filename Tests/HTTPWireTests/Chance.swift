@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Choices that look like chance and are the same for the same seed.
+/// Pseudo-random choices that are the same for the same seed.
 struct Chance: RandomNumberGenerator {
     private var generator: SeededGenerator
 

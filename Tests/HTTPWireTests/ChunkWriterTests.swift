@@ -16,7 +16,7 @@ struct ChunkWriterTests {
         #expect(String(decoding: output, as: UTF8.self) == text + "\r\n")
     }
 
-    @Test("What is written is read the same, trailers too", arguments: [[], [1], [16, 3, 4000]])
+    @Test("A written body is read back unchanged, with its trailers", arguments: [[], [1], [16, 3, 4000]])
     func readsBack(sizes: [Int]) throws {
         var output: [UInt8] = []
         var content: [UInt8] = []

@@ -6,7 +6,7 @@ import Testing
 @Suite("Chunked transfer coding (RFC 9112 §7.1)")
 struct ChunkedDecoderTests {
     @Test(
-        "Chunks become content, and extensions are passed over",
+        "Chunks become content, and extensions are ignored",
         arguments: [
             ("0\r\n\r\n", ""), ("5\r\nhello\r\n0\r\n\r\n", "hello"), ("1\r\na\r\n2\r\nbc\r\n000\r\n\r\n", "abc"),
             ("A\r\n0123456789\r\n0\r\n\r\n", "0123456789"), ("0a\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
@@ -19,13 +19,13 @@ struct ChunkedDecoderTests {
         #expect(body.consumed == text.utf8.count)
     }
 
-    @Test("What follows the end belongs to the next message")
+    @Test("Bytes after the end belong to the next message")
     func leavesWhatFollows() throws {
         let body = try Decoded(chunked: "1\r\na\r\n0\r\n\r\nGET / HTTP/1.1\r\n")
         #expect(body.consumed == 11)
     }
 
-    @Test("Trailer fields are kept apart, without those that may not stand there (RFC 9110 §6.5.1)")
+    @Test("Trailer fields are kept separate, without those that are not allowed in a trailer section (RFC 9110 §6.5.1)")
     func keepsTrailers() throws {
         let body = try Decoded(
             chunked: "0\r\nX-Sum: 1\r\nSet-Cookie: a=b\r\nCache-Control: no-store\r\nETag: \"x\"\r\nX-sum:2\r\n\r\n")
@@ -33,7 +33,7 @@ struct ChunkedDecoderTests {
         #expect(body.trailers.lines.map { body.trailers.text(of: $0.value) } == ["1", "\"x\"", "2"])
     }
 
-    @Test("T12 A body whose chunks are doubtful is refused with its own reason", arguments: refused)
+    @Test("T12 A body with ambiguous chunks is rejected with its own reason", arguments: refused)
     func refuses(row: Refusal) {
         let error = #expect(throws: BodyDecodeError.self) { try Decoded(chunked: row.octets) }
         #expect(error.map { "\($0.reason)" } == row.reason)
@@ -84,14 +84,14 @@ struct ChunkedDecoderTests {
 
     // MARK: Limits
 
-    @Test("T12 The largest size that a counter of ours can hold is taken")
+    @Test("T12 The largest chunk size that Larder's counters can hold is accepted")
     func acceptsLargestSize() throws {
         var decoder = BodyDecoder(framing: .chunked)
         let input = Array("7fffffffffffffff\r\nab".utf8)
         #expect(try decoder.next(input.span.bytes, from: 0) == .data(18..<20))
     }
 
-    @Test("T12 A chunk's line may have as many bytes as the limit says, leading zeros too")
+    @Test("T12 A chunk's line may be as long as the limit, including leading zeros")
     func limitsChunkLine() throws {
         var limits = ParseLimits()
         limits.chunkLineLength = 8
@@ -112,7 +112,7 @@ struct ChunkedDecoderTests {
         }
     }
 
-    @Test("T12 A trailer section may have as many bytes as the limit says")
+    @Test("T12 A trailer section may be as long as the limit")
     func limitsTrailerSection() throws {
         var limits = ParseLimits()
         limits.trailerSectionLength = 20
@@ -126,7 +126,7 @@ struct ChunkedDecoderTests {
         }
     }
 
-    @Test("T12 A trailer section may have as many fields as the limit says")
+    @Test("T12 A trailer section may have as many fields as the limit")
     func limitsTrailerFields() throws {
         var limits = ParseLimits()
         limits.trailerFieldCount = 2
@@ -136,7 +136,7 @@ struct ChunkedDecoderTests {
         }
     }
 
-    @Test("T37 A million chunks of one byte cost time, and no memory")
+    @Test("T37 A million chunks of one byte cost time, but no memory")
     func decodesManyChunks() throws {
         var decoder = BodyDecoder(framing: .chunked)
         let input = Array(String(repeating: "1\r\nx\r\n", count: 1000).utf8)

@@ -22,7 +22,7 @@ struct ClientHelloTests {
     }
 
     @Test(
-        "The name and the encrypted hello are found, in one record or many, cut into reads anywhere",
+        "The name and the encrypted hello are found, in one record or many, however the bytes are split",
         arguments: [nil, "api.example", "a", String(repeating: "long.", count: 51)] as [String?], [1 << 14, 100, 7, 1])
     func reads(name: String?, recordLength: Int) {
         for isEncrypted in [false, true] {
@@ -37,7 +37,7 @@ struct ClientHelloTests {
         }
     }
 
-    @Test("A hello without extensions names nobody, and what comes behind its records is nobody's business here")
+    @Test("A hello without extensions has no name, and bytes after its records are ignored")
     func readsTheLeast() {
         #expect(Self.read(nil) == .read(Self.hello(nil)))
         #expect(Self.read([] as [(type: Int, octets: [UInt8])]) == .read(Self.hello(nil)))
@@ -45,7 +45,7 @@ struct ClientHelloTests {
         #expect(Self.read(octets) == .read(Self.hello("a.example")))
     }
 
-    @Test("Everything that came is held, to be passed on")
+    @Test("All received bytes are kept, to be forwarded")
     func holds() throws {
         var reader = ClientHelloReader(limits: ParseLimits())
         let octets = WrittenHello.records(Self.hello("a.example")) + [1, 2, 3]
@@ -55,7 +55,7 @@ struct ClientHelloTests {
     }
 
     @Test(
-        "What is no TLS is told by its first byte or two",
+        "Bytes that are not TLS are recognized by the first byte or two",
         arguments: ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "\u{16}\u{10}\u{0}", "\u{18}\u{3}\u{3}", "\u{0}"])
     func tellsOthers(text: String) {
         let octets = Array(text.utf8)
@@ -64,7 +64,7 @@ struct ClientHelloTests {
     }
 
     @Test(
-        "What some servers take for TLS all the same is refused",
+        "Bytes that only some servers accept as TLS are rejected",
         arguments: [
             [22, 2, 1, 0, 5, 1, 0, 0, 1, 0], [21, 3, 1, 0, 2, 1, 90, 22, 3, 1], [23, 3, 3, 0, 1, 0], [0x80, 0x2E, 1, 3, 1, 0],
         ] as [[UInt8]])
@@ -79,7 +79,7 @@ struct ClientHelloTests {
     }
 
     @Test(
-        "What the client offers to speak inside is told apart (RFC 7301)",
+        "The application protocols that a client offers are recognized (RFC 7301)",
         arguments: [
             (["http/1.1"], [.http1]), (["h2", "http/1.1"], [.http1, .http2]), (["h2"], [.http2]), (["http/1.0"], [.http10]),
             (["\u{A}\u{A}", "h2", "http/1.1"], [.other, .http1, .http2]),
@@ -93,11 +93,11 @@ struct ClientHelloTests {
     private struct Unread: Error {}
 
     @Test(
-        "A list of protocols that is none is refused",
+        "An invalid list of protocols is rejected",
         arguments: [[], [0, 0], [0, 1, 0], [0, 3, 3, 65, 65], [0, 2, 1, 65, 65], [0, 4, 1, 65, 0, 0]] as [[UInt8]])
     func refusesProtocols(octets: [UInt8]) { #expect(Self.read([(16, octets)]) == .refused(.malformed)) }
 
-    @Test("Protocols that stand twice are refused")
+    @Test("A repeated list of protocols is rejected")
     func refusesSecondProtocols() {
         #expect(Self.read([Self.protocols(["h2"]), Self.protocols(["http/1.1"])]) == .refused(.malformed))
     }
@@ -105,7 +105,7 @@ struct ClientHelloTests {
     private static let name = WrittenHello.serverName(Array("a.example".utf8))
 
     @Test(
-        "What a server might read in two ways is refused",
+        "A hello that servers might read differently is rejected",
         arguments: [
             ("the name twice", [(0, name), (0, name)]),
             ("two names", [(0, [0, 24] + name.dropFirst(2) + name.dropFirst(2))]),
@@ -121,11 +121,11 @@ struct ClientHelloTests {
         #expect(Self.read(extensions.map { (type: $0.0, octets: $0.1) }) == .refused(.malformed), "\(what)")
     }
 
-    @Test("Lengths that do not agree, records that are empty or of another type, and another message are refused")
+    @Test("Lengths that do not agree, empty records, records of another type, and other messages are rejected")
     func refusesDamage() {
         let message = WrittenHello.message([(0, Self.name)])
         let damaged: [[UInt8]] = [
-            // Behind the message.
+            // After the message.
             WrittenHello.records(of: message + [2]),
             // An empty record, at the start and in between.
             [22, 3, 1, 0, 0],
@@ -136,7 +136,7 @@ struct ClientHelloTests {
             [22, 3, 3, 0, 4, 2, 0, 0, 0],
         ]
         for octets in damaged { #expect(Self.read(octets) == .refused(.malformed), "\(octets)") }
-        // Each length inside, one too great or too small.
+        // Each inner length, one too great or too small.
         for place in [38, 39, 40, 43, 45, 46, 50] {
             for step in [1, -1] as [Int8] where message[place] > 0 || step > 0 {
                 var changed = message
@@ -146,7 +146,7 @@ struct ClientHelloTests {
         }
     }
 
-    @Test("The limit holds for all records together, and for what they announce")
+    @Test("The limit applies to all records together, and to the lengths that they declare")
     func keepsLimit() {
         let octets = WrittenHello.records(Self.hello("a.example"), recordLength: 10)
         var limits = ParseLimits()
@@ -159,7 +159,7 @@ struct ClientHelloTests {
         #expect(Self.read([22, 3, 1, 0, 4, 1, 0, 0x7F, 0]) == .needsMore)
     }
 
-    @Test("Damaged in any one byte it is read the same however it is cut", arguments: 0..<100 as Range<UInt64>)
+    @Test("A hello with one damaged byte gives the same result however it is split", arguments: 0..<100 as Range<UInt64>)
     func survivesDamage(seed: UInt64) {
         var chance = Chance(seed: seed)
         var octets = WrittenHello.records(Self.hello("api.example", isEncrypted: true), recordLength: chance.pick([1000, 30, 3]))

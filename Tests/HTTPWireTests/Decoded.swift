@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTPWire
 
-/// A whole body read by `BodyDecoder`, given in pieces.
+/// A whole body decoded by `BodyDecoder` from pieces.
 struct Decoded: Equatable {
     var content: [UInt8] = []
-    /// How many bytes the body took.
+    /// The number of bytes that the body took.
     var consumed = 0
     var trailers = Fields()
 
@@ -18,7 +18,7 @@ struct Decoded: Equatable {
         try self.init(octets, framing: .chunked, cuts: [], limits: limits)
     }
 
-    /// Gives the bytes in the pieces that lie between the cuts, and then the end of input.
+    /// Passes the bytes in the pieces between the cuts, and then the end of input.
     init(_ octets: [UInt8], framing: BodyFraming, cuts: [Int], limits: ParseLimits = ParseLimits()) throws(BodyDecodeError) {
         var decoder = BodyDecoder(framing: framing, limits: limits)
         var start = 0

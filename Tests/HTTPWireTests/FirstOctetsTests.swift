@@ -2,10 +2,10 @@ import Testing
 
 @testable import HTTPWire
 
-@Suite("What a client begins to speak in a tunnel")
+@Suite("The protocol that a client uses in a tunnel")
 struct FirstOctetsTests {
     @Test(
-        "It is told by the first bytes, however few come at once",
+        "The first bytes decide, however few arrive at once",
         arguments: [
             ("\u{16}\u{3}\u{1}", .tls), ("\u{17}", .tls), ("GET / HTTP/1.1\r\n", .http1), ("\r\nPOST /x", .http1),
             ("OPTIONS * H", .http1),
@@ -25,7 +25,7 @@ struct FirstOctetsTests {
         }
     }
 
-    @Test("Nothing stays undecided for long")
+    @Test("The protocol does not stay undecided past the limit")
     func decides() {
         for octet in UInt8.min...UInt8.max {
             let octets = [UInt8](repeating: octet, count: FirstOctets.undecidedLimit)

@@ -1,4 +1,4 @@
-/// Messages put together by chance from pieces that are right, odd or wrong, some of them damaged in one byte.
+/// Random messages made of valid, unusual and invalid pieces, some of them with one damaged byte.
 enum MadeUp {
     static func request(_ chance: inout Chance) -> [UInt8] {
         let targets = [

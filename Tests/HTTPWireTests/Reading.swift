@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPWire
 
-/// Reads whole messages given as text (as UTF-8) or bytes, for tests.
+/// Parses whole messages given as text (in UTF-8) or bytes, for tests.
 enum Reading {
     static func request(_ text: String, limits: ParseLimits = ParseLimits()) throws -> (RequestHead, Int) {
         try request(Array(text.utf8), limits: limits)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPWire
 
-/// One row of a table of messages that are refused: what is wrong, the bytes, and the reason that has to be given.
+/// One row of a table of messages to reject: the fault, the bytes, and the expected reason.
 struct Refusal: Sendable, CustomTestStringConvertible {
     let name: String
     let octets: [UInt8]

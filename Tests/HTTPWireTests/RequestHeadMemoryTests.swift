@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPWire
 
-@Suite("What is remembered of request heads")
+@Suite("Reuse of parsed request heads")
 struct RequestHeadMemoryTests {
-    /// Heads that are nearly alike: each is read behind others.
+    /// Heads that are nearly alike: each is parsed after others.
     static let heads: [String] = {
         let requestLines = [
             "GET http://example.org/ HTTP/1.1", "GET http://example.org/another?query HTTP/1.1",
@@ -27,15 +27,15 @@ struct RequestHeadMemoryTests {
         return requestLines.flatMap { line in sections.map { "\(line)\r\n\($0)" } }
     }()
 
-    @Test("A head is read behind any other as it is read alone")
+    @Test("The result of parsing a head does not depend on the heads parsed before")
     func anyBehindAny() {
         let alone = Self.heads.map { Outcome($0) }
-        // Every fifth as the first: each request line and each section is among them.
+        // Every fifth as the first, so that each request line and each section is included.
         for place in stride(from: 0, to: Self.heads.count, by: 5) {
             let first = Self.heads[place]
             for (second, expected) in zip(Self.heads, alone) {
                 var memory = RequestHeadMemory()
-                // Twice, since what is said of a section may be noted as it comes again.
+                // Twice, since facts about a section may be noted when it repeats.
                 _ = Outcome(first, with: &memory)
                 _ = Outcome(first, with: &memory)
                 #expect(Outcome(second, with: &memory) == expected, "\(second) behind \(first)")
@@ -43,7 +43,7 @@ struct RequestHeadMemoryTests {
         }
     }
 
-    @Test("What comes byte by byte is read behind what came whole")
+    @Test("A head that arrives byte by byte is parsed like one that arrives whole")
     func octetByOctet() {
         for head in Self.heads {
             var memory = RequestHeadMemory()
@@ -52,7 +52,7 @@ struct RequestHeadMemoryTests {
         }
     }
 
-    @Test("A section that was read before is held to the length of a head, at the limit and one past it", arguments: [0, 1])
+    @Test("A remembered section must fit the limit for a head, at the limit and one byte past it", arguments: [0, 1])
     func headLength(excess: Int) {
         let section = "Host: example.org\r\nAccept: */*\r\n\r\n"
         let first = "GET http://example.org/ HTTP/1.1\r\n\(section)"
@@ -64,7 +64,7 @@ struct RequestHeadMemoryTests {
         #expect(Outcome(longer, with: &memory, limits: limits).error == (excess == 0 ? nil : .headTooLarge))
     }
 
-    @Test("A section that was read before is held to the number of fields that a reload has lowered", arguments: [2, 1])
+    @Test("A remembered section must fit the number of fields that a reload has lowered", arguments: [2, 1])
     func fieldCount(limit: Int) {
         let head = "GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n"
         var memory = RequestHeadMemory()
@@ -74,7 +74,7 @@ struct RequestHeadMemoryTests {
         #expect(Outcome(head, with: &memory, limits: limits).error == (limit == 2 ? nil : .tooManyFields))
     }
 
-    /// What reading a head comes to.
+    /// The result of parsing a head.
     private struct Outcome: Equatable {
         var length: Int?
         var error: RequestParseError?

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Request heads (RFC 9112 §2, §3, §5)")
 struct RequestParserTests {
-    @Test("A request to a proxy is read into method, target, version and fields")
+    @Test("A request to a proxy is parsed into method, target, version and fields")
     func readsAbsoluteForm() throws {
         let text = "GET http://www.example.com:8080/a/b?c=d HTTP/1.1\r\nHost: www.example.com:8080\r\nX-One:  two \r\n\r\nrest"
         let (head, length) = try Reading.request(text)
@@ -24,7 +24,7 @@ struct RequestParserTests {
         #expect(head.fields.text(of: head.fields.lines[1].value) == "two")
     }
 
-    @Test("More is asked for until the empty line is there")
+    @Test("The parser asks for more input until the empty line arrives")
     func asksForMore() throws {
         let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         for count in 0..<text.utf8.count {
@@ -34,7 +34,7 @@ struct RequestParserTests {
         }
     }
 
-    @Test("One parser and one head read the requests of a connection one after the other")
+    @Test("One parser and one head parse the requests of a connection one after another")
     func readsPipelinedRequests() throws {
         var input = Array("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n\r\nPOST /22 HTTP/1.1\r\nHost: bb\r\nX: y\r\n\r\n".utf8)
         var parser = RequestParser()
@@ -50,7 +50,7 @@ struct RequestParserTests {
         #expect(head.fields.count == 2)
     }
 
-    @Test("Empty lines before the request line are passed over, up to the limit (RFC 9112 §2.2)")
+    @Test("Empty lines before the request line are skipped, up to the limit (RFC 9112 §2.2)")
     func skipsEmptyLines() throws {
         let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         let limit = ParseLimits().leadingEmptyLineCount
@@ -62,14 +62,14 @@ struct RequestParserTests {
     }
 
     @Test(
-        "What a field's value may hold is kept as it came (RFC 9110 §5.5)",
+        "A field value keeps every allowed byte unchanged (RFC 9110 §5.5)",
         arguments: ["", "a", "a b\tc", "\u{e9}\u{fffd}", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"])
     func keepsValue(value: String) throws {
         let (head, _) = try Reading.request("GET / HTTP/1.1\r\nHost: a\r\nX-Value: \(value)\r\n\r\n")
         #expect(head.fields.text(of: head.fields.lines[1].value) == value)
     }
 
-    @Test("Any token may be a field's name, and any token a method")
+    @Test("Any token is a valid field name, and any token a valid method")
     func acceptsTokens() throws {
         let token = "!#$%&'*+-.^_`|~09azAZ"
         let (head, _) = try Reading.request("\(token) / HTTP/1.1\r\nHost: a\r\n\(token):x\r\n\r\n")
@@ -78,7 +78,7 @@ struct RequestParserTests {
         #expect(head.fields.text(of: head.fields.lines[1].name) == token)
     }
 
-    @Test("Every HTTP/1 minor version is read, and counts as 1.1 from 1.1 on", arguments: 0...9)
+    @Test("Every HTTP/1 minor version is accepted, and counts as 1.1 from 1.1 on", arguments: 0...9)
     func acceptsMinorVersions(minor: Int) throws {
         let (head, _) = try Reading.request("GET / HTTP/1.\(minor)\r\nHost: a\r\n\r\n")
         #expect(head.version.minor == minor)
@@ -91,7 +91,7 @@ struct RequestParserTests {
     }
 
     @Test(
-        "T17 With an absolute-form target any well-formed Host will do, also an empty one (RFC 9112 §3.2.2)",
+        "T17 With an absolute-form target any well-formed Host is accepted, also an empty one (RFC 9112 §3.2.2)",
         arguments: ["a", "a:80", "b.example:8080", "[::1]", "[::1]:80", "", "127.0.0.1:1"])
     func ignoresHostOfAbsoluteForm(host: String) throws {
         let (head, _) = try Reading.request("GET http://a/ HTTP/1.1\r\nHost: \(host)\r\n\r\n")
@@ -100,7 +100,7 @@ struct RequestParserTests {
 
     // MARK: Refusals
 
-    @Test("T11 A line that two readers could read differently is refused", arguments: malformedLines)
+    @Test("T11 A line that two recipients could read differently is rejected", arguments: malformedLines)
     func refusesMalformedLine(row: Refusal) { expectRefused(row) }
 
     private static let malformedLines: [Refusal] = {
@@ -141,7 +141,7 @@ struct RequestParserTests {
     }()
 
     @Test(
-        "T11 Each byte that is no tchar is refused in a name",
+        "T11 A name with a byte that is not a tchar is rejected",
         arguments: (0...255).map(UInt8.init).filter { !ASCII.isTokenCharacter($0) && $0 != 0x3A })
     func refusesIllegalNameOctet(octet: UInt8) {
         let prefix = Array("GET / HTTP/1.1\r\nHost: a\r\nContent".utf8)
@@ -150,7 +150,7 @@ struct RequestParserTests {
         }
     }
 
-    @Test("A request line that is not method, target and version with two spaces is refused", arguments: malformedRequestLines)
+    @Test("A request line that is not method, target and version with two spaces is rejected", arguments: malformedRequestLines)
     func refusesMalformedRequestLine(row: Refusal) { expectRefused(row) }
 
     private static let malformedRequestLines: [Refusal] = {
@@ -180,7 +180,7 @@ struct RequestParserTests {
         ]
     }()
 
-    @Test("T17 A request has one well-formed Host (RFC 9112 §3.2)", arguments: badHosts)
+    @Test("T17 A request must have exactly one well-formed Host (RFC 9112 §3.2)", arguments: badHosts)
     func refusesBadHost(row: Refusal) { expectRefused(row) }
 
     private static let badHosts: [Refusal] = {
@@ -208,7 +208,7 @@ struct RequestParserTests {
         ]
     }()
 
-    @Test("CONNECT alone may lack Host: its target names the authority", arguments: ["1.1", "1.0"])
+    @Test("Only CONNECT may omit Host: its target names the authority", arguments: ["1.1", "1.0"])
     func acceptsConnectWithoutHost(version: String) throws {
         let (head, _) = try Reading.request("CONNECT a.test:443 HTTP/\(version)\r\n\r\n")
         #expect(head.method == .connect && head.target.form == .authority)
@@ -232,7 +232,7 @@ struct RequestParserTests {
 
     // MARK: Limits
 
-    @Test("A request line may have as many bytes as the limit says; one more is 414")
+    @Test("A request line may be as long as the limit; one byte more gives 414")
     func limitsRequestLine() throws {
         var limits = ParseLimits()
         limits.requestLineLength = 40
@@ -243,18 +243,18 @@ struct RequestParserTests {
         let error = #expect(throws: RequestParseError.self) { try Reading.request(request(41), limits: limits) }
         #expect(error == .requestLineTooLong)
         #expect(error?.status.code == 414)
-        // Said before the end of the line is there.
+        // Reported before the end of the line arrives.
         #expect(throws: RequestParseError.requestLineTooLong) {
             try Reading.request(String(request(60).prefix(41)), limits: limits)
         }
     }
 
-    @Test("The default takes the 8,000 bytes that RFC 9112 §3 asks for")
+    @Test("The default limit allows the 8,000 bytes that RFC 9112 §3 recommends")
     func acceptsLongRequestLine() throws {
         _ = try Reading.request("GET /" + String(repeating: "a", count: 8000) + " HTTP/1.1\r\nHost: a\r\n\r\n")
     }
 
-    @Test("T37 A head may have as many bytes as the limit says; one more is 431")
+    @Test("T37 A head may be as long as the limit; one byte more gives 431")
     func limitsHead() throws {
         var limits = ParseLimits()
         limits.headLength = 100
@@ -268,7 +268,7 @@ struct RequestParserTests {
         #expect(error?.status.code == 431)
     }
 
-    @Test("T37 64 KiB of head is the default limit")
+    @Test("T37 The default limit for a head is 64 KiB")
     func limitsHeadByDefault() throws {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: "
         let fits = start + String(repeating: "1", count: 65536 - start.utf8.count - 4) + "\r\n\r\n"
@@ -276,7 +276,7 @@ struct RequestParserTests {
         #expect(throws: RequestParseError.headTooLarge) { try Reading.request(start + String(repeating: "1", count: 65536)) }
     }
 
-    @Test("T37 A head may have as many fields as the limit says; one more is 431")
+    @Test("T37 A head may have as many fields as the limit; one more gives 431")
     func limitsFieldCount() throws {
         func request(_ count: Int) -> String {
             "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "A: b\r\n", count: count - 1) + "\r\n"

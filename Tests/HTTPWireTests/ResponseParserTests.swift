@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Response heads (RFC 9112 §4, §5)")
 struct ResponseParserTests {
-    @Test("A response is read into version, status, reason and fields")
+    @Test("A response is parsed into version, status, reason and fields")
     func readsHead() throws {
         let text = "HTTP/1.1 200 All is well\r\nDate: x\r\nServer:y\r\n\r\nbody"
         let (head, length) = try Reading.response(text)
@@ -23,19 +23,19 @@ struct ResponseParserTests {
         #expect(try Reading.response(text).0.status == .ok)
     }
 
-    @Test("Status codes of the classes that there are, and of others above, pass", arguments: [100, 199, 299, 418, 599, 999])
+    @Test("Status codes of all classes, and higher ones, are accepted", arguments: [100, 199, 299, 418, 599, 999])
     func acceptsStatus(code: Int) throws {
         #expect(try Int(Reading.response("HTTP/1.1 \(code) X\r\n\r\n").0.status.code) == code)
     }
 
-    @Test("T11 Blanks before a colon are left out of the name (§5.1)", arguments: [" ", "\t", " \t "])
+    @Test("T11 Blanks before a colon are removed from the name (§5.1)", arguments: [" ", "\t", " \t "])
     func removesBlanksBeforeColon(blanks: String) throws {
         let (head, _) = try Reading.response("HTTP/1.1 200 X\r\nETag\(blanks): a\r\nX-Own\(blanks):b\r\n\r\n")
         #expect(head.fields.combinedValue(of: .etag) == "a")
         #expect(head.fields.lines.map { head.fields.text(of: $0.name) } == ["ETag", "X-Own"])
     }
 
-    @Test("T10 A response without content loses its Content-Length", arguments: [100, 103, 204, 304])
+    @Test("T10 Content-Length is removed from a response without content", arguments: [100, 103, 204, 304])
     func dropsContentLength(code: Int) throws {
         let (head, _) = try Reading.response("HTTP/1.1 \(code) X\r\nContent-Length: 5\r\nETag: a\r\n\r\n")
         #expect(!head.fields.contains(.contentLength))
@@ -43,7 +43,7 @@ struct ResponseParserTests {
     }
 
     @Test(
-        "Equal lengths become one (RFC 9110 §8.6)",
+        "Equal lengths are merged into one (RFC 9110 §8.6)",
         arguments: ["Content-Length: 7, 7\r\n", "Content-Length: 7\r\nContent-Length: 7\r\n", "Content-Length: 7,\r\n"])
     func settlesEqualLengths(fields: String) throws {
         let (head, _) = try Reading.response("HTTP/1.1 200 X\r\n\(fields)ETag: a\r\n\r\n")
@@ -51,7 +51,7 @@ struct ResponseParserTests {
         #expect(head.fields.count == 2)
     }
 
-    @Test("One parser reads an informational and the final response one after the other")
+    @Test("One parser parses an informational response and the final one")
     func readsInformational() throws {
         var input = Array("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 404 X\r\n\r\n".utf8)
         var parser = ResponseParser()
@@ -64,7 +64,7 @@ struct ResponseParserTests {
         #expect(head.fields.isEmpty)
     }
 
-    @Test("T39 What no response may be is refused with its own reason", arguments: refused)
+    @Test("T39 An invalid response is rejected with its own reason", arguments: refused)
     func refuses(row: Refusal) {
         let error = #expect(throws: ResponseParseError.self) {
             try Reading.response(String(decoding: row.octets, as: UTF8.self))
@@ -107,7 +107,7 @@ struct ResponseParserTests {
         ]
     }()
 
-    @Test("A status line may have as many bytes as the limit says")
+    @Test("A status line may be as long as the limit")
     func limitsStatusLine() throws {
         var limits = ParseLimits()
         limits.statusLineLength = 20
@@ -117,7 +117,7 @@ struct ResponseParserTests {
         }
     }
 
-    @Test("T39 Endless fields end at the limits of the head")
+    @Test("T39 Endless fields are rejected at the limits of the head")
     func limitsHead() throws {
         let fields = String(repeating: "A: b\r\n", count: 100)
         _ = try Reading.response("HTTP/1.1 200 OK\r\n\(fields)\r\n")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPWire
 
-@Suite("However a message is cut into reads, it is read the same, and so it is when it is written back (RFC 9112 §2.2)")
+@Suite("A message gives the same result however it is split into reads, and when it is written back (RFC 9112 §2.2)")
 struct SplitTests {
     private static let seeds: Range<UInt64> = 0..<300
 
@@ -38,7 +38,7 @@ struct SplitTests {
         #expect(ReadBody(octets, framing: .chunked, ends: cuts, limits: .tight) == whole)
     }
 
-    @Test("The seeds make messages that are accepted and messages that are refused")
+    @Test("The seeds produce messages that are accepted and messages that are rejected")
     func seedsReachBoth() {
         var accepted = [0, 0, 0]
         for seed in Self.seeds {
@@ -53,11 +53,11 @@ struct SplitTests {
         #expect(accepted.allSatisfy { $0 > 30 && $0 < 270 }, "\(accepted)")
     }
 
-    @Test("T36 A head of 64 KiB that comes byte by byte is looked at once")
+    @Test("T36 A head of 64 KiB that arrives byte by byte is scanned once")
     func readsLongHeadOctetByOctet() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let octets = Array((start + String(repeating: "b", count: 65536 - start.utf8.count - 4) + "\r\n\r\n").utf8)
-        // Were each read to start over, this would look at two thousand million bytes and take minutes.
+        // If each read started over, this would scan two thousand million bytes and take minutes.
         let read = ReadRequest(octets, ends: Cuts.each(of: octets.count), limits: ParseLimits())
         #expect(read == ReadRequest(octets, ends: [octets.count], limits: ParseLimits()))
     }
