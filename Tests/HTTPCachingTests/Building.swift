@@ -2,11 +2,11 @@ import HTTPCaching
 import HTTPMessage
 import Testing
 
-/// 2024-06-01T00:00:00Z, when all scripted responses arrive unless a test says otherwise.
+/// 2024-06-01T00:00:00Z, when all scripted responses arrive unless a test sets another time.
 let arrival = Timestamp(seconds: 1_717_200_000)
 let arrivalDate = "Sat, 01 Jun 2024 00:00:00 GMT"
 
-/// The HTTP-date of a moment so many seconds from `arrival`.
+/// The HTTP-date of a time this many seconds from `arrival`.
 func date(_ seconds: Int64) -> String {
     var output: [UInt8] = []
     HTTPDate.write(arrival.advanced(seconds: seconds), into: &output)
@@ -88,7 +88,7 @@ func stored(
         requestTime: time, body: body)
 }
 
-/// What is decided about a stored response for a request so many seconds after `arrival`.
+/// The decision about a stored response for a request this many seconds after `arrival`.
 func reuse(
     _ facts: ReuseFacts, for request: RequestHead = request(), overrides: CacheOverrides = .none, after seconds: Int64
 ) -> ReuseDecision {
@@ -111,7 +111,7 @@ extension Fields {
     }
 }
 
-/// The canonical form of nominated fields: names with values, `nil` where absent.
+/// The canonical form of nominated fields: names with values, `nil` for absent fields.
 func canonical(_ fields: (String, String?)...) -> [UInt8] {
     fields.flatMap { name, value in
         let count = value?.utf8.count ?? 65_535

@@ -6,7 +6,7 @@ import Testing
 @Suite("Cache key (RFC 9111 §2)")
 struct CacheKeyTests {
     @Test(
-        "One spelling for each target",
+        "Each target has one key, whatever its spelling",
         arguments: [
             ("http://example.com/a?b=1", "http://example.com:80/a?b=1"), ("http://EXAMPLE.com/A", "http://example.com:80/A"),
             ("http://example.com:80/a", "http://example.com:80/a"), ("http://example.com", "http://example.com:80/"),
@@ -18,13 +18,13 @@ struct CacheKeyTests {
         #expect(text(CacheKey(of: request("GET", target)).bytes) == key)
     }
 
-    @Test("T19: http and https are apart")
+    @Test("T19: http and https have separate keys")
     func schemesAreApart() {
         let plain = CacheKey(of: request("GET", "http://example.com:443/"))
         #expect(plain != CacheKey(of: request("GET", "https://example.com/")))
     }
 
-    @Test("T17, T18: no field moves the key, and every part of the target does")
+    @Test("T17, T18: no field changes the key, and every part of the target does")
     func onlyTheTargetCounts() {
         let plain = CacheKey(of: request())
         for field in ["Host: evil.example", "X-Forwarded-Host: evil.example", "X-Original-URL: /b", "Cookie: a=b"] {
@@ -32,7 +32,7 @@ struct CacheKeyTests {
         }
         let others = ["http://example.com/b", "http://example.com/a?x", "http://example.org/a", "http://example.com:81/a"]
         for target in others { #expect(CacheKey(of: request("GET", target)) != plain) }
-        // Queries that differ in order or repetition are different resources.
+        // Queries that differ in order or repetition name different resources.
         #expect(CacheKey(of: request("GET", "http://e/?a=1&a=2")) != CacheKey(of: request("GET", "http://e/?a=2&a=1")))
     }
 
@@ -41,7 +41,7 @@ struct CacheKeyTests {
         #expect(CacheKey(of: request("HEAD")) == CacheKey(of: request("GET")))
     }
 
-    @Test("A key is written into storage that is used again")
+    @Test("Writing a key reuses the storage")
     func reusesStorage() {
         var bytes: [UInt8] = Array(repeating: 0x78, count: 300)
         CacheKey.write(request(), into: &bytes)
@@ -49,9 +49,9 @@ struct CacheKeyTests {
     }
 }
 
-@Suite("Overrides of the cache's behaviour")
+@Suite("Overrides of the cache's behavior")
 struct CacheOverridesTests {
-    @Test("What is said later wins, and silence changes nothing")
+    @Test("A later value replaces an earlier one, and unset options change nothing")
     func merges() {
         var overrides = CacheOverrides(policy: .reload, timeToLive: DeltaSeconds(10), maximumBodyLength: 5, setCookie: .never)
         overrides.merge(.none)
@@ -63,12 +63,12 @@ struct CacheOverridesTests {
         #expect(overrides == expected)
     }
 
-    @Test("unsafe stays with what was said beside it")
+    @Test("unsafe applies only to the options set together with it")
     func unsafeDoesNotSpread() throws {
         var overrides = CacheOverrides(policy: .storedElseLoad, unsafe: true)
         overrides.merge(CacheOverrides(timeToLive: DeltaSeconds(600)))
         let facts = try facts(response(200, "Cache-Control: max-age=60, must-revalidate", #"ETag: "x""#))
-        // The policy may go past must-revalidate, the lifetime not past max-age.
+        // The policy may override must-revalidate, but the lifetime must not override max-age.
         #expect(reuse(facts, overrides: overrides, after: 61).staleReason == .storedElseLoad)
         overrides.merge(CacheOverrides(policy: .useProtocol))
         #expect(reuse(facts, overrides: overrides, after: 61) == .validate(.mustRevalidate))

@@ -11,7 +11,7 @@ struct CacheStatusTests {
         return text(output)
     }
 
-    @Test("A hit tells what is left of the lifetime (§2.1, §2.4)")
+    @Test("A hit reports the remaining lifetime (§2.1, §2.4)")
     func writesHit() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=376"))
         #expect(Self.write(try #require(CacheStatus(reuse(facts, after: 0)))) == "Larder; hit; ttl=376")
@@ -19,7 +19,7 @@ struct CacheStatusTests {
         #expect(Self.write(try #require(CacheStatus(stale))) == "Larder; hit; ttl=-412; detail=max_stale")
     }
 
-    @Test("A lifetime by rule, and what an unsafe rule did, is told")
+    @Test("A rule's lifetime, and the use of an unsafe rule, are reported")
     func tellsRules() throws {
         let facts = try facts(response(200, #"ETag: "x""#))
         let rule = reuse(facts, overrides: CacheOverrides(timeToLive: DeltaSeconds(9)), after: 1)
@@ -29,7 +29,7 @@ struct CacheStatusTests {
         #expect(Self.write(try #require(CacheStatus(unsafe))) == "Larder; hit; ttl=-1; detail=unsafe")
     }
 
-    @Test("A forwarded request tells why and what came of it (§2.2 to §2.6)")
+    @Test("A forwarded request reports the reason and the result (§2.2 to §2.6)")
     func writesForwarding() {
         var status = CacheStatus(.forwarded(.uriMiss))
         #expect(Self.write(status) == "Larder; fwd=uri-miss")
@@ -47,13 +47,13 @@ struct CacheStatusTests {
         #expect(Self.write(status) == "Larder; fwd=vary-miss; collapsed=?0; detail=private")
     }
 
-    @Test("What was neither answered from the store nor forwarded says neither, and why (§2.1, §2.2)")
+    @Test("A request that is neither served from the store nor forwarded reports the reason only (§2.1, §2.2)")
     func writesNotSatisfied() throws {
         let status = try #require(CacheStatus(ReuseDecision.notSatisfiable(.uriMiss)))
         #expect(Self.write(status) == "Larder; detail=cache_miss_only_if_cached")
     }
 
-    @Test("The reason stands in detail where fwd does not tell it")
+    @Test("detail gives the reason if fwd does not")
     func writesDetail() {
         #expect(Self.write(CacheStatus(.forwarded(.requestMaxAge))) == "Larder; fwd=request; detail=request_max_age")
         #expect(Self.write(CacheStatus(.forwarded(.reload))) == "Larder; fwd=bypass; detail=reload")
@@ -61,7 +61,7 @@ struct CacheStatusTests {
         #expect(Self.write(CacheStatus(.forwarded(.method))) == "Larder; fwd=method")
     }
 
-    @Test("The field line ends as one, and numbers stay within an sf-integer (RFC 9651 §3.3.1)")
+    @Test("The field line ends with one line break, and numbers are valid sf-integers (RFC 9651 §3.3.1)")
     func writesField() throws {
         var status = CacheStatus(.hit)
         status.remaining = -(1 << 31)
@@ -70,14 +70,14 @@ struct CacheStatusTests {
         #expect(text(output) == "Cache-Status: Larder; hit; ttl=-2147483648\r\n")
     }
 
-    @Test("The key is a String (§2.7, RFC 9651 §4.1.6)")
+    @Test("The key is written as a String (§2.7, RFC 9651 §4.1.6)")
     func writesKey() {
         var output = Array("Cache-Status: Larder; hit\r\n".utf8)
         CacheStatus.append(key: Array("http://a:80/\"\\".utf8) + [0xFC, 0x09], toFieldAtEndOf: &output)
         #expect(text(output) == #"Cache-Status: Larder; hit; key="http://a:80/\"\\%FC%09""# + "\r\n")
     }
 
-    @Test("Every word is a token of RFC 9651, and no two reasons share one")
+    @Test("Every word is a token of RFC 9651, and no two reasons share a word")
     func wordsAreTokens() {
         let forwards = ForwardReason.allCases.map { $0.word.description }
         let refusals = StorageRefusal.allCases.map { $0.word.description }

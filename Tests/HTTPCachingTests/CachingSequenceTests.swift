@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("The decisions about a request, in their order (RFC 9111 §4)")
+@Suite("The order of decisions about a request (RFC 9111 §4)")
 struct CachingSequenceTests {
     private static func sequence(_ request: RequestHead = request(), _ overrides: CacheOverrides = .none) -> CachingSequence {
         CachingSequence(request: request, directives: RequestDirectives(request), overrides: overrides)
@@ -15,7 +15,7 @@ struct CachingSequenceTests {
         OriginResponse(head: head, requestTime: time(seconds), responseTime: time(seconds))
     }
 
-    /// A sequence whose request is out over a stored response of 60 s that is 100 s old.
+    /// A sequence that has sent its request to validate a stored response with a lifetime of 60 s and an age of 100 s.
     private static func stale(
         _ control: String = "", for head: RequestHead = request(), _ overrides: CacheOverrides = .none
     ) throws -> (CachingSequence, StoredResponse) {
@@ -26,7 +26,7 @@ struct CachingSequenceTests {
         return (sequence, stored)
     }
 
-    @Test("A fresh response is served with its age; nothing is sent")
+    @Test("A fresh response is served with its age, and nothing is sent")
     func servesFresh() throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60"))
         var sequence = Self.sequence()
@@ -37,7 +37,7 @@ struct CachingSequenceTests {
         #expect(sequence.decision?.isFresh == true)
     }
 
-    @Test("Where its body is gone before anything was sent, the request is sent without preconditions, and nothing stands in")
+    @Test("If the stored body is lost before anything was sent, the request is sent without preconditions")
     func fetchesWhereBodyIsGone() throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60, stale-if-error=600", #"ETag: "a""#))
         var sequence = Self.sequence()
@@ -47,7 +47,7 @@ struct CachingSequenceTests {
         #expect(sequence.failed(.error, at: Self.time(100)).failure == .origin)
     }
 
-    @Test("Without a stored response the request is sent, and its response is stored as RFC 9111 §3 says")
+    @Test("Without a stored response the request is sent, and its response is stored according to RFC 9111 §3")
     func fetches() {
         for (control, isStored) in [("max-age=60", true), ("no-store", false)] {
             var sequence = Self.sequence()
@@ -61,7 +61,7 @@ struct CachingSequenceTests {
         }
     }
 
-    @Test("A request that may not go forward fails with the reason for which it would have to")
+    @Test("A request that must not be forwarded fails with the reason for which it would be")
     func failsUnsent() {
         var stored = Self.sequence(get("Cache-Control: only-if-cached"))
         _ = stored.begin()
@@ -75,7 +75,7 @@ struct CachingSequenceTests {
         #expect(unsafe.begin().failure == .disconnected(.method))
     }
 
-    @Test("A 304 freshens what it identifies, which is served and takes the place of the stored response")
+    @Test("A 304 freshens the response that it identifies, which is served and replaces the stored response")
     func freshens() throws {
         var (sequence, stored) = try Self.stale()
         let head = response(304, "Date: " + date(100), "Cache-Control: max-age=600", #"ETag: "a""#)
@@ -89,7 +89,7 @@ struct CachingSequenceTests {
         #expect(sequence.lostBody().name == "send")
     }
 
-    @Test("A 304 freshens each variant with its strong validator, the newest last; the newest is served")
+    @Test("A 304 freshens each variant with its strong validator, and the newest is served")
     func freshensEach() throws {
         let older = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "a""#))
         let newer = try stored(
@@ -105,7 +105,7 @@ struct CachingSequenceTests {
         #expect(first === older && last === newer && served === new)
     }
 
-    @Test("A 304 that lets the response no longer be stored removes it, and it is served once")
+    @Test("A 304 that no longer allows storing the response removes it, and it is served once")
     func usesOnce() throws {
         var (sequence, stored) = try Self.stale()
         let head = response(304, "Date: " + date(100), "Cache-Control: no-store", #"ETag: "a""#)
@@ -118,11 +118,11 @@ struct CachingSequenceTests {
         var (sequence, stored) = try Self.stale(", stale-if-error=600")
         #expect(sequence.received(Self.origin(response(304, #"ETag: "b""#)), at: Self.time(100)).name == "send")
         #expect(sequence.takeChanges().removed === stored)
-        // The origin server has said that it has something else: nothing stands in for it.
+        // The origin server has reported another representation: no stale response may replace it.
         #expect(sequence.failed(.error, at: Self.time(100)).failure == .origin)
     }
 
-    @Test("A 304 confirms under the trust policy of the exchange that brought it")
+    @Test("A 304 confirms a response under the trust policy of its own exchange")
     func keepsTrust() throws {
         var (sequence, _) = try Self.stale()
         let head = response(304, "Date: " + date(100), #"ETag: "a""#)
@@ -132,7 +132,7 @@ struct CachingSequenceTests {
         #expect(new.facts.trust == 7)
     }
 
-    @Test("A stale response stands in for a failure and for an error, where that is allowed")
+    @Test("A stale response replaces a failure or an error, if allowed")
     func standsIn() throws {
         for (control, isAllowed) in [(", stale-if-error=600", true), ("", false)] {
             var (failing, stored) = try Self.stale(control)
@@ -144,19 +144,19 @@ struct CachingSequenceTests {
             var (erroneous, kept) = try Self.stale(control)
             let error = erroneous.received(Self.origin(response(503)), at: Self.time(100))
             #expect(error.served === (isAllowed ? kept : nil))
-            // Where its body is gone, the error itself is delivered.
+            // If its body is lost, the error itself is delivered.
             if isAllowed { #expect(erroneous.lostBody().name == "deliver") } else { #expect(error.name == "deliver") }
         }
     }
 
-    @Test("A failure that is the caller's, or a policy's, is passed on")
+    @Test("A failure that allows no stale response is reported")
     func passesFailureOn() throws {
         var (sequence, _) = try Self.stale(", stale-if-error=600")
         #expect(sequence.failed(nil, at: Self.time(100)).failure == .origin)
     }
 
     @Test(
-        "Another representation that may not be stored removes the former one; an error does not, nor does what only this request keeps out",
+        "A new representation that may not be stored removes the former one; an error or a reason of this request alone does not",
         arguments: [(200 as UInt16, "", true), (404, "", true), (500, "", false), (403, "", false), (200, "no-store", false)])
     func removesFormer(status: UInt16, wish: String, isRemoved: Bool) throws {
         let head = wish.isEmpty ? request() : get("Cache-Control: \(wish), max-age=0")
@@ -166,7 +166,7 @@ struct CachingSequenceTests {
         #expect(sequence.takeChanges().removed === (isRemoved ? stored : nil))
     }
 
-    @Test("An unsafe request is sent without a look-up, and invalidates its target and what the response names (§4.4)")
+    @Test("An unsafe request is sent without a lookup, and invalidates its target and the URIs that the response names (§4.4)")
     func invalidates() {
         let post = request("POST", "http://example.com/a")
         for (status, count) in [(201 as UInt16, 2), (500, 0)] {
@@ -181,7 +181,7 @@ struct CachingSequenceTests {
         }
     }
 
-    @Test("A 200 to HEAD freshens what it describes, and removes what it does not (§4.3.5)")
+    @Test("A 200 to HEAD freshens the response that it describes, and removes one that differs (§4.3.5)")
     func updatesByHEAD() throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "a""#))
         for (tag, isSame) in [("a", true), ("b", false)] {
@@ -203,7 +203,7 @@ struct CachingSequenceTests {
         }
     }
 
-    @Test("stale-while-revalidate is served at once, with the wish for a validation")
+    @Test("A response with stale-while-revalidate is served at once, and validated in the background")
     func servesWhileValidating() throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60, stale-while-revalidate=600", #"ETag: "a""#))
         var sequence = Self.sequence()
@@ -213,7 +213,7 @@ struct CachingSequenceTests {
         #expect(age.seconds == 100)
     }
 
-    @Test("A validation in the background delivers only a new representation; an error changes nothing, and nothing stands in")
+    @Test("A background validation delivers only a new representation; an error changes nothing")
     func validatesInBackground() throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60, stale-if-error=600", #"ETag: "a""#))
         func validation() -> CachingSequence {
@@ -254,7 +254,7 @@ extension CachingStep {
 }
 
 extension [StoreChange] {
-    /// The one stored response that is removed, where nothing else changes.
+    /// The stored response that is removed, if that is the only change.
     fileprivate var removed: StoredResponse? {
         guard count == 1, case .remove(let stored) = self[0] else { return nil }
         return stored

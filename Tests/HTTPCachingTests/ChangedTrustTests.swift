@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("What came under another trust policy")
+@Suite("Responses received under another trust policy")
 struct ChangedTrustTests {
     private static func decide(
         _ request: RequestHead, trust: UInt64, stored: UInt64 = 7, tag: String = ReuseTests.tag, policy: CachePolicy? = nil
@@ -18,7 +18,7 @@ struct ChangedTrustTests {
     }
 
     @Test(
-        "Under the same it is used; under another, or none, the origin is asked first",
+        "A response is used under the same policy; under another or none, the origin is contacted first",
         arguments: [(7, true), (8, false), (0, false)])
     func asks(trust: UInt64, isSame: Bool) throws {
         #expect(try Self.decide(get(), trust: trust).isFresh == isSame)
@@ -30,7 +30,9 @@ struct ChangedTrustTests {
         #expect(try Self.decide(get(), trust: trust, policy: .storedOnly) == .notSatisfiable(.trustChanged))
     }
 
-    @Test("It stands in for no origin that fails, and for no answer that a rule refuses", arguments: [(7, true), (8, false)])
+    @Test(
+        "Under another policy a response replaces neither an origin failure nor a refused response",
+        arguments: [(7, true), (8, false)])
     func standsIn(trust: UInt64, isSame: Bool) throws {
         var facts = try facts(response(200, "Cache-Control: max-age=60, stale-if-error=600", ReuseTests.tag))
         facts.trust = 7

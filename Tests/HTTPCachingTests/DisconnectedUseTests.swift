@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A cache that is disconnected by its settings (RFC 9111 §4.2.4)")
+@Suite("A cache that the settings disconnect (RFC 9111 §4.2.4)")
 struct DisconnectedUseTests {
     private static func decide(
         _ control: String, for request: RequestHead = get(), policy: CachePolicy? = nil, isUnsafe: Bool = false,
@@ -18,7 +18,7 @@ struct DisconnectedUseTests {
             after: after)
     }
 
-    @Test("What is stale is used, however old it is, and says so", arguments: [61, 86_400 * 3650] as [Int64])
+    @Test("A stale response is served however old it is, marked as offline", arguments: [61, 86_400 * 3650] as [Int64])
     func usesStale(after: Int64) throws {
         let decision = try Self.decide("max-age=60", after: after)
         #expect(decision.staleReason == .offline && decision.terms?.remaining == 60 - after)
@@ -26,7 +26,9 @@ struct DisconnectedUseTests {
         #expect(!decision.asksOrigin)
     }
 
-    @Test("Where it is bounded, what is stale for longer is a miss, an unsafe rule or not; what is fresh is used (mode: auto)")
+    @Test(
+        "With a limit, a response that is stale for longer is a miss, even with an unsafe rule; a fresh one is served (mode: auto)"
+    )
     func keepsToBound() throws {
         for isUnsafe in [false, true] {
             let control = isUnsafe ? "max-age=60, must-revalidate" : "max-age=60"
@@ -37,13 +39,13 @@ struct DisconnectedUseTests {
             #expect(try decide(after: 3660).staleReason == .offline)
             #expect(try decide(after: 3661) == .offlineMiss(.maxStaleOffline))
         }
-        // What the origin server forbids is told before it.
+        // A prohibition of the origin server is reported first.
         #expect(try Self.decide("max-age=60, must-revalidate", after: 9999, limit: 3600) == .offlineMiss(.mustRevalidate))
         #expect(try Self.decide("max-age=3600", after: 3600, limit: 0).staleReason == .offline)
         #expect(try Self.decide("max-age=3600", after: 3601, limit: 0) == .offlineMiss(.maxStaleOffline))
     }
 
-    @Test("The bound holds as well where the gate is closed while a request is under way")
+    @Test("The limit also applies if the cache becomes disconnected during a request")
     func boundsFailure() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60", ReuseTests.tag))
         var overrides = CacheOverrides.none
@@ -57,14 +59,14 @@ struct DisconnectedUseTests {
     }
 
     @Test(
-        "The bounds that RFC 5861 sets for what else is known hold no longer: the setting is known",
+        "The limits of RFC 5861 do not apply to a cache that is disconnected by setting",
         arguments: ["max-age=60, stale-if-error=1", "max-age=60, stale-while-revalidate=1", "max-age=60, immutable"])
     func goesPastExtensions(control: String) throws {
         #expect(try Self.decide(control, after: 4000).staleReason == .offline)
     }
 
     @Test(
-        "What the request says of ages is passed over (§5.2.1: advice), and that is told",
+        "The request's directives about age are ignored (§5.2.1: advice), and Cache-Control reports it",
         arguments: [
             "Cache-Control: no-cache", "Cache-Control: max-age=0", "Cache-Control: min-fresh=3600", "Pragma: no-cache",
             "Cache-Control: only-if-cached, max-age=0", "Cache-Control: stale-if-error=1", "Cache-Control: max-stale=1",
@@ -78,7 +80,7 @@ struct DisconnectedUseTests {
         #expect(told == "Larder; hit; ttl=50" + (objects ? "; detail=offline" : ""))
     }
 
-    @Test("A fresh response to which nobody objects is a hit like any other, no-store of the request or not")
+    @Test("A fresh response that the request accepts is an ordinary hit, also for a request with no-store")
     func usesFresh() throws {
         for request in [get(), get("Cache-Control: no-store")] {
             let decision = try Self.decide("max-age=60", for: request, after: 10)
@@ -87,7 +89,7 @@ struct DisconnectedUseTests {
     }
 
     @Test(
-        "The origin server's word is obeyed (§5.2.2.2): an error rather than what is stale, and fresh it is used",
+        "The origin server's prohibition is obeyed (§5.2.2.2): an error instead of a stale response, while a fresh one is served",
         arguments: [
             ("max-age=60, must-revalidate", ForwardReason.mustRevalidate), ("max-age=60, proxy-revalidate", .proxyRevalidate),
             ("s-maxage=60", .sMaxAge),
@@ -98,13 +100,13 @@ struct DisconnectedUseTests {
         #expect(try CacheStatusTests.write(#require(CacheStatus(Self.decide(control)))) == "Larder; detail=offline_miss")
     }
 
-    @Test("no-cache forbids it however fresh it is (§5.2.2.4)")
+    @Test("A response with no-cache is not served, however fresh it is (§5.2.2.4)")
     func obeysNoCache() throws {
         #expect(try Self.decide("max-age=60, no-cache", after: 0) == .offlineMiss(.noCache))
     }
 
     @Test(
-        "Only an unsafe rule goes past these, and says so",
+        "Only an unsafe rule overrides these directives, and the decision reports it",
         arguments: ["max-age=60, must-revalidate", "max-age=60, proxy-revalidate", "s-maxage=60", "max-age=60, no-cache"])
     func needsUnsafe(control: String) throws {
         let decision = try Self.decide(control, policy: .storedOnly, isUnsafe: true)
@@ -112,7 +114,7 @@ struct DisconnectedUseTests {
         #expect(try Self.decide(control, policy: .storedOnly).terms == nil)
     }
 
-    @Test("A rule's policy says when the origin is asked: here it is not", arguments: CachePolicy.allCases)
+    @Test("A rule's policy that would contact the origin is ignored", arguments: CachePolicy.allCases)
     func passesOverPolicy(policy: CachePolicy) throws {
         #expect(try Self.decide("max-age=60", policy: policy).staleReason == .offline)
         let fresh = try Self.decide("max-age=60", policy: policy, after: 10)
@@ -123,7 +125,7 @@ struct DisconnectedUseTests {
         #expect(Reuse.decideBeforeLookUp(for: RequestDirectives(get()), overrides: overrides) == nil)
     }
 
-    @Test("What only the origin server can answer is a miss with its reason")
+    @Test("A request that only the origin server can answer is a miss with its reason")
     func missesWithReason() throws {
         var overrides = CacheOverrides.none
         overrides.isDisconnected = true
@@ -138,7 +140,7 @@ struct DisconnectedUseTests {
         }
     }
 
-    @Test("What came under another trust policy is a miss, unless the chain recorded with it is accepted")
+    @Test("A response received under another trust policy is a miss, unless its recorded chain is accepted")
     func judgesTrust() throws {
         var facts = try facts(response(200, "Cache-Control: max-age=60", ReuseTests.tag))
         facts.trust = 7

@@ -26,7 +26,7 @@ struct FresheningTests {
     }
 
     @Test(
-        "Which stored response a 304 identifies",
+        "A 304 identifies a stored response by its validators",
         arguments: [
             ([#"ETag: "x""#], [#"ETag: "x""#], true), ([#"ETag: "x""#], [#"ETag: "y""#], false),
             // A strong validator that the stored response does not have must not update it.
@@ -36,10 +36,10 @@ struct FresheningTests {
             (["Last-Modified: " + date(-100)], ["Last-Modified: " + date(-99)], false),
             (["Last-Modified: " + date(-100)], [#"ETag: "x""#], false),
             (["Last-Modified: " + date(-100)], [#"ETag: "x""#, "Last-Modified: " + date(-100)], true),
-            // Modified in the second of the Date: too weak to stand in for a strong tag.
+            // Modified in the second of the Date: too weak to replace a strong tag.
             (["Last-Modified: " + date(0)], [#"ETag: "x""#, "Last-Modified: " + date(0)], false),
             ([#"ETag: "x""#], ["Last-Modified: " + date(-100)], false),
-            // Without any validator it answers the preconditions that were sent, which were this response's own.
+            // Without any validator it answers the preconditions that were sent, this response's own.
             ([#"ETag: "x""#], ["X: 1"], true), (["Last-Modified: " + date(-100)], ["X: 1"], true),
         ])
     func identifies(old: [String], new: [String], isIdentified: Bool) throws {
@@ -57,7 +57,7 @@ struct FresheningTests {
     }
 
     @Test(
-        "Of several it identifies each with the strong validator, and with a weak one the most recent",
+        "A 304 identifies all responses with its strong validator, or the most recent one with a weak validator",
         arguments: [
             ([#"ETag: "x""#, #"ETag: "x""#, #"ETag: "y""#], #"ETag: "x""#, [0, 1]),
             ([#"ETag: "y""#, #"ETag: "x""#, #"ETag: "x""#], #"ETag: "x""#, [1, 2]),
@@ -74,7 +74,7 @@ struct FresheningTests {
         #expect(identified.map { one in candidates.firstIndex { $0 === one } } == places)
     }
 
-    @Test("What is no 200 is not meant by a 304 that answers for another")
+    @Test("A 304 does not identify a stored response with another status if a 200 was validated")
     func identifiesRepresentations() throws {
         let missing = try stored(response(404, "Cache-Control: max-age=60", #"ETag: "x""#))
         let asked = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))
@@ -82,7 +82,7 @@ struct FresheningTests {
         #expect(identified.count == 1 && identified[0] === asked)
     }
 
-    @Test("The 304's fields replace the stored ones, lines of one name together")
+    @Test("The 304's fields replace the stored ones, all lines of a name together")
     func updatesFields() throws {
         let old = try stored(
             response(
@@ -110,7 +110,7 @@ struct FresheningTests {
         #expect(new.body.length == old.body.length)
     }
 
-    @Test("Age and lifetime begin again")
+    @Test("Age and lifetime start again")
     func beginsAgain() throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#, "Age: 30"))
         let new = try Self.freshened(old, response(304, "Date: " + date(100), #"ETag: "x""#))
@@ -122,7 +122,7 @@ struct FresheningTests {
         #expect(aged.facts.initialAgeInMilliseconds == 10_000)
     }
 
-    @Test("A 304 without Date is dated by its reception (RFC 9110 §6.6.1)")
+    @Test("A 304 without Date gets the time of reception (RFC 9110 §6.6.1)")
     func datesUndated() throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))
         let new = try Self.freshened(old, response(304, #"ETag: "x""#, date: false))
@@ -130,7 +130,9 @@ struct FresheningTests {
         #expect(reuse(new.facts, after: 159).isFresh)
     }
 
-    @Test("A 304 that forbids storing serves this request, and the stored response goes", arguments: ["no-store", "private"])
+    @Test(
+        "A 304 that forbids storing is used for this request, and the stored response is removed",
+        arguments: ["no-store", "private"])
     func removesForbidden(value: String) throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))
         let outcome = Self.freshen(old, response(304, "Date: " + date(100), #"ETag: "x""#, "Cache-Control: \(value)"))
@@ -143,7 +145,7 @@ struct FresheningTests {
     }
 
     @Test(
-        "A request that stores nothing leaves the stored response as it was",
+        "A request that does not allow storing leaves the stored response unchanged",
         arguments: [
             ("Cache-Control: no-store", StorageRefusal.requestNoStore), ("Authorization: Basic eDp5", .authorization),
             ("X-Forwarded-Host: evil.example", .unkeyedInput),
@@ -157,7 +159,7 @@ struct FresheningTests {
         }
     }
 
-    @Test("T25: a cookie of the 304 goes to the client that asked and into no stored response")
+    @Test("T25: a cookie in the 304 goes to the client that sent the request, and into no stored response")
     func keepsCookiesApart() throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))
         let validation = response(304, "Date: " + date(100), #"ETag: "x""#, "Set-Cookie: session=a", "Set-Cookie: b=c")
@@ -169,7 +171,7 @@ struct FresheningTests {
         #expect(text(output) == "Set-Cookie: session=a\r\nSet-Cookie: b=c\r\n")
     }
 
-    @Test("T25: fields that a 304 keeps private are not stored")
+    @Test("T25: fields that the 304 makes private are not stored")
     func keepsPrivateFieldsApart() throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#, "X-User: old"))
         let new = try Self.freshened(
@@ -178,7 +180,7 @@ struct FresheningTests {
         #expect(new.head.fields.values(of: "x-user") == [])
     }
 
-    @Test("A new Vary is evaluated for the request at hand")
+    @Test("A new Vary is evaluated with the current request")
     func updatesVary() throws {
         let german = get("Accept-Language: de")
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#), to: german)
@@ -202,7 +204,7 @@ struct InvalidationTests {
     }
 
     @Test(
-        "An unsafe or unknown method that did not fail invalidates its target",
+        "A successful request with an unsafe or unknown method invalidates its target",
         arguments: ["POST", "PUT", "DELETE", "PATCH", "BREW"])
     func invalidatesTarget(method: String) {
         for status in [200, 201, 204, 302, 303, 399] as [UInt16] {
@@ -227,7 +229,7 @@ struct InvalidationTests {
             ("http://example.com:/b", "http://example.com:80/b"), ("/b/../c?d/../e", "http://example.com:80/c?d/../e"),
             ("x:y", nil),
             ("..", "http://example.com:80/"), ("http://example.com?x", "http://example.com:80/?x"),
-            // Another origin: scheme, host or port.
+            // Another origin: a different scheme, host or port.
             ("http://example.org/b", nil), ("https://example.com/b", nil), ("http://example.com:8080/b", nil),
             ("//example.org/b", nil),
             ("http://user@example.com/b", nil), ("http://example.com.evil.example/", nil), ("http:b", nil),
@@ -241,13 +243,13 @@ struct InvalidationTests {
         }
     }
 
-    @Test("The target named again is one key, and two Locations are none")
+    @Test("A Location equal to the target adds no key, and two Location lines are ignored")
     func namesOnce() {
         #expect(Self.keys("PUT", 200, "Content-Location: /dir/a?q", "Location: #top") == ["http://example.com:80/dir/a?q"])
         #expect(Self.keys("PUT", 200, "Location: /b", "Location: /c") == ["http://example.com:80/dir/a?q"])
     }
 
-    @Test("An IPv6 host is compared with its brackets")
+    @Test("IPv6 hosts are compared with their brackets")
     func comparesIPv6() {
         let target = "http://[::1]:8080/a"
         #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("The key as rules have it written")
+@Suite("Cache keys changed by rules")
 struct KeyRewritingTests {
     private func key(_ target: String, _ rewriting: KeyRewriting) -> String {
         var bytes: [UInt8] = Array(repeating: 0x78, count: 40)
@@ -16,12 +16,12 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "drop_query leaves parameters out, and what is not plainly one of them stays",
+        "drop_query leaves out the named parameters, and keeps everything that is ambiguous",
         arguments: [
             ("/a?id=1&utm_source=x", "/a?id=1"), ("/a?utm_source=x", "/a"), ("/a?utm_source", "/a"), ("/a?utm=1", "/a?utm=1"),
             ("/a?gclid=1&id=2&gclid=3", "/a?id=2"), ("/a", "/a"), ("/a?", "/a?"), ("/a?&&b", "/a?&&b"),
             ("/a?UTM_source=1", "/a?UTM_source=1"), ("/a?x_gclid=1", "/a?x_gclid=1"),
-            // A server that takes `;` for `&` would read an `id` here.
+            // A server that treats `;` as `&` would read an `id` here.
             ("/a?utm_source=x;id=5", "/a?utm_source=x;id=5"), ("/a?gclid=1;id=5", "/a?gclid=1;id=5"),
             ("/a?utm_%69d=1", "/a?utm_%69d=1"), ("/a?utm_[id]=1", "/a?utm_[id]=1"), ("/a?%67clid=1", "/a?%67clid=1"),
             ("/a?list[]=1&b=2", "/a?b=2"),
@@ -33,7 +33,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "keep_query leaves out all others, but none that a server may take for one that is kept",
+        "keep_query leaves out all other parameters, except those that a server may read as a kept one",
         arguments: [
             ("/a?id=1&x=2", "/a?id=1"), ("/a?x=2", "/a"), ("/a?id=1&id=2", "/a?id=1&id=2"), ("/a?p_1=x&p=1", "/a?p_1=x"),
             ("/a?x=1;id=5", "/a?x=1;id=5"), ("/a?i%64=5", "/a?i%64=5"), ("/a?ID=5", "/a?ID=5"), ("/a?id[]=5", "/a?id[]=5"),
@@ -46,7 +46,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "sort_query brings parameters in one order; those of one name, as any server reads it, keep theirs",
+        "sort_query sorts the parameters; those whose names servers may treat as equal keep their order",
         arguments: [
             ("/a?b=1&a=2", "/a?a=2&b=1"), ("/a?a=2&b=1", "/a?a=2&b=1"), ("/a?a=2&a=1", "/a?a=2&a=1"),
             ("/a?a=1&A=2", "/a?a=1&A=2"), ("/a?A=2&a=1", "/a?A=2&a=1"), ("/a?b_c=1&b.c=2&a=1", "/a?a=1&b_c=1&b.c=2"),
@@ -58,7 +58,7 @@ struct KeyRewritingTests {
         #expect(key("http://h" + target, rewriting) == "http://h:80" + expected)
     }
 
-    @Test("More parameters than are sorted stay as they came", arguments: [(64, true), (65, false)])
+    @Test("Queries with too many parameters are not sorted", arguments: [(64, true), (65, false)])
     func sortLimit(count: Int, isSorted: Bool) {
         var rewriting = KeyRewriting()
         rewriting.sortsQuery = true
@@ -68,7 +68,7 @@ struct KeyRewritingTests {
         #expect(key("http://h/?" + backwards, rewriting) == "http://h:80/?" + expected)
     }
 
-    @Test("canonical_host takes the host's place; scheme and port stay (T19)")
+    @Test("canonical_host replaces the host; scheme and port stay (T19)")
     func canonicalHost() {
         var rewriting = KeyRewriting()
         rewriting.canonicalHost = Array("mirror.example".utf8)
@@ -76,7 +76,7 @@ struct KeyRewritingTests {
         #expect(key("https://A.example", rewriting) == "https://mirror.example:443/")
     }
 
-    @Test("Without words the key is what it is without rules")
+    @Test("Without options the key is the same as without rules")
     func changesNothing() {
         for target in ["http://H.example/a?b=1;c&&%61", "https://[::1]:8080", "http://h?q"] {
             #expect(key(target, KeyRewriting()) == text(CacheKey(of: request("GET", target)).bytes))
@@ -84,7 +84,7 @@ struct KeyRewritingTests {
     }
 }
 
-@Suite("What rules add to the key")
+@Suite("Additions to the key by rules")
 struct SecondaryKeyTests {
     private static let keyed = [FieldName("X-Own"), FieldName("X-Forwarded-Proto")].compactMap { $0 }
 
@@ -108,7 +108,7 @@ struct SecondaryKeyTests {
     }
 
     @Test(
-        "Its fields tell responses apart as if they stood in Vary, beside Vary",
+        "Fields added to the key select variants as if Vary listed them, beside Vary",
         arguments: [
             (["X-Own: a"], ["X-Own: a"], true), (["X-Own: a"], ["X-Own: b"], false), (["X-Own: a"], [], false),
             ([], ["X-Own: a"], false), ([], [], true), (["X-Own: a", "Accept: b"], ["X-Own: a", "Accept: c"], false),
@@ -119,7 +119,7 @@ struct SecondaryKeyTests {
         #expect((Vary.select(among: [response], for: get(second), secondary) == 0) == isSame)
     }
 
-    @Test("What was stored before a rule keyed a field, or content, is not taken for what that rule tells apart")
+    @Test("Responses stored before a rule added a field or content to the key do not match under that rule")
     func demandsItsParts() throws {
         let fields = SecondaryKey(fields: Self.keyed)
         var content = SecondaryKey.none
@@ -129,7 +129,7 @@ struct SecondaryKeyTests {
         let all = [SecondaryKey.none, fields, content, other]
         for (index, one) in all.enumerated() {
             let response = try stored([], one)
-            // Without the rule, a response that names its fields is one with Vary: it may be used.
+            // Without the rule, a response that lists its fields is one with Vary: it may be used.
             for (place, asked) in all.enumerated() where place != index && !(index == 1 && place == 0) {
                 #expect(Vary.select(among: [response], for: get([]), asked) == nil, "\(index) for \(place)")
             }
@@ -137,7 +137,7 @@ struct SecondaryKeyTests {
         }
     }
 
-    @Test("T18: a field that stands in the key no longer keeps a response from being stored")
+    @Test("T18: a field that is part of the key no longer prevents storing")
     func keyedFieldsAreStored() {
         let head = response(200, "Cache-Control: max-age=60")
         let proto = get(["X-Forwarded-Proto: https"])
@@ -152,7 +152,7 @@ struct SecondaryKeyTests {
         #expect(host.refusal == .unkeyedInput)
     }
 
-    @Test("A keyed value that is too long to be kept with the response keeps it from being stored")
+    @Test("A response is not stored if a keyed value is too long")
     func bounds() {
         let secondary = SecondaryKey(fields: Self.keyed)
         let decision = Storability.decide(
@@ -177,7 +177,7 @@ struct SHA256Tests {
     }
 
     @Test(
-        "The standard's examples, and lengths around a block",
+        "The examples of the standard, and lengths around a block, give the right digest",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -193,7 +193,7 @@ struct SHA256Tests {
         for pieces in [1, 63, 64, 4096] { #expect(digest(Array(text.utf8), pieces: pieces) == expected) }
     }
 
-    @Test("The digest of content tells its type, coding and language apart, and nothing else")
+    @Test("The digest of content depends on its type, coding and language, and on nothing else")
     func describesContent() {
         func digest(_ content: String, _ fields: String...) -> [UInt8] {
             var head = request("QUERY")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("What a decision went past")
+@Suite("Directives that a decision overrode")
 struct OverriddenWordsTests {
     private static let ignoring = CacheOverrides(timeToLive: DeltaSeconds(60), setCookie: .always, ignored: [.noStore, .private])
 
     @Test(
-        "Storing: no-store, private, and cookies on a lifetime that was not given",
+        "Storing may override no-store, private, and the absence of a lifetime for cookies",
         arguments: [
             ("Cache-Control: no-store", "X: y", [.noStore]), ("Cache-Control: private, no-store", "X: y", [.noStore, .private]),
             ("X: y", "Set-Cookie: a=b", [.setCookie]), ("Cache-Control: max-age=9", "Set-Cookie: a=b", []), ("X: y", "X: z", []),
@@ -22,7 +22,7 @@ struct OverriddenWordsTests {
     }
 
     @Test(
-        "Using: what stood against the lifetime or the policy, and only where it was gone past",
+        "Using a response overrides only the directives that contradict the lifetime or policy applied",
         arguments: [
             ("max-age=5", Int64(1), [.lifetime]), ("max-age=5, must-revalidate", 1, [.lifetime, .mustRevalidate]),
             ("no-cache", 1, [.noCache]), ("s-maxage=5", 1, [.lifetime]), ("s-maxage=5", 70, [.lifetime, .sMaxAge]),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("What is stored of a response that has not come whole (RFC 9111 §3.3)")
+@Suite("Incomplete responses (RFC 9111 §3.3)")
 struct PartialResponseTests {
     private func partial(_ extents: [Range<UInt64>]) -> PartialResponse {
         let response = StoredResponse(
@@ -14,7 +14,7 @@ struct PartialResponseTests {
     }
 
     @Test(
-        "From the first to the last byte that is missing of a range, nothing more is asked for",
+        "The range to fetch is from the first to the last missing byte",
         arguments: [
             (0..<100, 20..<80), (0..<20, 20..<20), (0..<50, 20..<40), (30..<50, 30..<40), (10..<90, 20..<80), (85..<100, 85..<85),
             (70..<95, 70..<80), (5..<15, 15..<15),
@@ -27,13 +27,13 @@ struct PartialResponseTests {
     }
 
     @Test(
-        "The first bytes that are missing end where more are stored",
+        "The first gap ends where stored bytes follow",
         arguments: [
             ([0..<20, 40..<60], 20..<40), ([10..<20], 0..<10), ([0..<20], 20..<100), ([], 0..<100), ([0..<100], 100..<100),
         ] as [([Range<UInt64>], Range<UInt64>)])
     func tellsFirstGap(extents: [Range<UInt64>], gap: Range<UInt64>) { #expect(partial(extents).firstGap == gap) }
 
-    @Test("A 206 as the whole that it is a part of has its length and no place")
+    @Test("The head made from a 206 has the complete length and no Content-Range")
     func makesWholeHead() {
         var response = ResponseHead()
         response.status = .partialContent

@@ -25,7 +25,7 @@ struct RequestDirectivesTests {
     }
 
     @Test(
-        "What cannot be read is passed over, so that nonsense does not lead past the cache (T26)",
+        "Invalid directives are ignored, so that they cannot bypass the cache (T26)",
         arguments: [
             "max-age", "max-age=", "max-age=x", "max-age=-1", "min-fresh", "min-fresh=x", "max-stale=x", "max-stale=", "no-cach",
             "=no-cache", ";;;", "\"", "\"no-cache", "x=\"no-cache", "max-age =5", ",,,", "x\\", "max-age=5 6",
@@ -34,7 +34,7 @@ struct RequestDirectivesTests {
         #expect(RequestDirectives(get("Cache-Control: \(value)")).flags == .isGET)
     }
 
-    @Test("Of several, the most restrictive holds")
+    @Test("Of several values, the most restrictive applies")
     func takesMostRestrictive() {
         let directives = RequestDirectives(
             get("Cache-Control: max-age=10, max-age=5, min-fresh=1", "Cache-Control: min-fresh=7, max-stale, max-stale=3"))
@@ -48,7 +48,7 @@ struct RequestDirectivesTests {
         #expect(RequestDirectives(get("Pragma: no-cache", "Cache-Control: max-age=5")).flags == [.isGET, .maxAge])
     }
 
-    @Test("It is trivial")
+    @Test("RequestDirectives is a trivial type")
     func isTrivial() {
         #expect(_isPOD(RequestDirectives.self) && _isPOD(ReuseFacts.self) && _isPOD(ReuseDecision.self))
         #expect(_isPOD(StorageDecision.self) && _isPOD(CacheOverrides.self) && _isPOD(CacheStatus.self))

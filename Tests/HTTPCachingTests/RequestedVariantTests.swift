@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Selecting among many variants (RFC 9111 §4.1)")
 struct RequestedVariantTests {
-    @Test("Of many responses the same one is selected as when each is looked at alone", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "Selection among many responses gives the same result as comparing them one by one", arguments: 0..<200 as Range<UInt64>)
     func selectsAsOneByOne(seed: UInt64) throws {
         var state = seed &* 2 &+ 1
         func pick<Element>(_ elements: [Element]) -> Element {

@@ -7,7 +7,7 @@ import Testing
 struct ReuseTests {
     static let tag = #"ETag: "x""#
 
-    @Test("Fresh is served with its age and what is left of its lifetime")
+    @Test("A fresh response is served with its age and remaining lifetime")
     func servesFresh() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60", "Age: 5"))
         let terms = try #require(reuse(facts, after: 10).terms)
@@ -15,7 +15,7 @@ struct ReuseTests {
     }
 
     @Test(
-        "Stale is validated where there is a validator, else forwarded",
+        "A stale response is validated if it has a validator; otherwise the request is forwarded",
         arguments: [
             (#"ETag: "x""#, ReuseDecision.validate(.stale)), (#"ETag: W/"x""#, .validate(.stale)),
             ("Last-Modified: " + date(-86_400), .validate(.stale)), ("X: 1", .forward(.stale)),
@@ -27,35 +27,36 @@ struct ReuseTests {
         #expect(reuse(facts, after: 61) == expected)
     }
 
-    @Test("Only a stored 200 is validated: a 304 speaks of nothing else (RFC 9110 §15.4.5)")
+    @Test("Only a stored 200 is validated, since a 304 applies to nothing else (RFC 9110 §15.4.5)")
     func validatesOnly200() throws {
         let facts = try facts(response(404, "Cache-Control: max-age=60", Self.tag))
         #expect(reuse(facts, after: 61) == .forward(.stale))
     }
 
-    @Test("no-cache in the response asks for validation however fresh it is (§5.2.2.4)")
+    @Test("A response with no-cache is validated however fresh it is (§5.2.2.4)")
     func obeysNoCache() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60, no-cache", Self.tag))
         #expect(reuse(facts, after: 0) == .validate(.noCache))
         #expect(reuse(facts, for: get("Cache-Control: max-stale"), after: 0) == .validate(.noCache))
     }
 
-    @Test("no-cache with field names lets the rest be used, without these fields (§5.2.2.4)")
+    @Test("A response with a qualified no-cache is used without the named fields (§5.2.2.4)")
     func obeysQualifiedNoCache() throws {
         let facts = try facts(response(200, #"Cache-Control: max-age=60, no-cache="X-Own""#, Self.tag))
         #expect(reuse(facts, after: 0).isFresh)
     }
 
-    @Test("Other methods are written through (§4)", arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
+    @Test(
+        "Requests with other methods are written through (§4)", arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
     func writesThrough(method: String) throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60"))
         #expect(reuse(facts, for: request(method), after: 1) == .forward(.method))
-        // Nor does only-if-cached or a rule answer for the origin server.
+        // Neither only-if-cached nor a rule changes that.
         let only = request(method, "http://example.com/a", "Cache-Control: only-if-cached")
         #expect(reuse(facts, for: only, overrides: CacheOverrides(policy: .storedOnly), after: 1) == .forward(.method))
     }
 
-    @Test("HEAD is served from a stored GET, and forwarded as it is when that is stale")
+    @Test("HEAD is served from a stored GET, and forwarded unchanged if that is stale")
     func servesHead() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60", Self.tag))
         #expect(reuse(facts, for: request("HEAD"), after: 1).isFresh)
@@ -63,21 +64,21 @@ struct ReuseTests {
     }
 
     @Test(
-        "If-Match and If-Unmodified-Since are the origin server's to evaluate (§4.3.2)",
+        "The origin server evaluates If-Match and If-Unmodified-Since (§4.3.2)",
         arguments: [#"If-Match: "x""#, "If-Match: *", "If-Unmodified-Since: " + arrivalDate])
     func leavesConditionsToOrigin(field: String) throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60", Self.tag))
         #expect(reuse(facts, for: get(field), after: 1) == .forward(.originCondition))
     }
 
-    @Test("A request with Authorization may be answered by a response that was stored for all")
+    @Test("A shared response may answer a request with Authorization")
     func servesAuthorized() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60"))
         #expect(reuse(facts, for: get("Authorization: Basic eDp5"), after: 1).isFresh)
     }
 }
 
-@Suite("What the client asks of the cache (RFC 9111 §5.2.1, §5.4)")
+@Suite("Request directives (RFC 9111 §5.2.1, §5.4)")
 struct RequestedReuseTests {
     /// max-age=60, ten seconds old.
     static func decide(_ field: String, after seconds: Int64 = 10, response control: String = "max-age=60") throws
@@ -88,7 +89,7 @@ struct RequestedReuseTests {
     }
 
     @Test(
-        "A fresh response is not used against the client's wish",
+        "A fresh response is not used if the request's directives reject it",
         arguments: [
             ("Cache-Control: no-cache", ForwardReason.requestNoCache), ("Pragma: no-cache", .requestPragma),
             ("Cache-Control: max-age=9", .requestMaxAge), ("Cache-Control: max-age=0", .requestMaxAge),
@@ -98,21 +99,21 @@ struct RequestedReuseTests {
         #expect(try Self.decide(field) == .validate(reason))
     }
 
-    @Test("max-age=0 asks for a validation, also within the millisecond in which the response came")
+    @Test("max-age=0 forces a validation, even in the millisecond in which the response arrived")
     func validatesAtOnce() throws {
         #expect(try Self.decide("Cache-Control: max-age=0", after: 0) == .validate(.requestMaxAge))
         #expect(try Self.decide("Cache-Control: max-age=1", after: 0).isFresh)
     }
 
     @Test(
-        "Within the wish it is used",
+        "A fresh response is used if the request's directives accept it",
         arguments: ["max-age=10", "min-fresh=50", "max-stale", "no-store", "only-if-cached", "max-age=x", "no-transform"])
     func uses(value: String) throws {
         #expect(try Self.decide("Cache-Control: \(value)").isFresh)
     }
 
     @Test(
-        "max-stale bounds the staleness (§5.2.1.2)",
+        "max-stale limits the staleness (§5.2.1.2)",
         arguments: [
             ("max-stale", 1000, true), ("max-stale=10", 70, true), ("max-stale=10", 71, false), ("max-stale=0", 60, true),
             ("max-stale=0", 61, false), ("max-stale=10, max-age=65", 65, true), ("max-stale=10, max-age=65", 66, false),
@@ -125,7 +126,7 @@ struct RequestedReuseTests {
     }
 
     @Test(
-        "max-stale never leads past the origin server's word (§4.2.4)",
+        "max-stale never overrides the origin server's directives (§4.2.4)",
         arguments: [
             ("max-age=60, must-revalidate", ForwardReason.mustRevalidate), ("max-age=60, proxy-revalidate", .proxyRevalidate),
             ("s-maxage=60", .sMaxAge), ("max-age=60, no-cache", .noCache), ("s-maxage=x, max-age=60", .sMaxAge),
@@ -134,7 +135,7 @@ struct RequestedReuseTests {
         #expect(try Self.decide("Cache-Control: max-stale", after: 61, response: control) == .validate(reason))
     }
 
-    @Test("only-if-cached: what is stored, or 504 (§5.2.1.7)")
+    @Test("only-if-cached gives a stored response or 504 (§5.2.1.7)")
     func onlyIfCached() throws {
         #expect(try Self.decide("Cache-Control: only-if-cached", after: 61) == .notSatisfiable(.stale))
         #expect(try Self.decide("Cache-Control: only-if-cached, max-stale", after: 61).staleReason == .maxStale)
@@ -153,14 +154,14 @@ struct CachePolicyReuseTests {
         return reuse(facts, overrides: CacheOverrides(policy: policy, unsafe: isUnsafe), after: seconds)
     }
 
-    @Test("C1 use_protocol: fresh is served, stale validated")
+    @Test("C1 use_protocol: a fresh response is served, a stale one validated")
     func useProtocol() throws {
         #expect(try Self.decide(.useProtocol, after: 1).isFresh)
         #expect(try Self.decide(.useProtocol, after: 61) == .validate(.stale))
     }
 
     @Test(
-        "C2 reload, C3 reload_all: the cache is not looked into, and the answer may be stored",
+        "C2 reload, C3 reload_all: stored responses are not used, and the new response may be stored",
         arguments: [(CachePolicy.reload, ForwardReason.reload), (.reloadAll, .reloadAll)])
     func reload(policy: CachePolicy, reason: ForwardReason) throws {
         #expect(try Self.decide(policy, after: 1) == .forward(reason))
@@ -171,7 +172,7 @@ struct CachePolicyReuseTests {
                 == nil)
     }
 
-    @Test("C3 reload_all tells the caches on the way")
+    @Test("C3 reload_all asks the caches along the path to do the same")
     func reloadAllAsks() {
         var fields = get("Cache-Control: max-age=5").fields
         Validation.addReload(to: &fields)
@@ -179,28 +180,28 @@ struct CachePolicyReuseTests {
         #expect(fields.values(of: "pragma") == [])
     }
 
-    @Test("C4 stored_else_load: any age is served, what is not there is loaded")
+    @Test("C4 stored_else_load: a response of any age is served; without one the request is forwarded")
     func storedElseLoad() throws {
         #expect(try Self.decide(.storedElseLoad, after: 1).isFresh)
         let decision = try Self.decide(.storedElseLoad, after: 1_000_000)
         #expect(decision.staleReason == .storedElseLoad)
         let terms = try #require(decision.terms)
         #expect(!terms.usedUnsafe)
-        // Compared without its optional, for which Swift 6.3 makes a copy that is a byte too short (AddressSanitizer).
+        // Compared without its optional, of which Swift 6.3 makes a copy that is a byte too short (AddressSanitizer).
         #expect(terms.remaining == 60 - 1_000_000)
         #expect(
             Reuse.decideMiss(.uriMiss, for: RequestDirectives(request()), overrides: CacheOverrides(policy: .storedElseLoad))
                 == .forward(.uriMiss))
     }
 
-    @Test("C5 stored_only: any age is served, what is not there is 504")
+    @Test("C5 stored_only: a response of any age is served; without one the response is 504")
     func storedOnly() throws {
         #expect(try Self.decide(.storedOnly, after: 1_000_000).staleReason == .storedOnly)
         let overrides = CacheOverrides(policy: .storedOnly)
         #expect(Reuse.decideMiss(.uriMiss, for: RequestDirectives(request()), overrides: overrides) == .notSatisfiable(.uriMiss))
     }
 
-    @Test("C6 revalidate: never without asking, however fresh")
+    @Test("C6 revalidate: a response is always validated, however fresh")
     func revalidate() throws {
         #expect(try Self.decide(.revalidate, after: 1) == .validate(.revalidate))
         let facts = try facts(response(200, "Cache-Control: max-age=60"))
@@ -208,7 +209,7 @@ struct CachePolicyReuseTests {
     }
 
     @Test(
-        "No policy goes past the origin server's word, unless it is unsafe and says so",
+        "No policy overrides the origin server's directives, unless it is unsafe, which is reported",
         arguments: [
             ("max-age=60, must-revalidate", ForwardReason.mustRevalidate), ("max-age=60, proxy-revalidate", .proxyRevalidate),
             ("s-maxage=60", .sMaxAge), ("max-age=60, no-cache", .noCache),
@@ -224,14 +225,14 @@ struct CachePolicyReuseTests {
     }
 
     @Test(
-        "A rule's policy holds before the client's directives",
+        "A rule's policy takes precedence over the client's directives",
         arguments: ["Cache-Control: no-cache", "Cache-Control: max-age=0", "Pragma: no-cache"])
     func precedesClient(field: String) throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60"))
         #expect(reuse(facts, for: get(field), overrides: CacheOverrides(policy: .storedElseLoad), after: 1).isFresh)
     }
 
-    @Test("only-if-cached and a policy that has to ask: 504")
+    @Test("only-if-cached with a policy that must contact the origin gives 504")
     func onlyIfCached() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60", ReuseTests.tag))
         let only = get("Cache-Control: only-if-cached")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Redirects whose Location is signed")
+@Suite("Redirects with a signed Location")
 struct SignedLocationTests {
-    /// `{"alg":"HS256"}`, `{"sub":"a","exp":1717200300}` and a signature; then the same with blanks, and a nested `exp` that is earlier.
+    /// `{"alg":"HS256"}`, `{"sub":"a","exp":1717200300}` and a signature; then the same with blanks and a nested, earlier `exp`.
     private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIiwiZXhwIjoxNzE3MjAwMzAwfQ.c2ln"
     private static let nestedToken =
         "eyJhbGciOiJIUzI1NiJ9.eyAiZXhwIiA6IDE3MTcyMDA2MDAsImEiOnsiZXhwIjoxNzE3MjAwMzAwfX0.c2ln"
@@ -20,7 +20,7 @@ struct SignedLocationTests {
     }
 
     @Test(
-        "Freshness ends with the signature at the latest",
+        "A response stays fresh at most until the signature expires",
         arguments: [
             "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20240601T000000Z&X-Amz-Expires=300&X-Amz-Signature=ab",
             "x-amz-expires=600&x-amz-date=20240531T235500Z#X-Amz-Expires=1",
@@ -42,7 +42,7 @@ struct SignedLocationTests {
     }
 
     @Test(
-        "Other queries, and statuses that redirect nowhere, bound nothing",
+        "Other queries, and statuses that do not redirect, do not limit freshness",
         arguments: [
             "", "a=b", "X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z", "X-Amz-Date=20240601T000000Z&X-Goog-Expires=300",
             "X-Amz-Date=20241301T000000Z&X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z&X-Amz-Expires=3x", "Expires=300",
@@ -56,7 +56,7 @@ struct SignedLocationTests {
         #expect(facts.freshnessLifetime == DeltaSeconds(3600) && facts.signatureLifetime == .greatest)
     }
 
-    @Test("A 200 and a 304 have no signed Location, a 301, 303, 307 and 308 have")
+    @Test("A 301, 303, 307 or 308 can have a signed Location, a 200 or 304 cannot")
     func statuses() throws {
         for status in [200, 301, 302, 303, 307, 308] as [UInt16] {
             let facts = try facts(Self.redirect("Expires=1717200300", "Cache-Control: max-age=3600", status: status))
@@ -64,7 +64,7 @@ struct SignedLocationTests {
         }
     }
 
-    @Test("A rule's lifetime ends with the signature too, be it unsafe", arguments: [false, true])
+    @Test("A rule's lifetime is also limited by the signature, even an unsafe one", arguments: [false, true])
     func boundsRules(isUnsafe: Bool) throws {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(3600), unsafe: isUnsafe)
         let control = isUnsafe ? "Cache-Control: no-cache" : "X: 1"
@@ -74,7 +74,7 @@ struct SignedLocationTests {
         #expect(!reuse(facts, overrides: overrides, after: 300).isFresh)
     }
 
-    @Test("Past the signature the redirect is not served while it is validated; for an origin that fails it is")
+    @Test("A redirect with an expired signature is not served during validation, but is served if the origin fails")
     func isNotServedStale() throws {
         let facts = try facts(
             Self.redirect("Expires=1717200300", "Cache-Control: max-age=60, stale-while-revalidate=3600, stale-if-error=3600"))
@@ -88,14 +88,14 @@ struct SignedLocationTests {
         #expect(standIn?.staleReason == .staleIfError)
     }
 
-    @Test("A redirect whose signature has ended is not stored")
+    @Test("A redirect with an expired signature is not stored")
     func isNotStored() {
         for query in ["Expires=1717200000", "X-Amz-Date=20240531T000000Z&X-Amz-Expires=300"] {
             #expect(decide(Self.redirect(query, "Cache-Control: max-age=3600")).refusal == .signature, "\(query)")
         }
     }
 
-    @Test("The store keeps the end; facts of earlier versions have none")
+    @Test("The store keeps the expiry of the signature; facts of earlier versions have none")
     func survivesTheStore() throws {
         for query in ["Expires=1717200300", "a=b"] {
             let facts = try facts(Self.redirect(query, "Cache-Control: max-age=3600"))
@@ -105,7 +105,7 @@ struct SignedLocationTests {
         }
     }
 
-    @Test("By the origin server's clock, as Expires is")
+    @Test("The signature expires by the origin server's clock, as Expires does")
     func countsFromDate() throws {
         let head = response(
             302, "Location: /x?Expires=1717200300", "Cache-Control: max-age=3600", "Date: " + date(-100), "Age: 50")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("stale-if-error (RFC 5861 §4)")
 struct StaleIfErrorTests {
-    /// What stands in for an error, so many seconds after a response with a lifetime of 60 seconds came.
+    /// The decision after an error, this many seconds after a response with a lifetime of 60 seconds arrived.
     static func decide(
         _ control: String, _ field: String = "X: 1", _ failure: OriginFailure = .error, after seconds: Int64 = 100
     ) throws -> ReuseDecision? {
@@ -18,7 +18,7 @@ struct StaleIfErrorTests {
     func errors(status: UInt16) { #expect(Reuse.isError(Status(status)) == [429, 500, 502, 503, 504].contains(status)) }
 
     @Test(
-        "Either side allows it, up to the bound; where both speak, both bounds hold",
+        "Either side can allow it, up to its limit; if both do, both limits apply",
         arguments: [
             (", stale-if-error=40", "X: 1", true), (", stale-if-error=39", "X: 1", false), ("", "X: 1", false),
             ("", "Cache-Control: stale-if-error=40", true), ("", "Cache-Control: stale-if-error=39", false),
@@ -26,11 +26,11 @@ struct StaleIfErrorTests {
             (", stale-if-error=39", "Cache-Control: stale-if-error=40", false),
             (", stale-if-error=40", "Cache-Control: stale-if-error=40", true),
             (", stale-if-error=\"40\"", "X: 1", true), (", STALE-IF-ERROR=40", "X: 1", true),
-            // What cannot be read allows nothing.
+            // An invalid value allows nothing.
             (", stale-if-error", "X: 1", false), (", stale-if-error=x", "X: 1", false), (", stale-if-error=-1", "X: 1", false),
             (", stale-if-error=100, stale-if-error=50", "X: 1", false), ("", "Cache-Control: stale-if-error", false),
             (", stale-if-error=99999999999", "X: 1", true), (", stale-if-error=0", "X: 1", false),
-            // Of several in a request the strictest holds.
+            // Of several in a request, the strictest applies.
             ("", "Cache-Control: stale-if-error=100, stale-if-error=39", false),
         ])
     func bounds(control: String, field: String, isAllowed: Bool) throws {
@@ -40,7 +40,7 @@ struct StaleIfErrorTests {
     }
 
     @Test(
-        "The origin's other words forbid it (RFC 9111 §4.2.4)",
+        "A prohibition of the origin server takes precedence (RFC 9111 §4.2.4)",
         arguments: [", must-revalidate", ", proxy-revalidate", ", s-maxage=60", ", no-cache"])
     func obeysOrigin(control: String) throws {
         #expect(try Self.decide(control + ", stale-if-error=100") == nil)
@@ -49,7 +49,7 @@ struct StaleIfErrorTests {
     }
 
     @Test(
-        "Not against the request's other words, but where it says stale-if-error itself (RFC 9111 §5.2.1)",
+        "The request's other directives take precedence, unless it has stale-if-error itself (RFC 9111 §5.2.1)",
         arguments: [
             ("no-cache", false), ("max-age=0", false), ("max-age=1000", false), ("max-age=1000, max-stale", true),
             ("max-stale=40", true), ("max-stale=39", false), ("min-fresh=1", false), ("max-age=10, stale-if-error=40", true),
@@ -60,7 +60,7 @@ struct StaleIfErrorTests {
         #expect(decision?.staleReason == (isAllowed ? .staleIfError : nil))
     }
 
-    @Test("A disconnected cache needs no word that allows it, and keeps to the bounds (RFC 9111 §4.2.4)")
+    @Test("A disconnected cache needs no permission, but keeps to the limits (RFC 9111 §4.2.4)")
     func disconnected() throws {
         #expect(try Self.decide("", .disconnected)?.staleReason == .failure)
         #expect(try Self.decide(", stale-if-error=40", .disconnected)?.staleReason == .staleIfError)
@@ -70,7 +70,7 @@ struct StaleIfErrorTests {
         #expect(try Self.decide("", "Pragma: no-cache", .disconnected) == nil)
     }
 
-    @Test("An unsafe rule leads past the origin's words, and says so")
+    @Test("An unsafe rule overrides the origin's directives, and the decision reports it")
     func unsafeRule() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60, must-revalidate, stale-if-error=100", ReuseTests.tag))
         let now = arrival.advanced(seconds: 100)
@@ -85,10 +85,10 @@ struct StaleIfErrorTests {
     }
 }
 
-@Suite("Serving stale in place of what a rule refused (RFC 9111 §4.2.4)")
+@Suite("Serving a stale response instead of one that a rule refused (RFC 9111 §4.2.4)")
 struct StaleInsteadOfRefusedTests {
     @Test(
-        "Whatever the request says, but not against the origin's words",
+        "The origin server's directives can forbid it",
         arguments: [
             ("max-age=60", true), ("max-age=60, must-revalidate", false), ("max-age=60, proxy-revalidate", false),
             ("s-maxage=60", false), ("max-age=60, no-cache", false),
@@ -114,7 +114,7 @@ struct StaleWhileRevalidateTests {
     }
 
     @Test(
-        "Served within the window, validated behind it",
+        "A response is served within the period, and validated after it",
         arguments: [
             (", stale-while-revalidate=30", 59, false), (", stale-while-revalidate=30", 60, true),
             (", stale-while-revalidate=30", 90, true), (", stale-while-revalidate=30", 91, false), ("", 60, false),
@@ -130,7 +130,7 @@ struct StaleWhileRevalidateTests {
     }
 
     @Test(
-        "Not against the origin's other words",
+        "The origin's other directives take precedence",
         arguments: [
             (", must-revalidate", ForwardReason.mustRevalidate), (", proxy-revalidate", .proxyRevalidate),
             (", s-maxage=60", .sMaxAge), (", no-cache", .noCache),
@@ -140,7 +140,7 @@ struct StaleWhileRevalidateTests {
     }
 
     @Test(
-        "Not against the request's words",
+        "The request's directives take precedence",
         arguments: [
             "no-cache", "max-age=0", "max-age=1000", "min-fresh=1", "max-stale=5",
         ])
@@ -152,7 +152,7 @@ struct StaleWhileRevalidateTests {
                 == .staleWhileRevalidate)
     }
 
-    @Test("At the end of its lifetime a response is stale, and not for a client that bounds the age (RFC 9111 §5.2.1.1)")
+    @Test("A response at the end of its lifetime is stale, and is not served to a client that limits the age (RFC 9111 §5.2.1.1)")
     func endOfLifetime() throws {
         #expect(try Self.decide(", stale-while-revalidate=30", "Cache-Control: max-age=60", after: 60) == .validate(.stale))
         #expect(
@@ -160,7 +160,7 @@ struct StaleWhileRevalidateTests {
                 == .staleWhileRevalidate)
     }
 
-    @Test("immutable changes nothing once it is stale (RFC 8246 §2)")
+    @Test("immutable has no effect once the response is stale (RFC 8246 §2)")
     func staleImmutable() throws {
         #expect(try Self.decide(", immutable", after: 61) == .validate(.stale))
         #expect(try Self.decide(", immutable", after: 59).isFresh)
@@ -176,11 +176,11 @@ struct GraceTests {
     }
 
     @Test(
-        "Served stale while it is validated, and after errors, for so long; not against the origin's words or the client's",
+        "Within the grace a response is served while it is validated, and after errors, unless origin or client forbid it",
         arguments: [
             ("", "X: 1", 60, true), ("", "X: 1", 39, false), (", must-revalidate", "X: 1", 60, false),
             ("", "Cache-Control: max-age=90", 60, false), ("", "Cache-Control: max-stale=10", 60, false),
-            // The rule's word is other information than the origin's bound (RFC 5861 §4).
+            // A rule is a source other than the limits of the origin (RFC 5861 §4).
             (", stale-if-error=1, stale-while-revalidate=1", "X: 1", 60, true),
         ])
     func serves(control: String, field: String, grace: Int64, isServed: Bool) throws {

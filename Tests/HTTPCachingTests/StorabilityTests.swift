@@ -6,19 +6,19 @@ import Testing
 @Suite("Storing responses (RFC 9111 §3)")
 struct StorabilityTests {
     @Test(
-        "What may be stored is stored",
+        "Storable responses are stored",
         arguments: [
             (200, "Cache-Control: max-age=60"), (200, "Cache-Control: s-maxage=60"), (200, "Expires: " + date(60)),
             (302, "Cache-Control: max-age=60"), (500, "Cache-Control: max-age=60"), (404, "Cache-Control: max-age=60"),
-            // A heuristic, from Last-Modified, for a status defined as heuristically cacheable.
+            // A heuristic lifetime, from Last-Modified, for a heuristically cacheable status.
             (200, "Last-Modified: " + date(-86_400)), (203, "Last-Modified: " + date(-86_400)),
             (204, "Last-Modified: " + date(-86_400)), (301, "Last-Modified: " + date(-86_400)),
             (308, "Last-Modified: " + date(-86_400)), (404, "Last-Modified: " + date(-86_400)),
             (410, "Last-Modified: " + date(-86_400)), (414, "Last-Modified: " + date(-86_400)),
             (501, "Last-Modified: " + date(-86_400)),
-            // Without a lifetime, but with something to validate by.
+            // Without a lifetime, but with a validator.
             (200, #"ETag: "x""#), (200, "Cache-Control: no-cache, max-age=60\r"),
-            // A status nobody knows, with an explicit lifetime: understanding is asked for only by must-understand.
+            // An unknown status with an explicit lifetime: only must-understand requires that the status is understood.
             (299, "Cache-Control: max-age=60"), (599, "Cache-Control: max-age=60"),
         ] as [(UInt16, String)])
     func stores(status: UInt16, field: String) {
@@ -27,14 +27,14 @@ struct StorabilityTests {
     }
 
     @Test(
-        "The method must be understood; only responses to GET are stored",
+        "Only responses to GET are stored",
         arguments: ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND", "BREW", "get"])
     func storesOnlyGET(method: String) {
         #expect(decide(response(200, "Cache-Control: max-age=60"), to: request(method)).refusal == .method)
     }
 
     @Test(
-        "The status must be final, and not of this request alone",
+        "The status must be final and independent of this request",
         arguments: [
             (100, StorageRefusal.status), (103, .status), (199, .status), (206, .partialContent), (304, .notModified),
             (412, .status), (416, .status), (417, .status), (407, .status), (408, .status), (421, .status), (429, .status),
@@ -46,7 +46,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "no-store in the response, in any spelling and place",
+        "A response with no-store is not stored, whatever the spelling and position",
         arguments: [
             "no-store", "NO-STORE", "max-age=60, no-store", "no-store, max-age=60", "public,no-store", #"no-store="x""#,
             "no-store,",
@@ -56,39 +56,39 @@ struct StorabilityTests {
         #expect(decide(response(200, "Cache-Control: \(value)", #"ETag: "x""#)).refusal == .noStore)
     }
 
-    @Test("A no-store that stands inside a quoted string is none")
+    @Test("A no-store inside a quoted string is ignored")
     func readsQuotedStrings() {
         #expect(decide(response(200, #"Cache-Control: max-age=60, ext="no-store, private""#)).refusal == nil)
         #expect(decide(response(200, #"Cache-Control: max-age=60, ext="a\", no-store""#)).refusal == nil)
     }
 
     @Test(
-        "A quote that never closes may hide anything: not stored",
+        "A response with an unclosed quote in Cache-Control is not stored",
         arguments: [#"ext="a, private"#, #"ext="a", no-store"#, #"ext="a"", no-store"#, #"must-understand, ext=""#])
     func refusesOpenQuotes(value: String) {
         #expect(decide(response(200, "Cache-Control: max-age=60, \(value)")).refusal != nil)
     }
 
-    @Test("Of several Cache-Control lines all count")
+    @Test("All Cache-Control lines apply")
     func readsAllLines() {
         let head = response(200, "Cache-Control: max-age=60", "Cache-Control: private")
         #expect(decide(head).refusal == .private)
     }
 
-    @Test("no-store in the request")
+    @Test("The response to a request with no-store is not stored")
     func obeysRequestNoStore() {
         let request = get("Cache-Control: no-store")
         #expect(decide(response(200, "Cache-Control: public, max-age=60"), to: request).refusal == .requestNoStore)
     }
 
     @Test(
-        "private is not for a shared cache",
+        "A private response is not stored in a shared cache",
         arguments: ["private", "Private, max-age=60", "public, private", #"private="""#, #"private="a b""#])
     func obeysPrivate(value: String) {
         #expect(decide(response(200, "Cache-Control: \(value)", #"ETag: "x""#)).refusal == .private)
     }
 
-    @Test("must-understand: no-store is ignored beside an understood status, and any other status is not stored (§5.2.2.3)")
+    @Test("must-understand: no-store is ignored if the status is understood; with any other status nothing is stored (§5.2.2.3)")
     func obeysMustUnderstand() {
         #expect(decide(response(200, "Cache-Control: must-understand, no-store, max-age=60")).refusal == nil)
         #expect(decide(response(299, "Cache-Control: must-understand, max-age=60")).refusal == .mustUnderstand)
@@ -96,7 +96,9 @@ struct StorabilityTests {
         #expect(decide(response(200, "Cache-Control: must-understand, no-store, private, max-age=60")).refusal == .private)
     }
 
-    @Test("Nothing that lets it be stored", arguments: [302, 303, 307, 400, 403, 500, 502, 503] as [UInt16])
+    @Test(
+        "A response that nothing allows to be stored is not stored",
+        arguments: [302, 303, 307, 400, 403, 500, 502, 503] as [UInt16])
     func needsPermission(status: UInt16) {
         let modified = "Last-Modified: " + date(-86_400)
         #expect(decide(response(status, modified)).refusal == .notCacheable)
@@ -104,7 +106,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "Without lifetime and validator it could never be used",
+        "A response without lifetime and validator is not stored",
         arguments: [
             "X: 1", "Cache-Control: max-age=0", "Cache-Control: max-age=60, no-cache", "Expires: 0", "Cache-Control: public",
         ])
@@ -117,7 +119,7 @@ struct StorabilityTests {
         #expect(decide(response(200, #"Cache-Control: community="UCI", max-age=60, x-no-store"#)).refusal == nil)
     }
 
-    @Test("must-revalidate, no-cache and the like are no permission for other statuses")
+    @Test("must-revalidate and similar directives do not allow storing other statuses")
     func knowsPermissions() {
         #expect(decide(response(302, "Cache-Control: must-revalidate")).refusal == .notCacheable)
     }
@@ -126,7 +128,7 @@ struct StorabilityTests {
 @Suite("Responses to requests with Authorization (RFC 9111 §3.5)")
 struct AuthorizationStorabilityTests {
     @Test(
-        "T22: stored only under public, s-maxage or must-revalidate",
+        "T22: a response is stored only with public, s-maxage or must-revalidate",
         arguments: [
             ("max-age=60", false), ("max-age=60, public", true), ("s-maxage=60", true), ("max-age=60, must-revalidate", true),
             ("max-age=60, proxy-revalidate", false), ("max-age=60, immutable", false),
@@ -136,7 +138,7 @@ struct AuthorizationStorabilityTests {
         #expect(decision.refusal == (isStored ? nil : .authorization))
     }
 
-    @Test("T22: no unsafe rule shares it")
+    @Test("T22: an unsafe rule does not share a response to an authenticated request")
     func ruleDoesNotShare() {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: [.noStore, .private], unsafe: true)
         let decision = decide(
@@ -144,7 +146,7 @@ struct AuthorizationStorabilityTests {
         #expect(decision.refusal == .authorization)
     }
 
-    @Test("Shared under must-revalidate alone, it is never served stale, not even by an unsafe rule")
+    @Test("A response shared only because of must-revalidate is never served stale, not even by an unsafe rule")
     func keepsItsTerms() throws {
         let facts = try facts(
             response(200, "Cache-Control: max-age=60, must-revalidate", #"ETag: "x""#), to: get("Authorization: Basic eDp5"))
@@ -157,7 +159,7 @@ struct AuthorizationStorabilityTests {
 @Suite("Set-Cookie in stored responses (RFC 9111 §7.3)")
 struct SetCookieStorabilityTests {
     @Test(
-        "T23: stored on explicit freshness only",
+        "T23: a response with Set-Cookie is stored only with an explicit lifetime",
         arguments: [
             ("Cache-Control: max-age=60", nil), ("Cache-Control: s-maxage=60", nil), ("Expires: " + date(60), nil),
             ("Last-Modified: " + date(-864_000), StorageRefusal.setCookie), (#"ETag: "x""#, .setCookie),
@@ -167,19 +169,19 @@ struct SetCookieStorabilityTests {
         #expect(decide(response(200, field, "Set-Cookie: a=b")).refusal == refusal)
     }
 
-    @Test("T23: not at all where the setting says never")
+    @Test("T23: a response with Set-Cookie is not stored if the setting is never")
     func obeysSetting() {
         let overrides = CacheOverrides(setCookie: .never)
         #expect(decide(response(200, "Cache-Control: max-age=60", "Set-Cookie: a=b"), overrides: overrides).refusal == .setCookie)
     }
 
-    @Test("T23: a rule's lifetime is not the origin server's", arguments: [false, true])
+    @Test("T23: a rule's lifetime does not count as explicit", arguments: [false, true])
     func ruleIsNotExplicit(isUnsafe: Bool) {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: isUnsafe)
         #expect(decide(response(200, #"ETag: "x""#, "Set-Cookie: a=b"), overrides: overrides).refusal == .setCookie)
     }
 
-    @Test("A rule that always shares cookies does so on a guessed lifetime, says so, and nobody else uses what it stored")
+    @Test("A rule that always shares cookies applies to heuristic lifetimes, reports it, and only such a rule uses the response")
     func sharesAlways() throws {
         let overrides = CacheOverrides(setCookie: .always)
         let head = response(200, "Set-Cookie: a=b", "Last-Modified: " + date(-864_000))
@@ -193,10 +195,10 @@ struct SetCookieStorabilityTests {
     }
 }
 
-@Suite("Inputs that stand in no key")
+@Suite("Unkeyed inputs")
 struct UnkeyedInputTests {
     @Test(
-        "T18: a request that may select another resource changes no shared response",
+        "T18: a request that may select another resource does not change a shared response",
         arguments: [
             "X-Forwarded-Host: evil.example", "x-forwarded-for: 10.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Prefix: /x",
             "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: DELETE", "X-Method-Override: PUT",
@@ -231,7 +233,7 @@ struct UnkeyedInputTests {
     }
 
     @Test(
-        "T21: a path dressed as a style sheet is judged by the response's fields alone",
+        "T21: only the response's fields decide, not a path that looks like a style sheet",
         arguments: [
             "http://example.com/account/x.css", "http://example.com/account%2fx.css", "http://example.com/account;x.css",
             "http://example.com/account/..%2fx.js",
@@ -244,13 +246,13 @@ struct UnkeyedInputTests {
 
 @Suite("Rules on storing")
 struct StorageRuleTests {
-    @Test("store: never")
+    @Test("A response is not stored if a rule says store: never")
     func neverStores() {
         #expect(decide(response(200, "Cache-Control: max-age=60"), overrides: CacheOverrides(storeNever: true)).refusal == .rule)
     }
 
     @Test(
-        "A body announced at the limit is stored, one byte more is not",
+        "A body whose declared length is at the limit is stored, one byte more is not",
         arguments: [
             ("100", nil), ("101", StorageRefusal.bodyTooLarge), ("99999999999999999999999", .bodyTooLarge), ("0", nil),
         ] as [(String, StorageRefusal?)])
@@ -260,7 +262,7 @@ struct StorageRuleTests {
         #expect(decide(head, overrides: overrides).refusal == refusal)
     }
 
-    @Test("A lifetime by rule lets a response without one be stored, within what §3 allows")
+    @Test("A rule's lifetime allows storing a response without one, within the limits of §3")
     func givesLifetime() {
         let rule = CacheOverrides(timeToLive: DeltaSeconds(60))
         #expect(decide(response(200), overrides: rule).refusal == nil)
@@ -269,7 +271,7 @@ struct StorageRuleTests {
     }
 
     @Test(
-        "No lifetime and no policy leads past no-store and private; a rule that ignores just these does, and the decision says so",
+        "Neither lifetime nor policy overrides no-store and private; a rule that ignores them does, and the decision reports it",
         arguments: [
             ("no-store", StorageRefusal.noStore, .noStore), ("private", .private, .private),
             ("private, no-store", .noStore, [.noStore, .private]),
@@ -287,7 +289,7 @@ struct StorageRuleTests {
         #expect(facts.isMemoryOnly == value.contains("no-store"), "T45: no-store never touches the disk")
     }
 
-    @Test("What an unsafe rule stored is of no use without one")
+    @Test("A response that an unsafe rule stored is used only under such a rule")
     func needsUnsafeForUse() throws {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: .noStore)
         let facts = try facts(response(200, "Cache-Control: no-store"), overrides: overrides)
@@ -296,14 +298,14 @@ struct StorageRuleTests {
         #expect(reuse(facts, overrides: CacheOverrides(policy: .storedOnly), after: 1) == .notSatisfiable(.unsafeRuleGone))
     }
 
-    @Test("The request's no-store holds against every rule")
+    @Test("No rule overrides the request's no-store")
     func requestNoStoreHolds() {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: [.noStore, .private], unsafe: true)
         #expect(decide(response(200), to: get("Cache-Control: no-store"), overrides: overrides).refusal == .requestNoStore)
     }
 
     @Test(
-        "A status that a rule names is stored for as long as it says, whatever its class; the origin's own words hold",
+        "A rule's lifetime for a status applies to every status class; the origin's directives take precedence",
         arguments: [
             (404, "X: y", Int64(60)), (503, "X: y", 10), (500, "X: y", 10), (200, "X: y", nil), (302, "X: y", nil),
             (503, "Cache-Control: max-age=5", 5), (503, "Cache-Control: no-store", nil), (404, "Cache-Control: private", nil),
@@ -319,7 +321,7 @@ struct StorageRuleTests {
         #expect(!reuse(facts, overrides: overrides, after: seconds).isFresh)
     }
 
-    @Test("heuristic: false leaves a guessed lifetime out, and the response is validated each time")
+    @Test("heuristic: false disables heuristic lifetimes, and the response is validated each time")
     func forbidsHeuristic() throws {
         var overrides = CacheOverrides()
         overrides.permitsHeuristic = false
@@ -330,7 +332,7 @@ struct StorageRuleTests {
         #expect(decide(response(404, "Last-Modified: " + date(-864_000)), overrides: overrides).refusal == .noLifetime)
     }
 
-    @Test("Under a policy that serves any age, a response without lifetime and validator is stored")
+    @Test("A policy that serves any age allows storing a response without lifetime and validator")
     func storesForAnyAge() {
         #expect(decide(response(200), overrides: CacheOverrides(policy: .storedElseLoad)).refusal == nil)
         let unusable = response(200, "Cache-Control: max-age=0, must-revalidate")

@@ -14,7 +14,7 @@ struct StoredFieldsTests {
         return try HTTPCachingTests.stored(head).head.fields
     }
 
-    @Test("All fields are stored, known or not, in order and as they came")
+    @Test("All fields are stored unchanged and in order, known or not")
     func storesAll() throws {
         let fields = try Self.stored("X-One: 1", "content-TYPE: text/html; x=\"ä\"", "X-One: 2", "Warning: 199 - x", "X-Empty: ")
         let names = fields.lines.map { fields.text(of: $0.name) }
@@ -24,7 +24,7 @@ struct StoredFieldsTests {
     }
 
     @Test(
-        "Connection, what it names, and other hop-by-hop fields are not",
+        "Connection, the fields it names, and other hop-by-hop fields are not stored",
         arguments: [
             "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: close", "Transfer-Encoding: chunked", "Upgrade: h2c",
             "TE: trailers", "Proxy-Authenticate: Basic", "Proxy-Authentication-Info: x",
@@ -35,7 +35,7 @@ struct StoredFieldsTests {
         #expect(try Self.stored(field).values(of: name) == [])
     }
 
-    @Test("What Connection names goes, but not what every recipient needs (T42)")
+    @Test("Connection removes the fields it names, except those that every recipient needs (T42)")
     func leavesOutNamed() throws {
         let fields = try Self.stored("Connection: X-Hop , close", "Connection: x-other", "X-Hop: 1", "X-Other: 1", "X-Kept: 1")
         #expect(fields.values(of: "x-hop") == [] && fields.values(of: "x-other") == [])
@@ -47,7 +47,7 @@ struct StoredFieldsTests {
     }
 
     @Test(
-        "Fields named by a qualified private or no-cache are not (§5.2.2.4, §5.2.2.7)",
+        "Fields named by a qualified private or no-cache are not stored (§5.2.2.4, §5.2.2.7)",
         arguments: [
             #"private="X-User, x-Mail""#, #"no-cache="X-User, X-Mail""#, #"private="X-User", no-cache="X-Mail""#,
             "private=X-User, private=X-Mail",
@@ -61,14 +61,14 @@ struct StoredFieldsTests {
     }
 
     @Test(
-        "A missing or invalid Date becomes the time of reception (RFC 9110 §6.6.1)",
+        "A missing or invalid Date is replaced by the time of reception (RFC 9110 §6.6.1)",
         arguments: ["X: 1", "Date: 0", "Date: yesterday"])
     func dates(field: String) throws {
         let stored = try HTTPCachingTests.stored(response(200, "Cache-Control: max-age=60", field, date: false))
         #expect(stored.head.fields.values(of: "date") == [arrivalDate])
     }
 
-    @Test("The prepared head is delivered as it stands, metadata of content last, with the one right Content-Length")
+    @Test("The prepared head is sent unchanged, metadata of the content last, with one correct Content-Length")
     func preparesHead() throws {
         var head = response(
             200, "Content-Type: text/html", "Cache-Control: max-age=60", "Content-Length: 10", "Age: 3", "Via: 1.1 x")
@@ -90,7 +90,7 @@ struct StoredFieldsTests {
     }
 }
 
-@Suite("The stored form of heads and facts")
+@Suite("The encoding of heads and facts")
 struct StoredFormTests {
     static func encode(_ head: ResponseHead) -> [UInt8] {
         var output: [UInt8] = []
@@ -111,7 +111,7 @@ struct StoredFormTests {
         return head
     }()
 
-    @Test("A head is read as it was written")
+    @Test("A decoded head equals the encoded one")
     func readsHead() throws {
         let decoded = StoredHead.decode(Self.encode(Self.head).span)
         let head = try #require(decoded)
@@ -126,7 +126,7 @@ struct StoredFormTests {
         #expect(head.fields.present == Self.head.fields.present)
     }
 
-    @Test("Trailers are read as they were written, and are no head")
+    @Test("Decoded trailers equal the encoded ones, and are not a head")
     func readsTrailers() throws {
         var trailers = Fields()
         trailers.append(name: "X-Sum", value: "1")
@@ -137,14 +137,14 @@ struct StoredFormTests {
         #expect(StoredHead.decodeTrailers(Self.encode(Self.head).span) == nil)
     }
 
-    @Test("Every shorter or longer form is refused")
+    @Test("A shorter or longer encoding is rejected")
     func refusesOtherLengths() {
         let bytes = Self.encode(Self.head)
         for count in 0..<bytes.count { #expect(StoredHead.decode(bytes.span.extracting(0..<count)) == nil) }
         #expect(StoredHead.decode((bytes + [0x20]).span) == nil)
     }
 
-    @Test("Damage is refused or read as some other well-formed head, and never traps", arguments: 0..<2000 as Range<UInt64>)
+    @Test("Damage is rejected or decoded as another well-formed head, and never traps", arguments: 0..<2000 as Range<UInt64>)
     func survivesDamage(seed: UInt64) {
         var bytes = Self.encode(Self.head)
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -159,7 +159,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test("Facts are read as they were written")
+    @Test("Decoded facts equal the encoded ones")
     func readsFacts() throws {
         var facts = try facts(
             response(
@@ -173,13 +173,13 @@ struct StoredFormTests {
         #expect(ReuseFacts(decoding: bytes.span) == facts)
     }
 
-    @Test("The form of the facts is fixed: what this version wrote is read for ever")
+    @Test("The encoding of facts is fixed: later versions must read it")
     func formIsFixed() throws {
         let bytes = Self.encode(try facts(response(200, "Cache-Control: max-age=60", #"ETag: "x""#)))
         #expect(bytes[..<24] == [1, 3, 200, 0, 0x80, 0, 0, 0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("Facts that cannot be are refused, and what is accepted never overflows", arguments: 0..<2000 as Range<UInt64>)
+    @Test("Impossible facts are rejected, and accepted ones never overflow", arguments: 0..<2000 as Range<UInt64>)
     func survivesDamagedFacts(seed: UInt64) throws {
         var bytes = Self.encode(try facts(response(200, "Cache-Control: max-age=60", #"ETag: "x""#)))
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -194,7 +194,7 @@ struct StoredFormTests {
         #expect(facts.currentAge(at: arrival) <= .greatest)
     }
 
-    @Test("Facts of another version or length are refused")
+    @Test("Facts of another version or length are rejected")
     func refusesOtherFacts() throws {
         var bytes = Self.encode(try facts(response(200, "Cache-Control: max-age=60")))
         #expect(ReuseFacts(decoding: bytes.span.extracting(0..<63)) == nil)
@@ -204,7 +204,7 @@ struct StoredFormTests {
         #expect(ReuseFacts(decoding: bytes.span.extracting(0..<0)) == nil)
     }
 
-    @Test("A stored response can be put together again from its row")
+    @Test("A stored response can be restored from its row")
     func reconstructs() throws {
         let original = try stored(response(200, "Cache-Control: max-age=60", "Vary: Accept"), to: get("Accept: a"))
         let decodedFacts = ReuseFacts(decoding: Self.encode(original.facts).span)

@@ -24,20 +24,20 @@ struct TargetedCacheControlTests {
         return Int64(facts.freshnessLifetime.seconds)
     }
 
-    @Test("The first on the list that is valid and not empty takes the place of Cache-Control and Expires (§2.2)")
+    @Test("The first listed field that is valid and not empty replaces Cache-Control and Expires (§2.2)")
     func selects() {
         #expect(lifetime("CDN-Cache-Control: max-age=60", "Cache-Control: max-age=5") == 60)
         #expect(lifetime("CDN-Cache-Control: max-age=60", "Cache-Control: no-store") == 60)
         #expect(lifetime("CDN-Cache-Control: max-age=60", "Expires: 0") == 60)
         #expect(lifetime("CDN-Cache-Control: max-age=60", "Larder-Cache-Control: max-age=7") == 7)
         #expect(lifetime("Larder-Cache-Control: max-age=?", "CDN-Cache-Control: max-age=60") == 60)
-        // Nothing of Cache-Control and Expires is left: not even a lifetime where the targeted field gives none.
+        // Cache-Control and Expires have no effect: there is no lifetime if the targeted field gives none.
         #expect(lifetime("CDN-Cache-Control: none", "Cache-Control: no-store, max-age=60", "Expires: " + date(60)) == 0)
         #expect(lifetime("CDN-Cache-Control: none", "Last-Modified: " + date(-1000)) == 100)
         #expect(lifetime("cdn-cache-control: max-age=60") == 60)
     }
 
-    @Test("A field that is not on the list changes nothing (§2.2)")
+    @Test("A field that is not listed has no effect (§2.2)")
     func ignoresOthers() {
         #expect(lifetime("CDN-Cache-Control: max-age=60", "Cache-Control: max-age=5", targets: .none) == 5)
         #expect(lifetime("Other-Cache-Control: no-store", "Cache-Control: max-age=5") == 5)
@@ -45,7 +45,7 @@ struct TargetedCacheControlTests {
     }
 
     @Test(
-        "A field that is empty or does not parse is ignored as a whole (§2.1)",
+        "A field that is empty or does not parse is ignored completely (§2.1)",
         arguments: [
             "", " ", ",", "max-age=60,", "max-age =60", "max-age= 60", "MaX-aGe=60", "max-age=60; ;", "max-age=60 no-store",
             "max-age=\u{FC}",
@@ -54,11 +54,11 @@ struct TargetedCacheControlTests {
     func ignoresInvalid(value: String) { #expect(lifetime("CDN-Cache-Control: \(value)", "Cache-Control: max-age=5") == 5) }
 
     @Test(
-        "Values of another type are not consumed: such a lifetime is none (§2.1)",
+        "Values of another type are ignored: such a lifetime is zero (§2.1)",
         arguments: ["max-age=\"60\"", "max-age=60.0", "max-age", "max-age=a", "max-age=(60)", "max-age=-60", "max-age=:YQ==:"])
     func refusesTypes(value: String) { #expect(lifetime("CDN-Cache-Control: \(value)", "Cache-Control: max-age=5") == 0) }
 
-    @Test("Parameters are ignored, lines are one list, and of two members with one key the last holds (§2.1, RFC 9651 §3.2)")
+    @Test("Parameters are ignored, lines form one list, and of two members with one key the last applies (§2.1, RFC 9651 §3.2)")
     func readsDictionary() {
         #expect(lifetime("CDN-Cache-Control: max-age=60;a=b;c") == 60)
         #expect(lifetime("CDN-Cache-Control: a=1", "CDN-Cache-Control: max-age=60") == 60)
@@ -68,7 +68,7 @@ struct TargetedCacheControlTests {
     }
 
     @Test(
-        "Directives mean what they mean in Cache-Control (§2.2)",
+        "Directives on storing have the same meaning as in Cache-Control (§2.2)",
         arguments: [
             ("no-store", StorageRefusal.noStore), ("max-age=60, no-store", .noStore), ("no-store=1", .noStore),
             ("private", .private), ("private=\"x-own\"", .private),
@@ -77,7 +77,7 @@ struct TargetedCacheControlTests {
         #expect(decide(["CDN-Cache-Control: \(value)", "Cache-Control: max-age=5"]).refusal == refusal)
     }
 
-    @Test("… those of reuse too")
+    @Test("Directives on reuse have the same meaning as in Cache-Control")
     func reuses() throws {
         func facts(_ value: String) throws -> ReuseFacts {
             guard case .store(let facts, _) = decide(["CDN-Cache-Control: \(value)", #"ETag: "x""#]) else { throw NotStored() }
@@ -97,7 +97,7 @@ struct TargetedCacheControlTests {
                 == .authorization)
     }
 
-    @Test("Both fields are stored and passed on, and what Cache-Control alone names too (§2.2, §3)")
+    @Test("Both fields are stored and forwarded, and so are the fields that only Cache-Control names (§2.2, §3)")
     func passesOn() throws {
         let head = response(200, "CDN-Cache-Control: max-age=60", "Cache-Control: private=\"x-own\"", "X-Own: a")
         guard

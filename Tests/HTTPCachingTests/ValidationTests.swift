@@ -6,7 +6,7 @@ import Testing
 @Suite("Sending a validation request (RFC 9111 §4.3.1)")
 struct ValidationRequestTests {
     @Test(
-        "The stored validators take the place of the client's",
+        "The stored validators replace the client's",
         arguments: [
             ([#"ETag: "x""#], [#""x""#], [String]()), ([#"ETag: W/"x""#], [#"W/"x""#], []),
             (["Last-Modified: Fri, 31 May 2024 00:00:00 GMT"], [], ["Fri, 31 May 2024 00:00:00 GMT"]),
@@ -41,7 +41,7 @@ struct ClientConditionTests {
     }
 
     @Test(
-        "If-None-Match by weak comparison (RFC 9110 §13.1.2)",
+        "If-None-Match uses weak comparison (RFC 9110 §13.1.2)",
         arguments: [
             (#""x""#, #""x""#, ConditionOutcome.notModified), (#"W/"x""#, #""x""#, .notModified),
             (#""x""#, #"W/"x""#, .notModified),
@@ -52,7 +52,7 @@ struct ClientConditionTests {
         #expect(try Self.evaluate(get("If-None-Match: \(list)"), "ETag: \(tag)") == expected)
     }
 
-    @Test("If-None-Match over several lines, and against a response without a tag")
+    @Test("If-None-Match may have several lines, and is evaluated against a response without a tag")
     func ifNoneMatchLines() throws {
         #expect(try Self.evaluate(get(#"If-None-Match: "y""#, #"If-None-Match: "x""#), #"ETag: "x""#) == .notModified)
         #expect(try Self.evaluate(get(#"If-None-Match: "y""#), "X: 1") == .full)
@@ -62,7 +62,7 @@ struct ClientConditionTests {
     }
 
     @Test(
-        "If-Modified-Since against Last-Modified (RFC 9110 §13.1.3)",
+        "If-Modified-Since is compared with Last-Modified (RFC 9110 §13.1.3)",
         arguments: [
             (-100, ConditionOutcome.notModified), (-99, .notModified), (-101, .full), (1000, .notModified),
         ] as [(Int64, ConditionOutcome)])
@@ -71,13 +71,13 @@ struct ClientConditionTests {
     }
 
     @Test(
-        "Without Last-Modified the Date stands in",
+        "Without Last-Modified, the Date is compared",
         arguments: [(0, ConditionOutcome.notModified), (-1, .full)] as [(Int64, ConditionOutcome)])
     func usesDate(since: Int64, expected: ConditionOutcome) throws {
         #expect(try Self.evaluate(get("If-Modified-Since: " + date(since)), "X: 1") == expected)
     }
 
-    @Test("If-None-Match takes precedence, even when it cannot be read")
+    @Test("If-None-Match takes precedence, even if it is invalid")
     func precedence() throws {
         let since = "If-Modified-Since: " + date(0)
         #expect(try Self.evaluate(get(#"If-None-Match: "y""#, since), #"ETag: "x""#, "Last-Modified: " + date(-100)) == .full)
@@ -88,7 +88,7 @@ struct ClientConditionTests {
         #expect(try Self.evaluate(get("If-None-Match: y", since), #"ETag: "x""#, "Last-Modified: " + date(-100)) == .full)
     }
 
-    @Test("An If-Modified-Since that is no date, or is there twice, is ignored (RFC 9110 §13.1.3)")
+    @Test("An invalid or repeated If-Modified-Since is ignored (RFC 9110 §13.1.3)")
     func ignoresInvalidDates() throws {
         let modified = "Last-Modified: " + date(-100)
         #expect(try Self.evaluate(get("If-Modified-Since: 0"), modified) == .full)
@@ -96,14 +96,14 @@ struct ClientConditionTests {
         #expect(try Self.evaluate(get("If-Modified-Since: \(date(0)), \(date(0))"), modified) == .full)
     }
 
-    @Test("Only a stored 200 is compared")
+    @Test("Preconditions are evaluated only against a stored 200")
     func comparesOnly200() throws {
         let stored = try stored(response(404, "Cache-Control: max-age=60", #"ETag: "x""#))
         let request = get(#"If-None-Match: "x""#)
         #expect(Validation.evaluate(request, directives: RequestDirectives(request), against: stored) == .full)
     }
 
-    @Test("A 304 carries what RFC 9110 §15.4.5 asks for and no metadata of content")
+    @Test("A 304 has the fields that RFC 9110 §15.4.5 requires, and no metadata of content")
     func writesNotModified() throws {
         let head = response(
             200, "Cache-Control: max-age=60", #"ETag: "x""#, "Last-Modified: " + date(-100), "Expires: " + date(60),

@@ -35,16 +35,16 @@ struct VaryTests {
     }
 
     @Test(
-        "Blanks around a value, and around commas of a list, do not matter; elsewhere they do",
+        "Blanks around a value, and around the commas of a list, do not matter; other blanks do",
         arguments: [
             ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: gzip,br", true),
             ("Accept-Encoding", "Accept-Encoding: gzip \t,\t br", "Accept-Encoding: gzip,br", true),
             ("Accept", #"Accept: a;x="1, 2""#, #"Accept: a;x="1,2""#, false),
             ("X-Own", "X-Own:  a\t", "X-Own: a", true),
-            // The syntax of a field we do not know may give blanks a meaning.
+            // In a field that Larder does not know, blanks may have a meaning.
             ("X-Own", "X-Own: a, b", "X-Own: a,b", false),
             ("Accept-Language", "Accept-Language: de en", "Accept-Language: deen", false),
-            // The order of a list's elements is not normalised; their case is where it means nothing.
+            // The order of a list's elements is not normalized; their case is, in fields where it has no meaning.
             ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: br, gzip", false),
             ("Accept-Encoding", "Accept-Encoding: gzip, Br", "Accept-Encoding: GZIP,br", true),
             ("Accept-Language", "Accept-Language: en-US,en;q=0.5", "Accept-Language: en-us, en;q=0.5", true),
@@ -54,7 +54,7 @@ struct VaryTests {
         #expect(try Self.matches(vary, get(first), get(second)) == matches)
     }
 
-    @Test("Several lines of one name are their combination")
+    @Test("Several lines of one name are combined")
     func combinesLines() throws {
         let split = get("Accept-Encoding: gzip", "Accept-Encoding: br")
         #expect(try Self.matches("Accept-Encoding", split, get("Accept-Encoding: gzip, br")))
@@ -62,7 +62,7 @@ struct VaryTests {
         #expect(try !Self.matches("X-Own", get("X-Own: a", "X-Own: b"), get("X-Own: b", "X-Own: a")))
     }
 
-    @Test("All nominated fields must match, of all Vary lines")
+    @Test("All nominated fields must match, over all Vary lines")
     func matchesAll() throws {
         let first = get("Accept-Encoding: gzip", "Accept-Language: de", "Cookie: a")
         let head = response(
@@ -80,12 +80,12 @@ struct VaryTests {
         #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(vary)")).refusal == .varyAny)
     }
 
-    @Test("A Vary that cannot be read is not stored", arguments: ["a b", "\"Accept\"", "Accept;q=1", "Accept, b@d"])
+    @Test("A response with an invalid Vary is not stored", arguments: ["a b", "\"Accept\"", "Accept;q=1", "Accept, b@d"])
     func refusesInvalid(vary: String) {
         #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(vary)")).refusal == .varyInvalid)
     }
 
-    @Test("As many names as the limit, one more is not stored")
+    @Test("A response with as many nominated names as the limit is stored, one more is not")
     func limitsNames() {
         let names = (1...Vary.nameLimit).map { "X-\($0)" }.joined(separator: ",")
         #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(names)")).refusal == nil)
@@ -97,7 +97,7 @@ struct VaryTests {
         #expect(try stored(response(200, "Cache-Control: max-age=60", "Vary: ,")).nominatedFields.isEmpty)
     }
 
-    @Test("Of several that match, the newest is used (§4)")
+    @Test("If several match, the newest is used (§4)")
     func prefersNewest() throws {
         let vary = "Vary: Accept-Encoding"
         let gzip = get("Accept-Encoding: gzip")
@@ -113,10 +113,10 @@ struct VaryTests {
     }
 
     @Test(
-        "Of several that match, one with Vary is used before a newer one that omits it, which serves the other requests",
+        "If several match, one with Vary takes precedence over a newer one without it, which serves the other requests",
         arguments: [false, true])
     func prefersVarying(hasLongFields: Bool) throws {
-        // Fields too long for a form of the request are compared one by one.
+        // Fields too long for the request's form are compared one by one.
         let value = hasLongFields ? String(repeating: "x", count: RequestedVariant.limit) : "x"
         let varying = try stored(
             response(200, "Cache-Control: max-age=60", "Date: " + date(-50), "Vary: Foo"), to: get("Foo: " + value))
@@ -130,7 +130,7 @@ struct VaryTests {
         #expect(Vary.select(among: [varying, plain], for: get("Foo: b")) == 1)
     }
 
-    @Test("A long run of blanks is looked at once")
+    @Test("A long run of blanks is scanned once")
     func readsBlanksOnce() throws {
         let blanks = String(repeating: " ", count: 8000)
         #expect(try Self.matches("Accept", get("Accept: a\(blanks),b"), get("Accept: a,\(blanks)b")))
@@ -139,7 +139,7 @@ struct VaryTests {
 
     @Test("A canonical form at the limit is stored, one byte more is not")
     func limitsValues() {
-        // x-own, the three bytes of counts, and two for a line that could be combined with another.
+        // x-own, the three bytes of lengths, and two for a line that could be combined with another.
         let most = String(repeating: "a", count: Vary.canonicalFormLimit - 5 - 3 - 2)
         let head = response(200, "Cache-Control: max-age=60", "Vary: X-Own")
         #expect(decide(head, to: get("X-Own: " + most)).refusal == nil)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Sentences of RFC 9111 §4.3.2 on preconditions")
 struct PreconditionSentencesTests {
     @Test(
-        "With neither Last-Modified nor Date the time of reception is compared",
+        "Without Last-Modified and Date, the time of reception is compared",
         arguments: [(0, ConditionOutcome.notModified), (60, .notModified), (-1, .full)] as [(Int64, ConditionOutcome)])
     func timeOfReception(since: Int64, expected: ConditionOutcome) throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60", date: false))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Sentences of RFC 9111 §5.2.2 on the directives of responses")
 struct ResponseDirectiveSentencesTests {
-    /// What a directive asks for, each in its own words.
+    /// The requirement of a directive, each in its own words.
     enum Use { case reused, validated, notStored }
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 @Suite("Sentences of RFC 9213 on targeted fields")
 struct TargetedControlSentencesTests {
     @Test(
-        "§2.2, §2.4: a field that is not on the list changes nothing, whatever its name ends in",
+        "§2.2, §2.4: a field that is not listed has no effect, whatever its name ends in",
         arguments: ["CDN-Cache-Control", "Larder-Cache-Control", "X-Cache-Control", "Surrogate-Control"])
     func ignoresUnlisted(name: String) throws {
         let plain = response(200, "Cache-Control: max-age=60", #"ETag: "x""#)
@@ -16,7 +16,7 @@ struct TargetedControlSentencesTests {
         }
     }
 
-    @Test("§2.2, §3: it is passed on and stored", arguments: ["CDN-Cache-Control", "X-Cache-Control"])
+    @Test("§2.2, §3: a targeted field is forwarded and stored", arguments: ["CDN-Cache-Control", "X-Cache-Control"])
     func passesOn(name: String) throws {
         let stored = try stored(response(200, "Cache-Control: max-age=60", "\(name): max-age=600, x=\"y\""))
         #expect(stored.head.fields.values(of: name) == ["max-age=600, x=\"y\""])
