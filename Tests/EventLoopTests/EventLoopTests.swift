@@ -28,7 +28,7 @@ func sendByte(_ descriptor: Int32) {
 
 @Suite("Event loop: descriptors")
 struct EventLoopDescriptorTests {
-    @Test("A readable descriptor reaches its handler, and the peer's close is told apart")
+    @Test("A readable descriptor reaches its handler, and the peer's close is reported separately")
     func readable() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()
@@ -49,7 +49,7 @@ struct EventLoopDescriptorTests {
         #expect(loop.registrationCount == 0)
     }
 
-    @Test("A registration closed with its descriptor is heard of no more, and whoever is at the other end sees it")
+    @Test("A registration that is closed with its descriptor is not reported any more, and its peer sees the close")
     func closed() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()
@@ -62,13 +62,13 @@ struct EventLoopDescriptorTests {
         loop.turn(waitingAtMost: 0)
         #expect(count == 0)
         #expect(loop.registrationCount == 0)
-        // Not by its number, which a test beside this one may have by now.
+        // Not by its number, which a parallel test may already have reused.
         var other = pollfd(fd: pair.right, events: 0, revents: 0)
         #expect(poll(&other, 1, 0) == 1 && other.revents & Int16(POLLHUP) != 0)
         close(pair.right)
     }
 
-    @Test("Of newcomers a turn reports four, behind everybody else, until each has been admitted")
+    @Test("A turn reports at most four newcomers, after all other descriptors, until each has been admitted")
     func newcomers() throws {
         let loop = try EventLoop()
         var heard: [Int] = []
@@ -81,7 +81,7 @@ struct EventLoopDescriptorTests {
                 var byte: UInt8 = 0
                 _ = read(pair.left, &byte, 1)
             }
-            // The first ten came just now; the last is there already.
+            // The first ten are newcomers; the last is not.
             ends.append((try loop.register(pair.left, .read, handler: handler, isNewcomer: number < 10), pair.right, handler))
         }
         func turn(sending numbers: Range<Int> = 0..<0) -> [Int] {
@@ -98,7 +98,7 @@ struct EventLoopDescriptorTests {
         for number in 0..<3 { loop.admit(ends[number].near) }
         #expect(turn(sending: 0..<11) == [0, 1, 2, 10, 3, 4, 5, 6])
         #expect(turn() == [7, 8, 9])
-        // What it waits for stays with it, and so does what is changed.
+        // Pending events of a newcomer stay pending, and so do changes of its interest.
         loop.modify(ends[3].near, Interest())
         loop.modify(ends[0].near, Interest())
         #expect(turn(sending: 0..<4) == [1, 2])
@@ -107,9 +107,9 @@ struct EventLoopDescriptorTests {
         loop.modify(ends[3].near, .read)
         loop.modify(ends[0].near, .read)
         #expect(turn().sorted() == [0, 3])
-        // Who says more while it waits waits once.
+        // A newcomer with more data while it waits is reported once.
         for _ in 0..<3 { #expect(turn(sending: 4..<6) == [4, 5]) }
-        // Whoever has left in the meantime is not heard, and costs nobody a turn.
+        // A newcomer that was closed meanwhile is not reported, and does not use up the turn.
         for end in ends[4...5] {
             sendByte(end.far)
             loop.close(end.near)
@@ -124,7 +124,7 @@ struct EventLoopDescriptorTests {
         #expect(loop.registrationCount == 0)
     }
 
-    @Test("A newcomer that ends behind what it has sent is heard until that end has been read")
+    @Test("A newcomer whose peer closes after sending data is reported until its end has been read")
     func newcomerThatEnds() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()
@@ -140,7 +140,7 @@ struct EventLoopDescriptorTests {
         close(pair.right)
     }
 
-    @Test("Interest can be changed and taken away")
+    @Test("Interest can be changed and removed")
     func interest() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()
@@ -162,7 +162,7 @@ struct EventLoopDescriptorTests {
         close(pair.right)
     }
 
-    @Test("An event for a descriptor that left earlier in the batch never reaches the new connection with its number")
+    @Test("An event for a descriptor that was closed earlier in the batch never reaches the new connection with its number")
     func staleEvent() throws {
         let loop = try EventLoop()
         let first = try makeSocketPair()
@@ -171,13 +171,13 @@ struct EventLoopDescriptorTests {
         var reachedNewcomer = 0
         let newcomer = ClosureHandler()
         newcomer.onReady = { _ in reachedNewcomer += 1 }
-        // Both become ready in one batch; whichever is told first closes the other, whose number is taken by a third.
+        // Both become ready in one batch; the first to be reported closes the other, whose number a third one gets.
         var newPair: (left: Int32, right: Int32)?
         func replace(_ other: Int32) {
             guard newPair == nil, let registration = registrations[other] else { return }
             loop.deregister(registration)
             guard let pair = try? makeSocketPair() else { return }
-            // One step instead of close and open, since tests run side by side and share the numbers.
+            // One step instead of close and open, since tests run in parallel and share the numbers.
             #expect(dup2(pair.left, other) == other)
             close(pair.left)
             newPair = (other, pair.right)
@@ -201,7 +201,7 @@ struct EventLoopDescriptorTests {
         for descriptor in Set([first.left, first.right, second.left, second.right, pair.left, pair.right]) { close(descriptor) }
     }
 
-    @Test("A handler may end its own registration and is let go after it")
+    @Test("A handler may end its own registration, and is released after it returns")
     func deregistersItself() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()
@@ -224,7 +224,7 @@ struct EventLoopDescriptorTests {
 
 @Suite("Event loop: turns")
 struct EventLoopTurnTests {
-    @Test("Work put off to the batch's end runs once, after the batch; what it puts off runs in the next turn")
+    @Test("Work deferred to the end of the batch runs once, after the batch; work that it defers runs in the next turn")
     func batchEnd() throws {
         let loop = try EventLoop()
         let handler = ClosureHandler()
@@ -242,7 +242,7 @@ struct EventLoopTurnTests {
         #expect(runs.count == 2)
     }
 
-    @Test("A due timer is reported once; a cancelled or removed one never")
+    @Test("A due timer is reported once; a canceled or removed one never")
     func timers() throws {
         let loop = try EventLoop()
         let handler = ClosureHandler()
@@ -261,7 +261,7 @@ struct EventLoopTurnTests {
         #expect(due == [early])
     }
 
-    @Test("A timer set again to a passed moment by its own handler does not hold the loop")
+    @Test("A timer that its own handler sets to a past time does not block the loop")
     func timerSetAgain() throws {
         let loop = try EventLoop()
         let handler = ClosureHandler()
@@ -278,7 +278,7 @@ struct EventLoopTurnTests {
         #expect(count == 2)
     }
 
-    @Test("Wall-clock time is near now")
+    @Test("Wall-clock time is close to the current time")
     func wallClock() throws {
         let loop = try EventLoop()
         loop.turn(waitingAtMost: 0)

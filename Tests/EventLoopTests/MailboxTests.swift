@@ -24,7 +24,7 @@ struct MailboxTests {
         loop.turn(waitingAtMost: 0)
     }
 
-    @Test("A reply reaches its handler once; a forgotten one never")
+    @Test("A reply reaches its handler once; after forget, never")
     func replies() throws {
         let loop = try EventLoop()
         var seen: [Int] = []
@@ -43,7 +43,7 @@ struct MailboxTests {
         #expect(seen == [1])
     }
 
-    @Test("A port takes many messages until it is closed")
+    @Test("A port accepts many messages until it is closed")
     func ports() throws {
         let loop = try EventLoop()
         var seen: [Int] = []
@@ -57,7 +57,7 @@ struct MailboxTests {
         #expect(seen == [1, 2])
     }
 
-    @Test("A loop on a thread of its own serves messages until it is stopped, then refuses them")
+    @Test("A loop on its own thread handles messages until it is stopped, and then rejects them")
     func thread() throws {
         let sum = Guarded(0)
         let thread = try LoopThread(name: "loop") { _ in sum.withLock { $0 += 1 } }

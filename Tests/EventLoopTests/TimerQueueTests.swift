@@ -8,7 +8,7 @@ struct TimerQueueTests {
         MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)
     }
 
-    @Test("A deadline moved later is looked at once and then waits for its new moment")
+    @Test("A deadline moved later is checked once at its old time, and then reported at its new time")
     func movedLater() {
         var queue = TimerQueue()
         let timer = queue.make(ClosureHandler())
@@ -21,7 +21,7 @@ struct TimerQueueTests {
         #expect(queue.nextMoment == .never)
     }
 
-    @Test("A deadline moved earlier is due at the earlier moment")
+    @Test("A deadline moved earlier is due at the earlier time")
     func movedEarlier() {
         var queue = TimerQueue()
         let timer = queue.make(ClosureHandler())
@@ -34,7 +34,7 @@ struct TimerQueueTests {
         #expect(queue.takeDue(at: Self.moment(20))?.id == other)
     }
 
-    @Test("Any order of setting, moving, cancelling and removing reports what a sorted list would", arguments: 0..<20)
+    @Test("Setting, moving, canceling and removing timers in any order reports the same as a sorted list", arguments: 0..<20)
     func agreesWithModel(seed: Int) {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1
         func next(_ bound: Int) -> Int {
