@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("The chains that stored responses came by")
+@Suite("The recorded certificate chains of stored responses")
 struct ChainTests {
     private static func chain(_ seed: UInt64, count: Int = 4_000) -> RecordedChain {
         RecordedChain(Sample.bytes(count, seed: seed))!  // neither empty nor too long
@@ -25,12 +25,12 @@ struct ChainTests {
         return try #require(variants.responses.first)
     }
 
-    @Test("Each stands once in the file and once in memory, however many responses came by it, and is there after a start")
+    @Test("Each chain is once in the file and once in memory, however many responses share it, and persists over a restart")
     func standsOnce() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
         for number in 0..<50 {
-            // As connections bring it: each its own.
+            // As connections provide it: a separate instance each.
             let chain = try #require(store.shared(Self.chain(7)))
             store.putSurely(Self.response("\(number)", chain))
         }
@@ -47,7 +47,7 @@ struct ChainTests {
         #expect(try Self.found(next, "plain").chain == nil)
     }
 
-    @Test("It goes with the last response that came by it, in whatever way that goes", arguments: [100, 400_000])
+    @Test("A chain is deleted with its last response, in whatever way that is removed", arguments: [100, 400_000])
     func goes(count: Int) throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -57,7 +57,7 @@ struct ChainTests {
         store.invalidate([Sample.key("a")])
         store.drain()
         #expect(try fixture.count(of: "certificate_chain") == 1)
-        // Replaced by one that came by another.
+        // Replaced by one with another chain.
         store.putSurely(Self.response("b", Self.chain(8), count: count))
         try eventually {
             store.drain()
@@ -71,7 +71,7 @@ struct ChainTests {
         store.shutdown()
     }
 
-    @Test("Eviction leaves no chain behind")
+    @Test("Eviction leaves no unused chain")
     func evicts() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.disk = .init(high: 400_000, low: 200_000) }
@@ -88,7 +88,7 @@ struct ChainTests {
         #expect(try fixture.count(of: "response WHERE chain NOT IN (SELECT id FROM certificate_chain)") == 0)
     }
 
-    @Test("A 304 by another chain brings that one, and the old one goes")
+    @Test("A 304 under another chain replaces the chain, and the old one is deleted")
     func freshens() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -104,7 +104,7 @@ struct ChainTests {
         #expect(stored.chain?.octets == Self.chain(8).octets && stored.facts.trust == 12)
     }
 
-    @Test("A body on its way brings its chain too")
+    @Test("A pending body stores its chain too")
     func fills() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -120,7 +120,7 @@ struct ChainTests {
     }
 
     @Test(
-        "A chain that is not what was stored is none, and its response is as it was; verifying tells, and the next of the same mends it"
+        "A corrupt chain counts as missing, and its response stays; verification reports it, and the next equal chain repairs it"
     )
     func damaged() throws {
         let fixture = StoreFixture()
@@ -141,7 +141,7 @@ struct ChainTests {
         #expect(try Self.found(last, "a").chain?.octets == Self.chain(7).octets)
     }
 
-    @Test("There are only so many bytes of them, in the file as in memory: what comes by one more is stored without")
+    @Test("The total size of chains is limited, in the file and in memory: further responses are stored without their chain")
     func isBounded() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -162,13 +162,13 @@ struct ChainTests {
         kept = []
         store.invalidate((0..<limit).map { Sample.key("\($0)") })
         store.drain()
-        // It is not looked each time whether there is room again.
+        // The space is not checked again for each chain.
         #expect((0...limit / 64).contains { _ in store.shared(Self.chain(1_000_001, count: count)) != nil })
         #expect(RecordedChain([]) == nil && RecordedChain(Sample.bytes(count + 1, seed: 1)) == nil)
     }
 
     @Test(
-        "A listing of origins has the latest chain of each, of the file and of what stands in memory alone",
+        "A listing of origins has the latest chain of each, from the file and from responses in memory only",
         arguments: [false, true])
     func lists(isInMemory: Bool) throws {
         let fixture = StoreFixture()

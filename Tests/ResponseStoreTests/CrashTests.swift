@@ -7,11 +7,11 @@ import Testing
 
 @Suite("A process that is killed while it stores", .serialized)
 struct CrashTests {
-    /// What a program says: numbers, each in a line.
+    /// The output of a program: numbers, one per line.
     final class Listener: Sendable {
         private struct Said {
             var last = -1
-            /// The last line that is no number.
+            /// The last line that is not a number.
             var text = ""
             var rest = Data()
         }
@@ -29,16 +29,16 @@ struct CrashTests {
             }
         }
 
-        /// The last number; -1 where there is none.
+        /// The last number; -1 if there is none.
         var last: Int { said.withLock { $0.last } }
         var text: String { said.withLock { $0.text } }
     }
 
     // Tests/Long/store-crash.sh does the same 50 times.
-    @Test("What has come to the file is there after kill -9, and no body is wrong", arguments: 0..<2)
+    @Test("Responses that reached the file are there after kill -9, and no body is wrong", arguments: 0..<2)
     func survivesKill(round: Int) throws {
         let fixture = StoreFixture()
-        // Its folder goes with it.
+        // Its directory is removed with it.
         defer { withExtendedLifetime(fixture) {} }
         let writer = Process()
         writer.executableURL = Torture.program
@@ -48,7 +48,7 @@ struct CrashTests {
         let listener = Listener()
         pipe.fileHandleForReading.readabilityHandler = { listener.take($0.availableData) }
         try writer.run()
-        // It stores on while the file is looked at, and the kill finds it somewhere in the midst of that.
+        // It continues storing while the file is checked, so the kill hits it at an arbitrary point.
         try eventually { listener.last >= 400 + round * 117 }
         let last = listener.last
         let browser = try StoreBrowser(path: fixture.path)
@@ -65,10 +65,10 @@ struct CrashTests {
         #expect(status == 0, "\(output)")
     }
 
-    @Test("What was purged is gone after kill -9 that comes with the acknowledgement, and in the file that it leaves")
+    @Test("Responses purged before a kill -9 that follows the acknowledgment are gone, in the file that is left too")
     func keepsPurges() throws {
         let fixture = StoreFixture()
-        // Its folder goes with it.
+        // Its directory is removed with it.
         defer { withExtendedLifetime(fixture) {} }
         let purger = Process()
         purger.executableURL = Torture.program

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("The marks under load")
+@Suite("Limits under load")
 struct EvictionTests {
-    @Test("The file stays within its high mark, what waits to be deleted and one body, however much is stored")
+    @Test("However much is stored, the file exceeds its high mark by at most one body and the data waiting to be deleted")
     func boundsTheFile() throws {
         let fixture = StoreFixture()
         let (high, length) = (24 << 20, 3 << 20)
@@ -27,11 +27,11 @@ struct EvictionTests {
             largest = max(largest, FileSystem.length(of: fixture.path) ?? 0)
         }
         #expect(store.statistics.evicted > 0)
-        // The chunks that wait for deletion may take 32 MiB.
+        // The chunks waiting to be deleted may take 32 MiB.
         #expect(largest <= high + 32 << 20 + 2 * length)
     }
 
-    @Test("No more bodies are on their way at once than memory has room for")
+    @Test("The number of pending bodies is limited by the memory for them")
     func boundsPending() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.limits.pendingBytes = 1 << 20 }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Which extents of a body are kept")
+@Suite("The extents of a body")
 struct ExtentSetTests {
     @Test(
-        "Whatever comes in whatever order, extents lie apart, in order, and hold all that came",
+        "Extents added in any order are kept sorted and without overlap, and cover everything that was added",
         arguments: 1...50 as ClosedRange<UInt64>)
     func holdsAll(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -30,14 +30,14 @@ struct ExtentSetTests {
         }
     }
 
-    @Test("They are only so many")
+    @Test("The number of extents is limited")
     func isBounded() {
         var set = ExtentSet([])
         for number in 0..<UInt64(ExtentRow.limit) {
             #expect(set.insert(ExtentRow(id: Int64(number), response: 1, base: number * 2, length: 1)) != nil)
         }
         #expect(set.insert(ExtentRow(id: 9999, response: 1, base: 9999, length: 1)) == nil)
-        // One that holds another makes room for itself.
+        // An extent that covers another one replaces it.
         #expect(set.insert(ExtentRow(id: 9998, response: 1, base: 1, length: 4))?.count == 1)
     }
 }

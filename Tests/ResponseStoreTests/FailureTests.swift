@@ -6,14 +6,14 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("What a failed write leaves behind")
+@Suite("Recovery from failed writes")
 struct FailureTests {
-    // `lookAfter` is the clock's way, `giveUpStoring` the failed transaction's.
-    @Test("A fetch that waits for the writer goes on when its body is no longer stored", arguments: [true, false])
+    // `lookAfter` is called by the clock, `giveUpStoring` after a failed transaction.
+    @Test("A fetch that waits for the writer continues when its body is no longer stored", arguments: [true, false])
     func wakesTheFetch(isStalled: Bool) throws {
         let fixture = StoreFixture()
         let store = try fixture.open {
-            // From its first transaction on the writer puts bodies off.
+            // From its first transaction on, the writer postpones bodies.
             $0.limits.logHoldBytes = -1
             $0.limits.checkpointBytes = .max
         }
@@ -42,14 +42,14 @@ struct FailureTests {
         pending.abort()
     }
 
-    @Test("An invalidation reaches a body that the full disk could not take")
+    @Test("An invalidation reaches a body that a full disk could not take")
     func invalidatesWhatFailed() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
         store.drain()
         let response = Sample.response("i", body: [], etag: true)
         let pending = try #require(store.beginSurely(PendingPlan(response: response, length: nil)))
-        // Stands in for a full disk: the file may not grow.
+        // Simulates a full disk: the file must not grow.
         store.core.queue.add(.limitPages(1), urgent: true)
         _ = pending.append(Sample.bytes(3 << 20, seed: 1).span)
         try eventually {
@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(store.core.pendingResponses.count == 0)
     }
 
-    @Test("One that was not invalidated stays in memory, and is no longer on its way")
+    @Test("A body that the disk could not take stays in memory unless it was invalidated, and is no longer pending")
     func keepsWhatFailedInMemory() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -85,13 +85,13 @@ struct FailureTests {
         #expect(store.core.pendingResponses.count == 0)
     }
 
-    @Test("A commit that fails gives up what it would have written, and nothing behind it")
+    @Test("A failed commit loses the operations of its transaction, but none after it")
     func triesWhatComesBehind() throws {
         let fixture = StoreFixture()
         let store = try fixture.openKnowing()
         store.inOneBatch {
             StoreFileTests.edit(fixture.path, "DROP TABLE totals")
-            // As much as one transaction takes: its last statement is the one that fails.
+            // Fills one transaction: its last statement is the one that fails.
             store.putSurely(Sample.response("large", body: Sample.bytes(5 << 20, seed: 1)))
             store.putSurely(Sample.response("behind", body: [7]))
         }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("What a 304 changes in the store (RFC 9111 §4.3.4)")
+@Suite("Changes of a 304 in the store (RFC 9111 §4.3.4)")
 struct FresheningTests {
-    @Test("What it varies on from now on is in the file too (RFC 9111 §4.1, T24)", arguments: [100, 200_000])
+    @Test("A new Vary is written to the file too (RFC 9111 §4.1, T24)", arguments: [100, 200_000])
     func movesToAnotherVariant(length: Int) throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -15,7 +15,7 @@ struct FresheningTests {
             Issue.record("busy")
             return
         }
-        // Stands where the freshened one is about to go.
+        // It has the variant that the freshened one is about to get.
         store.putSurely(Sample.response("v", body: [9], nominated: "cookie: a", date: 1_700_000_001))
         store.putSurely(Sample.response("v", body: [8], nominated: "cookie: b", date: 1_700_000_002))
         let new = Sample.response("v", body: body, nominated: "cookie: a", date: 1_700_009_999)
@@ -37,7 +37,8 @@ struct FresheningTests {
         #expect(store.statistics.entries == 2)
     }
 
-    @Test("What it forbids to be stored leaves the disk, and stays where memory has the body (T45)", arguments: [100, 200_000])
+    @Test(
+        "A response whose 304 forbids storing leaves the disk, and stays if memory has the body (T45)", arguments: [100, 200_000])
     func takesNoStoreOffTheDisk(bodyLimit: Int) throws {
         let fixture = StoreFixture()
         var store = try fixture.open { $0.memoryBodyLimit = bodyLimit }
@@ -58,7 +59,7 @@ struct FresheningTests {
         #expect(kept?.facts == (old.isOnDisk ? nil : new.facts))
         #expect(store.statistics.entries == 0)
         if let kept {
-            // Nor does the next 304 bring it back.
+            // The next 304 does not restore it on disk either.
             store.freshen(kept, as: kept)
             #expect(store.find(new.key) != nil)
         }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Invalidation (RFC 9111 §4.4)")
 struct InvalidationTests {
     @Test(
-        "What was asked for before is not stored after it, in memory or on the disk; what is asked for afterwards is",
+        "A response requested before an invalidation is not stored after it, in memory or on disk; one requested afterwards is",
         arguments: [true, false])
     func refusesWhatWasUnderWay(isInMemory: Bool) throws {
         let fixture = StoreFixture()
@@ -22,7 +22,7 @@ struct InvalidationTests {
             Issue.record("stored")
             return
         }
-        // Of a small one, and of one that is a row in the file.
+        // For a small one, and for one that is a row in the file.
         for length in [1000, 300_000] {
             let body = Sample.bytes(length, seed: 1)
             let plan = PendingPlan(response: Sample.response("i", body: []), length: UInt64(length), since: moment)
@@ -40,7 +40,7 @@ struct InvalidationTests {
     }
 
     @Test(
-        "A body that is being written when its key is invalidated is not found afterwards, whole or as a part",
+        "A body that is being written when its key is invalidated is not found afterwards, complete or partial",
         arguments: [false, true])
     func removesWhatIsBeingWritten(isPart: Bool) throws {
         let fixture = StoreFixture()
@@ -55,7 +55,7 @@ struct InvalidationTests {
             PendingResponseTests.fill(pending, body, pieceLength: 100_000)
             pending.finish()
             store.core.queue.nudge()
-            // At any moment of the writing and of its commit.
+            // At any time during the writing and its commit.
             let end = ContinuousClock.now + .microseconds(Int.random(in: 0..<6_000, using: &generator))
             while ContinuousClock.now < end {}
             store.invalidate([response.key])
@@ -78,7 +78,7 @@ struct InvalidationTests {
         for table in ["response", "chunk", "extent"] { #expect(try fixture.count(of: table) == 0) }
     }
 
-    @Test("It is written at once: a process that is killed leaves nothing of what was stored before")
+    @Test("An invalidation is written at once: a killed process leaves no response that was stored before")
     func isWrittenAtOnce() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.limits.gatherMilliseconds = 60_000 }
@@ -96,7 +96,7 @@ struct InvalidationTests {
         withExtendedLifetime(store) {}
     }
 
-    /// Whether the next process would find it, had this one been killed now.
+    /// Whether the next process would find it, if this one were killed now.
     private func found(_ name: String, in killed: StoreFixture) throws -> Bool {
         let next = StoreFixture()
         for file in ["larder.db", "larder.db-wal"] {

@@ -10,7 +10,7 @@ import Testing
 struct LogTests {
     private static func logLength(_ fixture: StoreFixture) -> Int { FileSystem.length(of: fixture.path + "-wal") ?? 0 }
 
-    /// A store whose log has small bounds.
+    /// A store whose log has small limits.
     private static func open(_ fixture: StoreFixture, _ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws
         -> ResponseStore
     {
@@ -22,7 +22,7 @@ struct LogTests {
         }
     }
 
-    @Test("Under responses without a pause, replacements and evictions, the log stays below its limit and one transaction")
+    @Test("Under continuous stores, replacements and evictions, the log exceeds its limit by at most one transaction")
     func isBounded() throws {
         let fixture = StoreFixture()
         let store = try Self.open(fixture) { $0.disk = .init(high: 3 << 20, low: 2 << 20) }
@@ -40,11 +40,11 @@ struct LogTests {
     }
 
     @Test(
-        "While another connection reads, the log grows to its limit and no further: responses are refused, and accepted again behind it"
+        "While another connection reads, the log grows only up to its limit: responses are refused, and accepted again afterwards"
     )
     func waitsForReaders() throws {
         let fixture = StoreFixture()
-        // Nothing but the log makes the store refuse a response, however slow the machine is.
+        // Only the log makes the store refuse a response, however slow the machine is.
         let store = try Self.open(fixture) {
             $0.limits.queuedMilliseconds = 3_600_000
             $0.limits.stalledMilliseconds = 3_600_000
@@ -69,7 +69,7 @@ struct LogTests {
         #expect(isAtLimit)
         let unstored = store.statistics.unstored
         #expect(unstored.keys.allSatisfy { $0 == .logFull || $0 == .writeFailed } && unstored[.logFull] ?? 0 >= 2, "\(unstored)")
-        // At its limit but for what the next response would add.
+        // At its limit, except for what the next response would add.
         #expect(Self.logLength(fixture) > 3 << 19)
         #expect(Self.logLength(fixture) < 12 << 20)
         reader?.reset()
@@ -82,7 +82,7 @@ struct LogTests {
         #expect(store.find(Sample.key("last")).flatMap { store.wholeBody($0) } == Sample.bytes(1024, seed: 1))
     }
 
-    @Test("What responses cost in the log is learned at once, and forgotten slowly")
+    @Test("The log cost of responses rises at once in the estimate, and falls slowly")
     func learnsTheRate() {
         var rate = LogRate()
         let first = rate.bytes(for: 1000)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("What comes to the writer in one batch")
+@Suite("Operations in one batch of the writer")
 struct OneBatchTests {
     @Test(
-        "A body that has come to its end, and a response put behind it under the same key: the later is stored, nothing is lost",
+        "Of a completed body and a response stored after it under the same key, the later is kept, and nothing else is lost",
         arguments: [0, 1] as [UInt64?] + [nil])
     func keepsTheLater(partStart: UInt64?) throws {
         let fixture = StoreFixture()
@@ -38,14 +38,14 @@ struct OneBatchTests {
         #expect(found.requestTime == Timestamp(seconds: 1_700_000_500))
     }
 
-    @Test("A row where another belongs goes, and nothing else does")
+    @Test("A row that occupies the place of another is deleted, and nothing else is")
     func removesWhatCollides() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
         for name in ["x", "other"] { store.putSurely(Sample.response(name, body: [1])) }
         store.shutdown()
         store = try fixture.openKnowing()
-        // Nobody who looks for live rows sees it any more.
+        // Queries for live rows no longer find it.
         StoreFileTests.edit(fixture.path, "UPDATE response SET state=0 WHERE id=1")
         store.inOneBatch {
             store.putSurely(Sample.response("before", body: [2]))

@@ -5,12 +5,12 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Responses that are stored in part (RFC 9111 §3.3, §3.4)")
+@Suite("Partial responses (RFC 9111 §3.3, §3.4)")
 struct PartialTests {
     private static let length = 3_000_000
     private let body = Sample.bytes(length, seed: 9)
 
-    /// Stores a part, to its end or broken off after so many bytes.
+    /// Stores a part, complete or interrupted after this many bytes.
     @discardableResult
     private func store(
         _ range: Range<Int>, in store: ResponseStore, brokenAfter count: Int? = nil, name: String = "p", tag: String = "v",
@@ -38,7 +38,7 @@ struct PartialTests {
         #expect(!store.hasPartials)
     }
 
-    @Test("Parts that come in any order, overlapping and broken off, are one response once nothing is missing, and survive")
+    @Test("Parts that arrive in any order, overlapping and interrupted, become one response once nothing is missing, and persist")
     func joins() throws {
         let fixture = StoreFixture()
         var store = try fixture.open { $0.memoryBodyLimit = 0 }
@@ -50,13 +50,13 @@ struct PartialTests {
         #expect(store.find(Sample.key("p")) == nil)
         store.shutdown()
         store = try fixture.open { $0.memoryBodyLimit = 0 }
-        // What the last process left is looked at in slices.
+        // The data that the last process left is processed in slices.
         try eventually {
             store.drain()
             return extents(store) != nil
         }
         #expect(extents(store) == [0..<900_000, 2_000_000..<2_500_001])
-        // Holds two others altogether.
+        // Covers two others completely.
         try self.store(650_000..<2_600_000, in: store)
         #expect(extents(store) == [0..<2_600_000])
         guard case .stored = try self.store(2_400_000..<3_000_000, in: store) else {
@@ -76,7 +76,7 @@ struct PartialTests {
         #expect(store.find(Sample.key("p")) == nil)
     }
 
-    @Test("A fetch whose rest another brings is no further ahead of its reader than a part is")
+    @Test("A fetch whose rest another fetch transfers is no further ahead of its reader than a part is")
     func overlaps() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -98,7 +98,7 @@ struct PartialTests {
         let ahead = try #require(begin(2_000_000))
         #expect(whole.isOverlapped && !behind.isOverlapped && !ahead.isOverlapped)
         #expect(append(1_500_000..<1_600_000) == .pause)
-        // Once the reader is near, it goes on.
+        // It continues once the reader is near.
         let ready = Answer<Bool>()
         whole.whenReady { ready.set(true) }
         _ = reader.read(at: 1_600_000)
@@ -106,7 +106,7 @@ struct PartialTests {
         for pending in [whole, behind, ahead] { pending.abort() }
     }
 
-    @Test("What is stored in part is freshened at once, and in the file; or removed")
+    @Test("A partial response is freshened at once, in the file too; or removed")
     func freshens() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -129,10 +129,10 @@ struct PartialTests {
         expectGone(store)
     }
 
-    @Test("A store knows what it has in part from the moment when it is open")
+    @Test("A store knows its partial responses as soon as it is open")
     func isKnownAtOpening() throws {
         let fixture = StoreFixture()
-        // The writer would also read it a moment later: one opening might find it by chance.
+        // The writer would also read it a moment later, so one opening might find it by chance.
         for _ in 0..<20 {
             let store = try fixture.open()
             if !store.hasPartials { try self.store(0..<1_000_000, in: store) }
@@ -143,7 +143,7 @@ struct PartialTests {
         }
     }
 
-    @Test("Another entity tag is another representation: the older goes, and nothing is joined")
+    @Test("Another entity tag means another representation: the older one is removed, and nothing is joined")
     func keepsApart() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -156,7 +156,7 @@ struct PartialTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("What is invalidated is gone at once, also from the disk; a part on its way then is not kept")
+    @Test("An invalidated response is gone at once, from disk too, and a pending part is not kept")
     func invalidates() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -175,7 +175,7 @@ struct PartialTests {
         expectGone(store)
     }
 
-    @Test("A whole response takes the place of what is stored in part, and is not touched by a part that comes late")
+    @Test("A complete response replaces a partial one, and a late part does not change it")
     func yieldsToWhole() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -189,7 +189,7 @@ struct PartialTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("A delivery from extents goes on when their response is deleted")
+    @Test("A delivery from extents continues when their response is deleted")
     func keepsHeld() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.memoryBodyLimit = 0 }
@@ -204,7 +204,7 @@ struct PartialTests {
         withExtendedLifetime(hold) {}
     }
 
-    /// Two parts of another name, which make a response in extents.
+    /// Two parts of another name, which form a response in extents.
     private func storeInExtents(_ name: String, in store: ResponseStore) throws {
         try self.store(0..<2_000_000, in: store, name: name)
         try self.store(2_000_000..<3_000_000, in: store, name: name)
@@ -230,7 +230,7 @@ struct PartialTests {
         try eventually { !store.readNow(place, at: 0).isGood }
     }
 
-    @Test("A response in part that was found before it was deleted can be read as far as it reaches")
+    @Test("A partial response that was found before it was deleted can be read up to its end")
     func keepsPartThatWasFound() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -262,17 +262,17 @@ struct PartialTests {
         withExtendedLifetime((found, hold)) {}
     }
 
-    /// Returns when the writer has been at what was deleted: what is deleted after it is gone.
+    /// Returns when the writer has processed the deletions: data deleted later is then gone.
     private func waitForDeletions(in store: ResponseStore) throws {
         try self.store(0..<1_000_000, in: store, name: "next")
-        // Without what was found, which would keep it.
+        // Without the found response, which would keep it.
         let next = try #require(
             store.partials(of: Sample.key("next")).first.flatMap { PendingResponseTests.placeOnDisk($0.response) })
         #expect(store.purgeNow(PurgeTests.matching("http://example.test/next")).done() == 1)
         try eventually { !store.readNow(next, at: 0).isGood }
     }
 
-    @Test("What a crash leaves of a part is kept where it belongs")
+    @Test("A part left by a crash is kept where it belongs")
     func survivesCrash() throws {
         let fixture = StoreFixture()
         let copy = fixture.folder + "/copy.db"
@@ -310,7 +310,7 @@ struct PartialTests {
             Issue.record("what is missing was read")
             return
         }
-        // Of a response in part that is no damage.
+        // For a partial response this is not damage.
         again.drain()
         #expect(extents(again, name: "q") == [extent] && again.statistics.damagedEntries == 0)
     }

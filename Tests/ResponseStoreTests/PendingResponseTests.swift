@@ -7,7 +7,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Bodies on their way")
+@Suite("Pending bodies")
 struct PendingResponseTests {
     /// Appends the body in pieces at the pace that flow control allows.
     static func fill(_ pending: PendingResponse, _ body: [UInt8], pieceLength: Int) {
@@ -23,7 +23,7 @@ struct PendingResponseTests {
         }
     }
 
-    /// Reads to the end; `nil` where the body broke off.
+    /// Reads to the end; `nil` if the body was interrupted.
     static func readAll(
         _ reader: PendingReader, from store: ResponseStore, pieceLength: Int, pause: UInt32 = 0
     ) -> [UInt8]? {
@@ -90,7 +90,7 @@ struct PendingResponseTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("Memory holds a window of a body at most, whoever reads it")
+    @Test("Memory keeps at most a window of a body, whatever its readers do")
     func boundsMemory() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -103,7 +103,7 @@ struct PendingResponseTests {
             flow = pending.append(piece.span)
             sent += piece.count
         }
-        // The reader has not moved: it is the fastest, so the fetch waits for it a window ahead.
+        // The reader has not advanced: it is the fastest, so the fetch waits one window ahead of it.
         #expect(flow == .pause)
         #expect(sent <= 5 << 20)
         #expect(pending.bytesInMemory <= 4 << 20 + 256 << 10)
@@ -111,7 +111,7 @@ struct PendingResponseTests {
         pending.abort()
     }
 
-    @Test("A store that ends before a body does is let go of", arguments: [":memory:", nil], [false, true])
+    @Test("A store that is closed before a body ends is released", arguments: [":memory:", nil], [false, true])
     func letsGo(path: String?, aborts: Bool) throws {
         weak var core: StoreCore?
         do {
@@ -126,7 +126,7 @@ struct PendingResponseTests {
         #expect(core == nil)
     }
 
-    @Test("A slow reader does not slow a fast one: it reads what it missed from the disk")
+    @Test("A slow reader does not slow a fast one: it reads the missed data from disk")
     func slowReaderFallsToDisk() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -148,7 +148,7 @@ struct PendingResponseTests {
     }
 
     @Test(
-        "What memory alone is to keep is kept, up to the longest body that memory takes; what is longer is not said to be",
+        "A store in memory keeps bodies up to its limit, and refuses a longer one whose length is declared",
         arguments: [4 << 20, 5 << 20, 20 << 20, 21 << 20], [true, false])
     func keepsLongBodiesInMemory(length: Int, isAnnounced: Bool) throws {
         let store = try StoreFixture().open {
@@ -176,7 +176,7 @@ struct PendingResponseTests {
         if let found { #expect(store.wholeBody(found) == body) }
     }
 
-    @Test("A body that is shorter or longer than announced never becomes an entry", arguments: [-1, 1])
+    @Test("A body shorter or longer than declared is never stored", arguments: [-1, 1])
     func refusesWrongLength(difference: Int) throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -199,7 +199,7 @@ struct PendingResponseTests {
         #expect(store.statistics.entries == 0)
     }
 
-    @Test("What broke off is kept as a partial only with a strong validator", arguments: [true, false])
+    @Test("An interrupted body is kept as a partial response only with a strong validator", arguments: [true, false])
     func keepsPartials(etag: Bool) throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -220,7 +220,7 @@ struct PendingResponseTests {
         if etag { #expect(store.statistics.bytes > 5_000_000) } else { #expect(store.statistics.bytes == 0) }
     }
 
-    @Test("A new body takes the old one's place only when it is complete, and a delivery under way goes on")
+    @Test("A new body replaces the old one only when it is complete, and a delivery in progress continues")
     func replacesAtTheEnd() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -256,13 +256,13 @@ struct PendingResponseTests {
         #expect(store.statistics.entries == 1)
     }
 
-    /// Where its body stands, without the hold that the response has on it.
+    /// The location of its body, without the hold that the response has on it.
     static func placeOnDisk(_ response: StoredResponse) -> BodyReference? {
         guard case .onDisk(let reference) = response.body else { return nil }
         return BodyReference(id: reference.id, length: reference.length)
     }
 
-    @Test("An invalidation reaches a body on its way: it is delivered, and not stored")
+    @Test("An invalidation reaches a pending body: it is delivered, but not stored")
     func invalidatesPending() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()

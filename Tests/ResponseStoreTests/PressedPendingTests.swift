@@ -4,9 +4,9 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Bodies on their way while others fill the memory")
+@Suite("Pending bodies while others fill the memory")
 struct PressedPendingTests {
-    /// What no thread serves: the writer comes when the test calls it.
+    /// A core without threads: the writer runs when the test calls it.
     private let core: StoreCore
 
     init() {
@@ -23,7 +23,7 @@ struct PressedPendingTests {
             plan, row: 1, keyHash: hash, core: core, isStoring: isStoring, since: core.memory.moment(hash))
     }
 
-    /// The bodies of others, which take all the memory there is.
+    /// The bodies of other responses, which use all the memory.
     private func makeOthers() -> BodyChunk { BodyChunk(capacity: 2 << 20, budget: core.pendingBudget) }
 
     private func appendUntilPause(_ pending: PendingResponse) -> UInt64 {
@@ -33,7 +33,7 @@ struct PressedPendingTests {
 
     private let piece = Sample.bytes(Chunk.length, seed: 1)
 
-    /// Whether a fetch that paused has been told to go on.
+    /// Whether a paused fetch has been told to continue.
     private final class Waking: Sendable {
         private let value = Guarded(false)
 
@@ -42,7 +42,7 @@ struct PressedPendingTests {
         var isAwake: Bool { value.withLock { $0 } }
     }
 
-    @Test("A body that paused goes on where the others made room before the writer came", arguments: [true, false])
+    @Test("A paused body continues if the others freed memory before the writer ran", arguments: [true, false])
     func goesOnWithoutCommit(hasReader: Bool) {
         let pending = begin()
         let reader = hasReader ? pending.attach() : nil
@@ -57,7 +57,8 @@ struct PressedPendingTests {
         #expect(waking.isAwake)
     }
 
-    @Test("A body that paused for its reader, and then for the others, is written so that it goes on", arguments: [true, false])
+    @Test(
+        "A body that paused for its reader, and then for the others, is written so that it continues", arguments: [true, false])
     func goesOnAfterReader(othersMakeRoom: Bool) throws {
         let pending = begin(isPart: true)
         let reader = try #require(pending.attach())
@@ -77,7 +78,7 @@ struct PressedPendingTests {
         withExtendedLifetime(others) {}
     }
 
-    @Test("A body that is not stored goes on once the others have made room, though its slowest reader does not move")
+    @Test("A body that is not stored continues once the others have freed memory, even if its slowest reader does not advance")
     func goesOnUnstored() throws {
         let pending = begin(isStoring: false)
         let slow = try #require(pending.attach())
@@ -93,7 +94,7 @@ struct PressedPendingTests {
         withExtendedLifetime(slow) {}
     }
 
-    @Test("A writer that does not come ends the storing of a body that paused with little in memory")
+    @Test("If the writer does not run, a paused body with little in memory is no longer stored")
     func endsStoring() {
         let pending = begin()
         let others = makeOthers()

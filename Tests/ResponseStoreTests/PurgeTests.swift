@@ -17,7 +17,8 @@ struct PurgeTests {
     }
 
     @Test(
-        "What is purged is gone at once from memory and disk, the rest stays, and the number is told", arguments: [true, false])
+        "Purged responses are gone from memory and disk at once, the others stay, and the number is reported",
+        arguments: [true, false])
     func purges(isInMemory: Bool) throws {
         let fixture = StoreFixture()
         var store = try fixture.open { if isInMemory { $0.path = ":memory:" } }
@@ -50,7 +51,7 @@ struct PurgeTests {
         var found = isInMemory ? store.find(Sample.key("long")) : store.foundOnDisk(Sample.key("long"))
         let reference = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
         #expect(store.purgeNow(Self.matching("http://example.test/long")).done() == 1)
-        // What comes behind it is deleted before: the writer has been at the chunks.
+        // Data that follows is deleted before it: the writer has processed the chunks.
         store.putSurely(Sample.response("next", body: body))
         store.drain()
         let next = try #require(store.find(Sample.key("next")).flatMap(PendingResponseTests.placeOnDisk))
@@ -62,7 +63,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "A response that the admin interface found before a purge can be read to its end, whole or in part",
+        "A response that the admin interface found before a purge can be read to its end, complete or partial",
         arguments: [true, false])
     func keepsWhatWasBrowsed(isWhole: Bool) throws {
         let fixture = StoreFixture()
@@ -88,7 +89,7 @@ struct PurgeTests {
         try fill("next")
         var found: StoredResponse? = try browsed("long")
         let place = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
-        // Without its hold: what is purged after the other is deleted, so the writer has been at both.
+        // Without its hold: the response purged after the other is deleted, so the writer has processed both.
         let next = try #require(PendingResponseTests.placeOnDisk(try browsed("next")))
         #expect(store.purgeNow(Self.matching("http://example.test/long")).done() == 1)
         #expect(store.purgeNow(Self.matching("http://example.test/next")).done() == 1)
@@ -99,7 +100,7 @@ struct PurgeTests {
         try eventually { !isReadable(place) }
     }
 
-    @Test("One URL is purged with all its variants, and what is stored afterwards stays")
+    @Test("A purge of a URL covers all its variants, and responses stored afterwards stay")
     func purgesOneKey() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -113,7 +114,7 @@ struct PurgeTests {
         #expect(store.find(Sample.key("v")).flatMap { store.wholeBody($0) } == [4])
     }
 
-    @Test("A soft purge makes stale, in memory and on the disk; a validated response is fresh again")
+    @Test("A soft purge makes responses stale, in memory and on disk; a validated response is fresh again")
     func purgesSoftly() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -123,7 +124,7 @@ struct PurgeTests {
         let stale = try #require(store.find(Sample.key("s")))
         #expect(!stale.facts.isFresh(at: Self.now))
         #expect(store.wholeBody(stale) == [7])
-        // Its request had gone out before the purge.
+        // Its request was sent before the purge.
         let early = Sample.fresh("s").placed(body: stale.body, row: stale.row)
         store.freshen(stale, as: early, since: moment)
         #expect(store.find(Sample.key("s"))?.facts.isFresh(at: Self.now) == false)
@@ -135,7 +136,7 @@ struct PurgeTests {
         #expect(store.find(Sample.key("s"))?.facts.isFresh(at: Self.now) == true)
     }
 
-    @Test("What was asked for before a purge is not stored after it")
+    @Test("A response that was requested before a purge is not stored after it")
     func refusesWhatWasUnderWay() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -159,7 +160,7 @@ struct PurgeTests {
             Issue.record("stored")
             return
         }
-        // One that begins late with an old moment.
+        // One that begins late with an old epoch.
         let late = store.beginPending(PendingPlan(response: Sample.response("a/late", body: []), length: nil, since: moment))
         if let late {
             PendingResponseTests.fill(late, large, pieceLength: 100_000)
@@ -172,7 +173,7 @@ struct PurgeTests {
         #expect(store.find(Sample.key("a/small")) != nil)
     }
 
-    @Test("A purged response does not keep an older one from being stored")
+    @Test("A purged response does not prevent an older one from being stored")
     func forgetsNewer() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -183,14 +184,14 @@ struct PurgeTests {
         #expect(store.find(Sample.key("n")).flatMap { store.wholeBody($0) } == [2])
     }
 
-    @Test("A purge whose mark stands in the file holds from the first moment of the next process, and goes on there")
+    @Test("A purge whose mark is in the file takes effect when the next process starts, which completes it")
     func goesOn() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
         for number in 0..<300 { store.putSurely(Sample.response("p/\(number)", body: [1])) }
         store.putSurely(Sample.response("q", body: [1]))
         store.shutdown()
-        // As a process leaves it that is killed with the acknowledgement.
+        // As left by a process that is killed with the acknowledgment.
         let connection = try StoreFile(path: fixture.path, role: .cache).connect(.writing)
         let tables = try WritingTables(connection, ChainDirectory())
         let target = Self.matching("http://example.test/p/*").target
@@ -211,7 +212,7 @@ struct PurgeTests {
         #expect(store.moment(of: Sample.key("q")).purge == 3)
         for number in 0..<300 { #expect(store.find(Sample.key("p/\(number)")) == nil) }
         #expect(store.find(Sample.key("q")) != nil)
-        // Above the boundary, though the file's greatest row lies below it.
+        // Above the boundary, though the greatest row in the file is below it.
         guard case .accepted(let new) = store.put(Sample.response("p/0", body: [2])) else {
             Issue.record("busy")
             return
@@ -222,11 +223,11 @@ struct PurgeTests {
         #expect(store.statistics.entries == 2)
     }
 
-    @Test("Against a plain dictionary: what is covered is gone, what is not is there", arguments: UInt64(0)..<4)
+    @Test("Compared with a plain dictionary, covered responses are gone and the others are present", arguments: UInt64(0)..<4)
     func agreesWithDictionary(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let fixture = StoreFixture()
-        // So little memory that the disk is asked too.
+        // So little memory that lookups also read the disk.
         var store = try fixture.open { $0.memory = .init(high: 24 << 10, low: 12 << 10) }
         var expected: [String: [UInt8]] = [:]
         for step in 0..<400 {
@@ -260,7 +261,7 @@ struct PurgeTests {
         }
     }
 
-    @Test("No more purges than can be carried out are taken")
+    @Test("A purge is rejected if too many are active")
     func boundsPurges() {
         let marks = PurgeMarks()
         var taken = 0
@@ -271,7 +272,7 @@ struct PurgeTests {
             guard let purge = marks.publish(.keys([[1]]), isSoft: false, at: Self.now, makeRow: { 5 }) else { break }
             marks.retire(purge)
         }
-        // So long ago that nobody knows what it was.
+        // So long ago that its number is forgotten.
         #expect(marks.left(of: Sample.response("x", body: []), since: 3) == nil)
         #expect(marks.mayCover(key: [9], since: 3))
         #expect(!marks.mayCover(key: [9], since: marks.latest - 1))
@@ -279,7 +280,7 @@ struct PurgeTests {
     }
 }
 
-/// A purge whose acknowledgement has come.
+/// A purge that was acknowledged.
 final class PurgeUnderWay: Sendable {
     let inEffect = Answer<Void>()
     let end = Answer<Int?>()
@@ -296,7 +297,7 @@ final class PurgeUnderWay: Sendable {
 }
 
 extension ResponseStore {
-    /// Returns with the acknowledgement.
+    /// Returns with the acknowledgment.
     func purgeNow(_ request: PurgeRequest, isSoft: Bool = false) -> PurgeUnderWay {
         let purge = PurgeUnderWay()
         precondition(self.purge(request, isSoft: isSoft, at: PurgeTests.now) { purge.take($0) })

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("A file that another process holds, read behind memory")
+@Suite("A file of another process, read behind memory")
 struct ReadOnlyBackingStoreTests {
     private static func behind(
         _ fixture: StoreFixture, _ adjust: (inout StoreConfiguration) -> Void = { _ in }
@@ -18,7 +18,7 @@ struct ReadOnlyBackingStoreTests {
         }
     }
 
-    /// In chunks on the disk, longer than what memory takes here.
+    /// In chunks on disk, longer than the limit for memory in these tests.
     private static let largeBody = Sample.bytes(700_000, seed: 3)
 
     private static func fillLarge(_ store: ResponseStore, _ name: String, _ body: [UInt8] = largeBody) throws {
@@ -34,7 +34,7 @@ struct ReadOnlyBackingStoreTests {
         ["", "-wal"].map { FileManager.default.contents(atPath: fixture.path + $0) }
     }
 
-    @Test("What the file holds is served, small and large, and what its owner stores later too")
+    @Test("Responses in the file are served, small and large, and so are those that its owner stores later")
     func servesFile() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -50,14 +50,14 @@ struct ReadOnlyBackingStoreTests {
         owner.putSurely(Sample.response("later", body: [4]))
         owner.drain()
         #expect(store.find(Sample.key("later")).flatMap { store.wholeBody($0) } == [4])
-        // Found before, it needs no look at the file.
+        // Found before, it needs no read of the file.
         if case .found = store.memoryAnswer(Sample.key("small")) {} else { Issue.record("it stands in memory") }
         #expect(store.memoryAnswer(Sample.key("large")).isUnknown)
         store.shutdown()
         owner.shutdown()
     }
 
-    @Test("What is new stands in memory alone, and not a byte of the file or its log is written")
+    @Test("New responses are in memory only, and the file and its log are not written")
     func keepsNewInMemory() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -81,7 +81,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(fixture.seenNotices.isEmpty)
     }
 
-    @Test("No lock is taken and none is needed: whoever opens the store as its owner gets it, or hears who has it")
+    @Test("No lock is taken: a process that opens the store as its owner succeeds, or learns which process has it")
     func takesNoLock() throws {
         let fixture = StoreFixture()
         #expect(throws: StoreError.self) { try Self.behind(fixture) }
@@ -98,14 +98,14 @@ struct ReadOnlyBackingStoreTests {
         second.shutdown()
     }
 
-    @Test("What was fetched, invalidated or removed here hides what stands in the file, also once memory has let go of it")
+    @Test("Responses fetched, invalidated or removed here hide those in the file, even after memory has evicted them")
     func hidesWhatIsOutOfDate() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
         let names = ["fetched", "invalidated", "removed", "kept"]
         for name in names { owner.putSurely(Sample.response(name, body: [1])) }
         owner.drain()
-        // Memory has no room for anything.
+        // Memory has no space for anything.
         let store = try Self.behind(fixture) { $0.memory = .init(high: 0, low: 0) }
         for name in names { #expect(store.find(Sample.key(name)) != nil) }
         store.putSurely(Sample.response("fetched", body: [2], date: 1_700_000_100))
@@ -117,7 +117,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(store.find(Sample.key("kept")).flatMap { store.wholeBody($0) } == [1])
     }
 
-    @Test("A look-up that is on its way when the key changes tells of what came after it")
+    @Test("A lookup that is in progress when the key changes returns the new response")
     func looksAgain() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -134,7 +134,7 @@ struct ReadOnlyBackingStoreTests {
         }
     }
 
-    @Test("A 304 freshens what stands in the file: memory has the head from then on, and the body is there as long as its row is")
+    @Test("A 304 freshens a response in the file: memory then has the head, and the body is available as long as its row")
     func freshens() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -157,7 +157,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(store.find(Sample.key("large")) == nil)
     }
 
-    @Test("Variants of which only some have room in memory are freshened each, and the file's own are not used any more")
+    @Test("Variants of which only some fit into memory are freshened separately, and those in the file are no longer used")
     func freshensVariants() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -186,7 +186,7 @@ struct ReadOnlyBackingStoreTests {
         }
     }
 
-    @Test("What memory has freshened and let go of does not come back from the file as it was; neither does what was removed")
+    @Test("A response that was freshened and evicted from memory, or removed, does not return from the file in its old form")
     func forgetsFreshened() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -206,7 +206,7 @@ struct ReadOnlyBackingStoreTests {
         try freshen("invalidated", in: store, since: store.moment(of: Sample.key("invalidated")))
     }
 
-    @Test("A body whose row has gone, or is another's by now, is not read, however the rows are numbered")
+    @Test("A body whose row was deleted or reused is not read, however the rows are numbered")
     func knowsBodiesAgain() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -219,7 +219,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(store.readNow(body, at: 0).isGood && store.readNow(body, at: 131_072).isGood)
         owner.remove(try #require(owner.find(Sample.key("large"))))
         owner.drain()
-        // What follows stands under the number that has become free, once the owner has been started again.
+        // The next response gets the freed row id, once the owner has been restarted.
         owner.shutdown()
         let next = try fixture.open { $0.memoryBodyLimit = 400_000 }
         try Self.fillLarge(next, "other", Sample.bytes(700_000, seed: 4))
@@ -234,7 +234,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(store.find(Sample.key("other")).flatMap { store.wholeBody($0) } == Sample.bytes(700_000, seed: 4))
     }
 
-    @Test("Another file under the path is left alone: memory goes on by itself, and that is said once")
+    @Test("A file that another one has replaced is abandoned: memory continues alone, which is reported once")
     func leavesOtherFile() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -253,7 +253,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(left.count == 1)
     }
 
-    @Test("More keys than are remembered as out of date: nothing of the file is used any more", arguments: [63, 64 * 20])
+    @Test("If too many keys are out of date, the file is no longer used", arguments: [63, 64 * 20])
     func boundsHidden(limit: Int) throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -269,7 +269,7 @@ struct ReadOnlyBackingStoreTests {
     }
 
     @Test(
-        "What a purge here covers is not served from the file; a purge that may mean anything leaves the file",
+        "A response covered by a purge here is not served from the file; a purge that may match anything abandons the file",
         arguments: [true, false])
     func purges(byKey: Bool) throws {
         let fixture = StoreFixture()
@@ -286,7 +286,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(owner.find(Sample.key("purged")) != nil)
     }
 
-    @Test("What the owner has purged and not yet deleted is not served")
+    @Test("A response that the owner has purged and not yet deleted is not served")
     func heedsOwnersPurges() throws {
         let fixture = StoreFixture()
         let owner = try fixture.openKnowing()
@@ -309,7 +309,7 @@ struct ReadOnlyBackingStoreTests {
         #expect(!isServed)
     }
 
-    @Test("Beside a process that stores and evicts without a pause, what is found is right, and after its kill too")
+    @Test("While another process stores and evicts continuously, and after it is killed, the responses found are correct")
     func readsBesideOwner() throws {
         let fixture = StoreFixture()
         let owner = Process()
@@ -329,7 +329,7 @@ struct ReadOnlyBackingStoreTests {
         let looks = CrashTests.Listener()
         said.fileHandleForReading.readabilityHandler = { looks.take($0.availableData) }
         try reader.run()
-        // It has looked often while the owner stores, and goes on behind its end.
+        // It has looked up often while the owner stores, and continues after the owner's end.
         try eventually { looks.last >= 300 }
         kill(owner.processIdentifier, SIGKILL)
         owner.waitUntilExit()
@@ -340,7 +340,7 @@ struct ReadOnlyBackingStoreTests {
         reader.waitUntilExit()
         said.fileHandleForReading.readabilityHandler = nil
         #expect(reader.terminationStatus == 0, "\(looks.text)")
-        // The file is whole for who opens it next, and no byte of it is another's.
+        // The file is intact for the next process, and each of its bytes is the owner's.
         let (status, verified) = try Torture.run("verify", fixture.path, "-1")
         #expect(status == 0, "\(verified)")
     }

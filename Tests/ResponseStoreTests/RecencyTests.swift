@@ -4,14 +4,14 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("The most recent response stays (RFC 9111 §4)")
+@Suite("The most recent response is kept (RFC 9111 §4)")
 struct RecencyTests {
-    /// Asked for before `newer`, and in after it.
+    /// Requested before `newer`, and received after it.
     static let older = Sample.response("v", body: [1], date: 1_700_000_000)
     static let newer = Sample.response("v", body: [2], date: 1_700_000_060)
 
-    // Without room in memory only the file knows of the newer one.
-    @Test("A response that comes after a newer one does not take its place", arguments: [0, 1 << 20])
+    // Without space in memory, only the file knows the newer one.
+    @Test("A response that arrives after a newer one does not replace it", arguments: [0, 1 << 20])
     func keepsTheNewer(memory: Int) throws {
         let fixture = StoreFixture()
         var store = try fixture.open { $0.memory = .init(high: memory, low: memory) }
@@ -28,7 +28,7 @@ struct RecencyTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("Nor does memory serve it when the file turns out to have the newer one")
+    @Test("Memory does not serve the older response when the file turns out to have the newer one")
     func memoryFollowsTheFile() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -41,8 +41,8 @@ struct RecencyTests {
         #expect(store.statistics.entries == 1)
     }
 
-    // The first is one row and its chunks, the second has been written in part before it ends.
-    @Test("A long body that ends after a newer response came is delivered, and not stored", arguments: [300_000, 5_000_000])
+    // The first is one row with its chunks; the second has been written in part before it ends.
+    @Test("A long body that ends after a newer response arrived is delivered, but not stored", arguments: [300_000, 5_000_000])
     func longBodies(length: Int) throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -53,7 +53,7 @@ struct RecencyTests {
         Thread.detachNewThread { result.set(PendingResponseTests.readAll(reader, from: store, pieceLength: 1 << 20)) }
         PendingResponseTests.fill(pending, body, pieceLength: 100_000)
         store.putSurely(Self.newer)
-        // The writer may come for the body's last run otherwise before it has this.
+        // Otherwise the writer may take the body's last run before it has this.
         store.drain()
         pending.finish()
         #expect(result.wait() == body)
@@ -66,7 +66,7 @@ struct RecencyTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("Variants stand newest first, whichever came first")
+    @Test("Variants are ordered newest first, in whatever order they arrived")
     func ordersVariants() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -79,7 +79,7 @@ struct RecencyTests {
         #expect(variants.responses.map { store.wholeBody($0) } == [[2], [1]])
     }
 
-    @Test("A Date in the future does not keep its place against what was asked for later")
+    @Test("A response with a Date in the future is replaced by one requested later")
     func futureDates() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Responses in and out")
+@Suite("Storing and finding responses")
 struct ResponseStoreTests {
-    @Test("What a look-up brings into memory has a key of its own, whatever memory the caller's key takes")
+    @Test("A lookup copies its key into memory, whatever the capacity of the caller's key")
     func trimsKeys() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -25,7 +25,7 @@ struct ResponseStoreTests {
     }
 
     @Test(
-        "A response comes back as it was put, from memory and from the file",
+        "A response is found as it was stored, in memory and in the file",
         arguments: [0, 1, 1024, 16 << 10, 16 << 10 + 1, 300_000])
     func roundTrip(length: Int) throws {
         let fixture = StoreFixture()
@@ -57,7 +57,7 @@ struct ResponseStoreTests {
         store.shutdown()
     }
 
-    @Test("Variants live beside each other; a new one replaces its own kind; one without Vary is a variant beside them")
+    @Test("Variants exist side by side; a new one replaces its own variant; one without Vary is a separate variant")
     func variants() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -118,7 +118,9 @@ struct ResponseStoreTests {
         #expect(store.wholeBody(found) == body)
     }
 
-    @Test("A body that is longer than memory keeps any leaves it when written, beside others too", arguments: ["", "en"])
+    @Test(
+        "A body longer than the limit for memory leaves memory once it is written, also beside other variants",
+        arguments: ["", "en"])
     func leavesLongBodiesToTheDisk(nominated: String) throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.memoryBodyLimit = 100_000 }
@@ -137,7 +139,7 @@ struct ResponseStoreTests {
         #expect(store.find(Sample.key("b"))?.isOnDisk == false)
     }
 
-    @Test("What is invalidated or removed is gone at once and stays gone")
+    @Test("An invalidated or removed response is gone at once and stays gone")
     func invalidates() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -156,7 +158,7 @@ struct ResponseStoreTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("What only memory may hold takes the place of what the disk has, for good", arguments: [true, false])
+    @Test("A response that only memory may keep permanently replaces the one on disk", arguments: [true, false])
     func displacesWhatTheDiskHas(isWritten: Bool) throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -173,7 +175,7 @@ struct ResponseStoreTests {
         #expect(store.find(Sample.key("b")) != nil)
     }
 
-    @Test("What only memory may hold never reaches the file (T45)")
+    @Test("A response that only memory may keep never reaches the file (T45)")
     func keepsNoStoreOffTheDisk() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -197,7 +199,7 @@ struct ResponseStoreTests {
         }
     }
 
-    @Test("A store in memory keeps nothing on the disk")
+    @Test("A store in memory writes nothing to disk")
     func inMemoryOnly() throws {
         let fixture = StoreFixture()
         let store = try ResponseStore(StoreConfiguration(path: ":memory:"))
@@ -219,7 +221,7 @@ struct ResponseStoreTests {
         #expect(!FileManager.default.fileExists(atPath: ":memory:"))
     }
 
-    @Test("Memory is evicted down to its low mark, the file keeps what memory lets go")
+    @Test("Memory is evicted down to its low mark, and the file keeps the evicted responses")
     func evictsMemory() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.memory = .init(high: 1 << 20, low: 512 << 10) }
@@ -243,7 +245,7 @@ struct ResponseStoreTests {
         for number in 0..<1500 {
             store.putSurely(Sample.response("e\(number)", body: Sample.bytes(4096, seed: UInt64(number))))
         }
-        // What is queued still is not counted yet.
+        // Queued responses are not counted yet.
         try eventually {
             store.drain()
             return store.statistics.bytes <= 4 << 20
@@ -254,7 +256,7 @@ struct ResponseStoreTests {
         #expect(store.find(Sample.key("e1499")) != nil)
     }
 
-    @Test("Keys: a fresh store answers absent without a read, also beside concurrent puts")
+    @Test("A new store reports missing keys as absent without a read, also during concurrent puts")
     func knowsAbsentKeys() async throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -262,7 +264,7 @@ struct ResponseStoreTests {
         store.shutdown()
         store = try fixture.open { $0.memory = .init(high: 256 << 10, low: 128 << 10) }
         let shared = store
-        // Puts race with the set's building; what was put is never absent.
+        // Puts race with building the set of keys; a stored key is never absent.
         await withTaskGroup(of: Void.self) { group in
             for lane in 0..<4 {
                 group.addTask {

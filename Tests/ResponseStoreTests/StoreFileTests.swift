@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("The file")
+@Suite("The store file")
 struct StoreFileTests {
     static func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -21,7 +21,7 @@ struct StoreFileTests {
         sqlite3_close(connection)
     }
 
-    @Test("Everything is for the owner alone, whatever the umask")
+    @Test("All files are accessible to the owner only, whatever the umask")
     func isPrivate() throws {
         let fixture = StoreFixture()
         let path = fixture.folder + "/new/folder/larder.db"
@@ -35,7 +35,7 @@ struct StoreFileTests {
         #expect(try Self.mode(fixture.folder + "/new/folder") == 0o700)
     }
 
-    @Test("The space that an older version had reserved under another name is given back")
+    @Test("The space that an older version reserved under another name is freed")
     func removesFormerReservedSpace() throws {
         let fixture = StoreFixture()
         let path = fixture.folder + "/larder.db"
@@ -47,7 +47,7 @@ struct StoreFileTests {
         #expect(access(path + ".reserved", F_OK) == 0)
     }
 
-    @Test("A store in use is refused, and the error names the process that uses it")
+    @Test("A store in use is rejected, and the error names the process that uses it")
     func locks() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -58,7 +58,7 @@ struct StoreFileTests {
         try fixture.open().shutdown()
     }
 
-    @Test("An older schema is emptied with a message, a newer one refused untouched")
+    @Test("A store with an older schema is emptied with a notice; one with a newer schema is rejected unchanged")
     func judgesVersions() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -79,7 +79,7 @@ struct StoreFileTests {
         #expect(store.statistics.entries == 1)
     }
 
-    @Test("Another application's database is refused untouched")
+    @Test("Another application's database is rejected unchanged")
     func refusesForeignFiles() throws {
         let fixture = StoreFixture()
         Self.edit(fixture.path, "CREATE TABLE mine(x); INSERT INTO mine VALUES(1)")
@@ -90,7 +90,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "A file that does not begin as a store is rejected with its path, and stays as it is",
+        "A file that does not begin like a store is rejected with its path, and stays unchanged",
         arguments: ["notes", "short", "other", "header"])
     func refusesUsersFiles(kind: String) throws {
         let fixture = StoreFixture()
@@ -105,7 +105,7 @@ struct StoreFileTests {
             for index in 100..<108 { bytes[index] ^= 0xA5 }
             try bytes.write(to: url)
         default:
-            // A store that has lost its whole first page is not one any more, by what can be read.
+            // A store that has lost its whole first page cannot be recognized as one.
             try fixture.open().shutdown()
             var bytes = try Data(contentsOf: url)
             for index in 0..<8192 { bytes[index] = 0 }
@@ -138,7 +138,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "A damaged header moves the file aside, and service goes on",
+        "A file with a damaged header is moved aside, and the store continues",
         arguments: [0..<4, 17..<21, 18..<19, 60..<64, 70..<74, 100..<104, 8195..<8199])
     func movesDamagedFilesAside(damage: Range<Int>) throws {
         let fixture = StoreFixture()
@@ -159,7 +159,7 @@ struct StoreFileTests {
     }
 
     // Tests/Long/store-flipped-bytes.sh does the same 1,000 times.
-    @Test("A byte flipped anywhere is never served and never a crash")
+    @Test("A byte flipped anywhere is never served and never causes a crash")
     func survivesFlippedBytes() throws {
         let fixture = StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
@@ -167,11 +167,11 @@ struct StoreFileTests {
         #expect(status == 0, "\(output)")
     }
 
-    @Test("A full file does not stop the service, and eviction makes room")
+    @Test("A full file does not stop the service, and eviction frees space")
     func survivesFullDisk() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.memory = .init(high: 256 << 10, low: 128 << 10) }
-        // Stands in for a full disk: the file may not grow.
+        // Simulates a full disk: the file must not grow.
         store.core.queue.add(.limitPages(300), urgent: true)
         var busy = 0
         for number in 0..<3000 {
@@ -182,7 +182,7 @@ struct StoreFileTests {
         #expect(fixture.seenNotices.count { if case .diskFull = $0 { true } else { false } } == 1)
         #expect(store.statistics.evicted > 0)
         #expect(store.statistics.entries > 100)
-        // Each that was accepted and not written is counted for its transaction, and as busy none but those that were refused.
+        // Accepted responses that were not written count for their transaction; only rejected ones count as busy.
         let unstored = store.statistics.unstored
         #expect(unstored[.writeFailed] ?? 0 > 0)
         #expect(store.statistics.refusedBusy == busy && unstored.values.reduce(0, +) - (unstored[.writeFailed] ?? 0) == busy)
@@ -196,7 +196,7 @@ struct StoreFileTests {
         #expect(store.find(Sample.key("last")).flatMap { store.wholeBody($0) } == Sample.bytes(4096, seed: 1))
     }
 
-    @Test("PendingResponses that the last process left become partials or go")
+    @Test("Pending responses that the last process left become partial responses or are deleted")
     func tidiesUp() throws {
         let fixture = StoreFixture()
         let copy = fixture.folder + "/copy.db"

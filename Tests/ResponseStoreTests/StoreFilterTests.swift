@@ -4,7 +4,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Which stored responses are meant")
+@Suite("Filters for stored responses")
 struct StoreFilterTests {
     private func filter(_ words: [(StoreFilter.Word, String)]) throws -> StoreFilter {
         var filter = StoreFilter()
@@ -32,7 +32,7 @@ struct StoreFilterTests {
     private static let now = Timestamp(seconds: 1_700_000_100)
 
     @Test(
-        "Each word holds for what it says and for nothing else",
+        "Each condition matches exactly what it names",
         arguments: [
             (.url, "http://example.test/a/*", true), (.url, "http://example.test:80/a/*", true),
             (.url, "https://example.test/a/*", false), (.url, "http://example.test:8080/a/*", false),
@@ -52,7 +52,7 @@ struct StoreFilterTests {
     }
 
     @Test(
-        "Words that do not fit are refused",
+        "Invalid conditions are rejected",
         arguments: [
             (.status, "99"), (.status, "200-"), (.status, ""), (.type, "json"), (.olderThan, "-1"), (.olderThan, "1h"),
             (.url, ""),
@@ -64,7 +64,7 @@ struct StoreFilterTests {
         #expect(!fits)
     }
 
-    @Test("All that is said has to hold, and nothing said means everything")
+    @Test("All conditions must match, and an empty filter matches everything")
     func combines() throws {
         #expect(StoreFilter().matches(entry(), at: Self.now))
         let both = try filter([(.host, "example.test"), (.status, "200"), (.tag, "index"), (.tag, "json")])
@@ -73,7 +73,7 @@ struct StoreFilterTests {
         #expect(!both.matches(entry("http://other.test:80/"), at: Self.now))
     }
 
-    @Test("A filter comes back from its words as it was")
+    @Test("A filter is restored from its encoded conditions")
     func encodes() throws {
         let all = try filter([
             (.url, "http://*.test/*"), (.host, "*.test"), (.status, "404,200-299"), (.type, "image/*"), (.olderThan, "1"),
@@ -84,7 +84,7 @@ struct StoreFilterTests {
     }
 
     @Test(
-        "A URL without stars names one key, its port said or not",
+        "A URL without stars names one key, with or without the default port",
         arguments: [
             ("http://example.test/a?b", "http://example.test:80/a?b"), ("https://Example.test", "https://example.test:443/"),
             ("http://example.test:8080/", "http://example.test:8080/"), ("http://[::1]/x", "http://[::1]:80/x"),
@@ -97,7 +97,7 @@ struct StoreFilterTests {
         #expect(URLPattern(url + "*")?.exactKey == nil)
     }
 
-    @Test("A URL means what is stored under it by its content too", arguments: ["QUERY", "POST"])
+    @Test("A URL also matches responses that are keyed by content", arguments: ["QUERY", "POST"])
     func meansContent(method: String) throws {
         let key = Array("http://example.test:80/a \(method)".utf8)
         var filter = StoreFilter()
@@ -110,7 +110,7 @@ struct StoreFilterTests {
         #expect(!filter.mayMatch(key: key))
     }
 
-    @Test("A pattern of stars is judged in no time")
+    @Test("A pattern of many stars is matched quickly")
     func boundsGlobs() throws {
         let pattern = try #require(URLPattern("http://" + String(repeating: "*a", count: 1000) + "b"))
         let url = Array(("http://" + String(repeating: "a", count: 8000)).utf8)

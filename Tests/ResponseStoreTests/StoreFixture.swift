@@ -6,7 +6,7 @@ import SQLiteDatabase
 import TestSupport
 @testable import ResponseStore
 
-/// A store in a temporary folder, and answers waited for.
+/// A store in a temporary directory, with calls that wait for their results.
 final class StoreFixture: Sendable {
     let folder: String
     let notices = Guarded<[StoreNotice]>([])
@@ -31,14 +31,14 @@ final class StoreFixture: Sendable {
         return try ResponseStore(configuration)
     }
 
-    /// A store that knows which keys it has, and whose writer may stand still as long as a test likes.
+    /// A store that knows its keys, and whose writer may pause as long as a test likes.
     func openKnowing() throws -> ResponseStore {
         let store = try open()
         try store.learnKeys()
         return store
     }
 
-    /// How many rows a table of the file has.
+    /// The number of rows in a table of the file.
     func count(of table: String) throws -> Int64 {
         try Connection(path: path, access: .reading).integer("SELECT count(*) FROM \(table)") ?? 0
     }
@@ -46,7 +46,7 @@ final class StoreFixture: Sendable {
     var seenNotices: [StoreNotice] { notices.withLock { $0 } }
 }
 
-/// One answer, waited for by the thread of a test.
+/// One result that a test's thread waits for.
 final class Answer<Value: Sendable>: Sendable {
     private let value = Guarded<Value?>(nil)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -78,12 +78,12 @@ extension ResponseStore {
         return answer.wait()
     }
 
-    /// Puts it in, as soon as the writer takes it.
+    /// Stores the response as soon as the writer accepts it.
     func putSurely(_ response: StoredResponse) {
         while case .busy = put(response) { drain() }
     }
 
-    /// Begins to fill, as soon as the writer takes more.
+    /// Starts storing as soon as the writer accepts more.
     func beginSurely(_ plan: PendingPlan) -> PendingResponse? {
         for _ in 0..<100 {
             if let pending = beginPending(plan) { return pending }
@@ -103,13 +103,13 @@ extension ResponseStore {
         }
     }
 
-    /// What the file has for a key, whatever memory has.
+    /// The file's responses for a key, whatever memory has.
     func foundOnDisk(_ key: [UInt8]) -> StoredResponse? {
         guard case .found(let variants) = lookUpNow(key) else { return nil }
         return variants.responses.first
     }
 
-    /// The whole body, wherever it stands; `nil` where it cannot be read.
+    /// The whole body, from memory or disk; `nil` if it cannot be read.
     func wholeBody(_ response: StoredResponse) -> [UInt8]? {
         switch response.body {
         case .bytes(let bytes): return bytes
@@ -131,7 +131,7 @@ extension ResponseStore {
         return outcome.wait()
     }
 
-    /// Returns when the writer has gone through all rows that were there.
+    /// Returns when the writer has processed all rows that existed before.
     func learnKeys() throws {
         try eventually {
             drain()
@@ -139,10 +139,10 @@ extension ResponseStore {
         }
     }
 
-    /// Has the writer, which stands still meanwhile between two transactions, take what `body` brings in one batch.
+    /// Pauses the writer between two transactions, so that it gets the operations that `body` adds in one batch.
     func inOneBatch(_ body: () throws -> Void) rethrows {
         let (held, released) = (Answer<Void>(), Answer<Void>())
-        // Of a key that nothing has; the writer itself says that it has begun.
+        // For a key without responses; the writer itself reports that it has begun.
         purge(.keys([[0]]), at: PurgeTests.now) { progress in
             guard case .inEffect = progress else { return }
             held.set(())
@@ -156,14 +156,14 @@ extension ResponseStore {
 
     /// Returns when everything queued before has been written.
     func drain() {
-        // A look-up that goes by the writer's queue comes back behind everything in it.
+        // A lookup that is queued for the writer returns after everything queued before it.
         let answer = Answer<LookUpResult>()
         core.queue.add(.lookUp(LookUpJob(key: [0], hash: KeyHash(low: 0, high: 0)) { answer.set($0) }), urgent: true)
         _ = answer.wait()
     }
 }
 
-/// Responses for tests, whose body says what it is.
+/// Responses for tests, whose body identifies them.
 enum Sample {
     static func key(_ name: String) -> [UInt8] { Array("http://example.test:80/\(name)".utf8) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Looking at a store")
+@Suite("Browsing a store")
 struct StoreListingTests {
     private static let now = Timestamp(seconds: 1_700_000_100)
 
@@ -15,7 +15,7 @@ struct StoreListingTests {
         return filter
     }
 
-    @Test("A listing has each response once, what was just accepted included, and ends under a load that stores on")
+    @Test("A listing has each response once, including those just accepted, and ends even under continuous stores")
     func lists() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -37,7 +37,7 @@ struct StoreListingTests {
         #expect(pages > 2)
     }
 
-    @Test("A listing that is left lying holds nothing back: the log can be written back whole, and begins again")
+    @Test("An abandoned listing blocks nothing: the log can be written back completely and restarts")
     func holdsNothing() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -45,14 +45,14 @@ struct StoreListingTests {
         let page = try #require(store.pageNow(store.listNow(StoreFilter(), at: Self.now)))
         for number in 0..<100 { store.putSurely(Sample.response("later/\(number)", body: [1])) }
         store.drain()
-        // Refused as busy while anybody reads from it.
+        // Refused as busy while another connection reads from it.
         try StoreFile(path: fixture.path, role: .cache).connect(.checkpointing).checkpoint(.truncate)
         #expect(FileSystem.length(of: fixture.path + "-wal") == 0)
         let next = try #require(page.next)
         #expect(store.pageNow(next)?.entries.isEmpty == false)
     }
 
-    @Test("A filter chooses, on a file that nobody has open too, and bodies can be read there")
+    @Test("A filter selects responses, also in a file that no process has open, and their bodies can be read there")
     func filtersFile() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -86,7 +86,7 @@ struct StoreListingTests {
         #expect(FileSystem.length(of: fixture.path + "-wal") ?? 0 == 0)
     }
 
-    @Test("A good store is found good, alone and beside its process")
+    @Test("An intact store is verified as intact, alone and beside its process")
     func findsGood() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -100,7 +100,7 @@ struct StoreListingTests {
     }
 
     @Test(
-        "Whatever is changed in a file is found",
+        "Any change in a file is found",
         arguments: [
             "UPDATE response SET head=zeroblob(length(head)) WHERE id=3",
             "UPDATE response SET body=zeroblob(length(body)) WHERE id=2",

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The program beside the tests that stores until it is killed, damages files, and looks at what is left.
+/// The program that stores until it is killed, damages files, and checks the result.
 enum Torture {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "StoreTorture")
 
-    /// Under which it stores the response of a number.
+    /// The key under which it stores the response with a number.
     static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
 
     static func run(_ arguments: String...) throws -> (status: Int32, output: String) {

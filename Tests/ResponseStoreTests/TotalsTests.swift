@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 @testable import ResponseStore
 
-@Suite("What the totals say of the rows")
+@Suite("Totals of the rows")
 struct TotalsTests {
-    /// The totals and the rows they are of, as one statement sees them.
+    /// The totals and the sums of the rows, as one statement sees them.
     static func sums(_ path: String) throws -> (totals: [Int64], rows: [Int64]) {
         let connection = try Connection(path: path, access: .reading)
         let query = try connection.prepare(
@@ -21,7 +21,7 @@ struct TotalsTests {
         return ([query.integer(0), query.integer(1)], [query.integer(2), query.integer(3)])
     }
 
-    @Test("They are the sum of the rows, whatever comes in whatever order", arguments: 0..<24 as Range<UInt64>)
+    @Test("The totals are the sum of the rows, whatever operations happen in whatever order", arguments: 0..<24 as Range<UInt64>)
     func areTheSum(seed: UInt64) throws {
         let fixture = StoreFixture()
         var random = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ struct TotalsTests {
         #expect(fixture.seenNotices.isEmpty)
     }
 
-    /// One of the things that can happen to a store.
+    /// One of the events that can happen to a store.
     private func act(on store: ResponseStore, _ random: inout SeededGenerator) throws {
         let name = "\(Int.random(in: 0..<5, using: &random))"
         let length = [4000, 40_000, 300_000].randomElement(using: &random)!  // of three
@@ -102,12 +102,12 @@ struct TotalsTests {
         let isBroken = Int.random(in: 0..<4, using: &random) == 0
         PendingResponseTests.fill(pending, Sample.bytes(isBroken ? count / 2 : count, seed: 1), pieceLength: 50_000)
         if isBroken { pending.abort() } else { pending.finish() }
-        // Else its end may come in one batch with what follows.
+        // Otherwise its end may be in one batch with the operations that follow.
         if Bool.random(using: &random) { _ = store.outcome(of: pending) }
     }
 
     @Test(
-        "Totals or sizes that cannot be cost no response: they are counted anew, and it is told",
+        "Impossible totals or sizes cost no response: the totals are computed again, which is reported",
         arguments: [
             "UPDATE response SET size=1<<30 WHERE id=1", "UPDATE response SET size=1<<62",
             "UPDATE response SET size=-5 WHERE id=1",
@@ -132,7 +132,7 @@ struct TotalsTests {
     }
 
     @Test(
-        "Totals that are missing or damaged are counted anew when the file is opened, and it is told",
+        "Missing or damaged totals are computed again when the file is opened, which is reported",
         arguments: ["DELETE FROM totals", "UPDATE totals SET bytes=bytes+1", "UPDATE totals SET checksum=0, entries=-1"])
     func areCountedAtOpening(damage: String) throws {
         let fixture = StoreFixture()
@@ -150,7 +150,7 @@ struct TotalsTests {
         #expect(store.statistics.damagedFiles == 0)
     }
 
-    @Test("A row whose state cannot be is tidied up, and costs no other")
+    @Test("A row with an invalid state is cleaned up, and no other response is lost")
     func losesAnUnknownState() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -167,7 +167,7 @@ struct TotalsTests {
         #expect(totals == rows && rows[0] == 2)
     }
 
-    @Test("Totals above the rows do not keep the store empty")
+    @Test("Totals that are too high do not keep the store empty")
     func comeDownAgain() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()
@@ -186,7 +186,7 @@ struct TotalsTests {
         #expect(totals == rows)
     }
 
-    @Test("A bad row, or a bad extent of one, costs that response alone")
+    @Test("A bad row, or a bad extent, costs only its own response")
     func losesOneAlone() throws {
         let fixture = StoreFixture()
         var store = try fixture.open()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("Responses that are not stored are counted, each with its reason")
+@Suite("Responses that are not stored are counted by reason")
 struct UnstoredTests {
     private static func unstored(_ store: ResponseStore) -> [UnstoredReason: Int] { store.statistics.unstored }
 
-    @Test("A response that is refused before its body comes is counted as one that is refused with it")
+    @Test("A response that is refused before its body arrives is counted like one that is refused with its body")
     func countsRefusals() throws {
         let fixture = StoreFixture()
         let store = try fixture.open { $0.limits.queuedOperations = 1 }
@@ -31,7 +31,7 @@ struct UnstoredTests {
         #expect(Self.unstored(store) == [.queueFull: 3, .bodyTooLong: 1])
     }
 
-    @Test("A response that was invalidated, or that a newer one keeps out, is counted")
+    @Test("A response that was invalidated, or that a newer one supersedes, is counted")
     func countsInvalidated() throws {
         let fixture = StoreFixture()
         let store = try fixture.openKnowing()
@@ -47,7 +47,7 @@ struct UnstoredTests {
         #expect(Self.unstored(store) == [.invalidated: 1, .superseded: 1])
     }
 
-    @Test("A body that broke off, came too long, or was purged meanwhile is counted once; one that is kept in part is not")
+    @Test("A body that was interrupted, was too long, or was purged meanwhile is counted once; one kept in part is not counted")
     func countsBodies() throws {
         let fixture = StoreFixture()
         let store = try fixture.openKnowing()

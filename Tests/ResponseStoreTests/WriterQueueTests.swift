@@ -3,19 +3,19 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("What waits for the writer")
+@Suite("The writer's queue")
 struct WriterQueueTests {
     static let operation = WriterOperation.store(
         Sample.response("q", body: [UInt8](repeating: 1, count: 16 << 10)), KeyHash(low: 1, high: 1))
 
-    /// Offers until it is refused.
+    /// Offers operations until one is refused.
     static func fill(_ queue: WriterQueue) -> Int {
         var count = 0
         while count < 1_000_000, queue.offer(operation) == nil { count += 1 }
         return count
     }
 
-    @Test("As much is accepted as the writer's pace allows within a part of the second that a kill may take")
+    @Test("The queue accepts as much as the writer can write at its pace within a part of a second")
     func followsThePace() {
         var limits = StoreLimits()
         limits.stalledMilliseconds = .max
@@ -28,24 +28,24 @@ struct WriterQueueTests {
             return
         }
         #expect(operations.count == first)
-        // Taken is not written: still nothing more.
+        // The operations are taken, but not written: still nothing more is accepted.
         #expect(queue.offer(Self.operation) == .writerBehind)
         queue.didWrite(operations.reduce(0) { $0 + $1.work })
         #expect(queue.offer(Self.operation) == nil)
     }
 
-    @Test("Nothing is accepted behind a transaction that does not end")
+    @Test("Nothing is accepted while a transaction does not complete")
     func refusesWhileStalled() {
         var limits = StoreLimits()
         limits.stalledMilliseconds = -1
         let queue = WriterQueue(limits: limits)
         #expect(queue.offer(Self.operation) == nil)
         #expect(queue.offer(Self.operation) == .writerStalled)
-        // But for what was begun before: its client has been told that it is stored.
+        // Except for a response that was admitted before: its client was told that it is stored.
         #expect(queue.offer(Self.operation, isPromised: true) == nil)
     }
 
-    @Test("The pace follows a disk that becomes slow at once, and one that becomes fast again soon")
+    @Test("The estimated pace falls at once when the disk becomes slow, and rises soon when it becomes fast again")
     func measuresThePace() {
         var pace = WriterPace()
         pace.begin(at: 0)
@@ -55,7 +55,7 @@ struct WriterQueueTests {
         #expect(pace.milliseconds(for: 10_000_000) < 60)
     }
 
-    @Test("An idle writer always takes one, however slow it was")
+    @Test("An idle writer always accepts one operation, however slow it was")
     func takesOne() {
         let queue = WriterQueue(limits: StoreLimits())
         #expect(
