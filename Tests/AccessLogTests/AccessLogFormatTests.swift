@@ -43,7 +43,7 @@ struct AccessLogFormatTests {
         return String(decoding: lines.bytes, as: UTF8.self)
     }
 
-    @Test("NDJSON: one object with every decision")
+    @Test("NDJSON: one object has every decision")
     func writesNDJSON() throws {
         let line = Self.line(.ndjson, rule: "pip")
         #expect(
@@ -55,7 +55,7 @@ struct AccessLogFormatTests {
         #expect(object?["duration_ms"] as? Double == 16.049)
     }
 
-    @Test("NDJSON: what there is nothing to say about is left out")
+    @Test("NDJSON: members without a value are omitted")
     func leavesOut() {
         var record = AccessRecord()
         record.outcome = .denied
@@ -67,7 +67,7 @@ struct AccessLogFormatTests {
                 + #""duration_ms":0.000}"# + "\n")
     }
 
-    @Test("NDJSON: an error with its finer reason, and the key of a server that is not trusted")
+    @Test("NDJSON: an error has its detail and the key of the untrusted server")
     func writesErrorDetail() {
         var record = AccessRecord()
         record.outcome = .failed
@@ -78,7 +78,7 @@ struct AccessLogFormatTests {
                 .contains(#""error":"certificate_not_trusted","detail":"pin_mismatch","server_key":"sha256/a","bytes":0"#))
     }
 
-    @Test("squid: the native columns, as its log readers expect them")
+    @Test("squid: the native columns are written as log readers expect them")
     func writesSquid() {
         #expect(
             Self.line(.squid, contentType: "text/html")
@@ -94,21 +94,21 @@ struct AccessLogFormatTests {
         #expect(Self.line(.squid, of: record).contains(" NONE_NONE/400 "))
     }
 
-    @Test("combined: as web servers write it")
+    @Test("combined: the line is written as web servers do")
     func writesCombined() {
         #expect(
             Self.line(.combined, userAgent: "curl/8.5.0")
                 == #"127.0.0.1 - - [21/Nov/2026:03:25:07 +0000] "GET http://a.test/x HTTP/1.1" 200 4749 "-" "curl/8.5.0""# + "\n")
     }
 
-    @Test("The name of who asked stands where each format has it")
+    @Test("Each format has the user name in its place")
     func writesUser() {
         #expect(Self.line(.ndjson, user: "alice").contains(#""client":"127.0.0.1:50123","user":"alice","method""#))
         #expect(Self.line(.squid, user: "alice b").contains(" GET http://a.test/x alice%20b HIER_DIRECT/"))
         #expect(Self.line(.combined, user: "alice").hasPrefix("127.0.0.1 - alice [21/Nov"))
     }
 
-    @Test("Every outcome has its own word, and a code of Squid's", arguments: DecisionTrace.Outcome.allCases)
+    @Test("Every outcome has its own word and a result code of Squid", arguments: DecisionTrace.Outcome.allCases)
     func namesOutcomes(outcome: DecisionTrace.Outcome) {
         var record = Self.example
         record.outcome = outcome
@@ -117,7 +117,7 @@ struct AccessLogFormatTests {
     }
 
     @Test(
-        "T43: no text of a peer ends a line, moves a cursor or leaves its quotes, in any format",
+        "T43: text from a peer cannot end a line, move the cursor or leave its quotes, in any format",
         arguments: AccessLog.Format.allCases)
     func escapes(format: AccessLog.Format) throws {
         let hostile = "a\r\nb\u{1B}[31m\"\\ \t\u{0}\u{7F}\u{9B}\u{202E}\u{2028}é' %41"
@@ -135,7 +135,7 @@ struct AccessLogFormatTests {
         }
     }
 
-    @Test("Bytes that are no text at all are written too", arguments: AccessLog.Format.allCases)
+    @Test("Bytes that are not text are written too", arguments: AccessLog.Format.allCases)
     func escapesAnyOctet(format: AccessLog.Format) throws {
         var lines = AccessLines()
         let all = (0...255).map { UInt8($0) }
@@ -147,13 +147,13 @@ struct AccessLogFormatTests {
         if format == .ndjson { _ = try JSONSerialization.jsonObject(with: Data(lines.bytes)) }
     }
 
-    @Test("A line is bounded however long a URL is")
+    @Test("The length of a line is limited however long a URL is")
     func cutsLongTexts() {
         let line = Self.line(.ndjson, url: "http://a.test/" + String(repeating: "x", count: 100_000))
         #expect(line.utf8.count < 9000)
     }
 
-    @Test("A line finds room with texts that are as long and as hostile as can be", arguments: AccessLog.Format.allCases)
+    @Test("A line with the longest and most hostile texts fits into the limit", arguments: AccessLog.Format.allCases)
     func boundsLines(format: AccessLog.Format) {
         let hostile = String(repeating: "\u{1}", count: 10_000)
         var record = Self.example
@@ -168,7 +168,7 @@ struct AccessLogFormatTests {
     }
 
     @Test(
-        "Days come out right",
+        "Dates are correct",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),
             (951_782_400_000, "2000-02-29T00:00:00.000Z"), (1_709_251_199_000, "2024-02-29T23:59:59.000Z"),
@@ -184,7 +184,7 @@ struct AccessLogFormatTests {
     }
 
     @Test(
-        "Squid's word for what is served offline is its own, fresh or stale", arguments: [DecisionTrace.Outcome.hit, .staleHit])
+        "A response served offline has Squid's own code, fresh or stale", arguments: [DecisionTrace.Outcome.hit, .staleHit])
     func tellsOffline(outcome: DecisionTrace.Outcome) {
         var record = AccessRecord()
         record.outcome = outcome
@@ -192,7 +192,7 @@ struct AccessLogFormatTests {
         #expect("\(record.squidCode)" == "TCP_OFFLINE_HIT")
     }
 
-    @Test("The clock goes on from line to line, within a second and past it, and back where it was set back")
+    @Test("The clock follows the time of each line, within a second, past it, and backward if it was set back")
     func advances() throws {
         var lines = AccessLines()
         let none = [UInt8]()
@@ -204,7 +204,7 @@ struct AccessLogFormatTests {
                 rule: none.span, serverKey: none.span)
             lines.append(record, texts, as: .ndjson)
         }
-        // Of a write that ended within the second line, that line and those behind it are missing.
+        // If a write ended within the second line, that line and those after it are missing.
         let firstLength = try #require(lines.bytes.firstIndex(of: 0x0A)) + 1
         #expect([0, 1, firstLength, firstLength + 1, lines.bytes.count].map(lines.count(from:)) == [5, 5, 4, 4, 0])
         let times = String(decoding: lines.bytes, as: UTF8.self).split(separator: "\n").map { $0.dropFirst(18).prefix(12) }

@@ -21,7 +21,7 @@ struct AccessLogTests {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
     }
 
-    @Test("Every request noted by every loop is a line, in its loop's order", arguments: [1, 4])
+    @Test("Every request appended by every loop is a line, in the order of its loop", arguments: [1, 4])
     func writesAll(loops: Int) async throws {
         let path = temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
@@ -44,7 +44,7 @@ struct AccessLogTests {
         }
     }
 
-    @Test("The query is left out, of the referrer too, unless it is asked for", arguments: [false, true])
+    @Test("The query is omitted, in the referrer too, unless the settings include it", arguments: [false, true])
     func leavesOutQueries(includesQuery: Bool) throws {
         let path = temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
@@ -57,7 +57,7 @@ struct AccessLogTests {
         #expect(line.contains("GET") == false)
     }
 
-    @Test("A buffer that is full drops and counts, and never waits")
+    @Test("A full buffer drops and counts lines, and never waits")
     func dropsAndCounts() throws {
         let wakeup = try AccessLogWakeup()
         let buffer = AccessLogBuffer(wakeup: wakeup, format: .squid, isOff: false, includesQuery: true)
@@ -73,7 +73,7 @@ struct AccessLogTests {
         #expect(wakeup.droppedCount == dropped)
     }
 
-    @Test("Noting a request, once warm, leaves the buffer's storage where it is")
+    @Test("Appending a request does not reallocate the buffer's storage")
     func keepsItsStorage() throws {
         let wakeup = try AccessLogWakeup()
         let buffer = AccessLogBuffer(wakeup: wakeup, format: .ndjson, isOff: false, includesQuery: true)
@@ -90,11 +90,11 @@ struct AccessLogTests {
         #expect(address(spare) == first)
     }
 
-    @Test("After the file was moved away, reopening starts a new one under the old name")
+    @Test("After the file was moved, reopening creates a new file with the old name")
     func reopens() throws {
         let path = temporaryFile()
         defer {
-            // The test is over.
+            // Cleanup: a failure does not matter.
             try? FileManager.default.removeItem(atPath: path)
             try? FileManager.default.removeItem(atPath: path + ".1")
         }
@@ -111,7 +111,7 @@ struct AccessLogTests {
         #expect(try lines(path).map { $0.contains("after") } == [true])
     }
 
-    @Test("The file is for its owner alone; one that cannot be opened is an error of the start")
+    @Test("The file is accessible to its owner only; if it cannot be opened, starting fails")
     func opensTheFile() throws {
         let path = temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
@@ -122,7 +122,7 @@ struct AccessLogTests {
     }
 
     @Test(
-        "A full disk costs lines, which are counted and said once",
+        "A full disk causes dropped lines, which are counted and reported once",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func survivesAFullDisk() throws {
         let said = Guarded<[String]>([])
@@ -137,11 +137,11 @@ struct AccessLogTests {
         #expect(messages.allSatisfy { $0.hasPrefix("the access log is too slow: ") && $0.hasSuffix(" requests were not logged") })
     }
 
-    @Test("A pipe that nobody reads holds nobody up at the end; one that nobody has opened is an error of the start")
+    @Test("A pipe that is not read does not block closing; if it has no reader, starting fails")
     func endsBesideAStalledReader() throws {
         let path = temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
-        // As in the process that serves.
+        // As in the serving process.
         signal(SIGPIPE, SIG_IGN)
         #expect(mkfifo(path, 0o600) == 0)
         #expect(throws: (any Error).self) { try AccessLog(AccessLog.Configuration(path: path)) }
@@ -154,7 +154,7 @@ struct AccessLogTests {
         #expect(!log.close())
     }
 
-    @Test("With the log off, nothing happens")
+    @Test("A disabled log does nothing")
     func isOff() throws {
         let log = try AccessLog.off()
         note("http://a.test/", in: log.makeBuffer())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessLog
 
-@Suite("The chain of a judged server in the access log")
+@Suite("The certificate chain of a verified server in the access log")
 struct JudgedChainTests {
     private let authority = TestAuthority(name: "Root \"of\\a test\u{1}")
 
@@ -24,7 +24,7 @@ struct JudgedChainTests {
         return String(decoding: lines.bytes, as: UTF8.self)
     }
 
-    @Test("It is a member of the line: host and port, and of each certificate key, last second and subject, the server's first")
+    @Test("The member has host and port, and for each certificate its key, expiry and subject, the server's first")
     func writes() throws {
         let chain = try chain()
         let text = line(JudgedChain.member(host: Array("one.test".utf8), port: 8443, chain: chain))
@@ -34,7 +34,7 @@ struct JudgedChainTests {
         let links = try #require(tls["chain"] as? [[String: String]])
         #expect(links.map { $0["key"] } == chain.map { "\($0.publicKeyDigest)" })
         #expect(links.map { $0["until"] } == chain.map { $0.notAfter?.rfc3339 })
-        // As people are shown it: controls are escaped once more for JSON.
+        // As shown to users: controls are escaped once more for JSON.
         #expect(links.map { $0["subject"] } == chain.map(\.facts.subject))
         #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A })
         #expect(object["bytes"] != nil)
@@ -42,7 +42,7 @@ struct JudgedChainTests {
         #expect(address.contains(#""host":"[2001:db8::1]:443""#))
     }
 
-    @Test("The longest of all stays within its bound, and the line within the line's")
+    @Test("The longest member stays within its limit, and its line within the limit for lines")
     func isBounded() throws {
         let host = Array(repeating: UInt8(1), count: 4000)
         let longName = TestAuthority(name: String(repeating: "\"", count: 64))
@@ -53,7 +53,7 @@ struct JudgedChainTests {
         #expect(((object?["tls"] as? [String: Any])?["chain"] as? [Any])?.count == TrustVerdict.chainLimit)
     }
 
-    @Test("Formats in which there is no place for it leave it out", arguments: [AccessLog.Format.squid, .combined])
+    @Test("Formats without this member omit it", arguments: [AccessLog.Format.squid, .combined])
     func leavesOut(format: AccessLog.Format) throws {
         let member = JudgedChain.member(host: Array("one.test".utf8), port: 443, chain: try chain())
         #expect(line(member, as: format) == line([], as: format))
