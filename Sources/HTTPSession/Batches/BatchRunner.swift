@@ -1,14 +1,14 @@
-/// Sends many requests, a few at a time, and tells how far it is.
+/// Sends many requests, a few at a time, and reports progress.
 public struct BatchRunner: Sendable {
-    /// One of them has ended, well or not.
+    /// One request has ended, with success or failure.
     public struct Step: Sendable {
-        /// How many have ended, this one among them.
+        /// How many have ended, including this one.
         public let finished: Int
-        /// How many there are.
+        /// How many requests there are.
         public let total: Int
-        /// Its place in the list.
+        /// The request's index in the list.
         public let index: Int
-        /// What became of it.
+        /// Its response or error.
         public let result: Result<HTTPResponse, SessionError>
     }
 
@@ -16,16 +16,16 @@ public struct BatchRunner: Sendable {
     private let atOnce: Int
 
     /// - Parameters:
-    ///   - session: what sends the requests.
-    ///   - atOnce: how many are begun before one has ended.
+    ///   - session: sends the requests.
+    ///   - atOnce: how many requests run at the same time.
     public init(_ session: HTTPSession, atOnce: Int = 4) {
         precondition(atOnce > 0, "none at once is none at all")
         self.session = session
         self.atOnce = atOnce
     }
 
-    /// A step for each request, as they end; the sequence ends behind the last one, at once where there is none. Whoever lets it go
-    /// cancels what is under way.
+    /// One step for each request, in the order in which they end; the sequence ends after the last one, or at once for an empty
+    /// list. Ending the iteration cancels the requests in flight.
     public func steps(_ requests: [HTTPRequest]) -> AsyncStream<Step> {
         let (stream, continuation) = AsyncStream.makeStream(of: Step.self)
         let task = Task {

@@ -2,11 +2,11 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// Copies a body into the cache as it is read, on the task that reads it. Let go before the end, nothing is kept.
+/// Copies a body into the cache while a task reads it. If the reader stops before the end, nothing is stored.
 final class BodyRecording: Sendable {
     private enum Destination: Sendable {
         case writer(any CachedBodyWriting)
-        /// The caller's hook wants to see the whole.
+        /// The caller's hook needs the whole body.
         case memory([UInt8], limit: Int)
         case nowhere
     }
@@ -41,7 +41,7 @@ final class BodyRecording: Sendable {
         await writer?.append(octets)
     }
 
-    /// The body has come to its end. The first call counts.
+    /// The body is complete. Only the first call has an effect.
     func finish(_ trailers: Fields) async {
         let trailers = CachedResponse.Trailers(trailers)
         let last = destination.withLock { destination in

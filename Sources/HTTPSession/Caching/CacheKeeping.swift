@@ -1,12 +1,12 @@
 import HTTPCaching
 import HTTPMessage
 
-/// An answer of the origin's on its way into the cache, from before its request goes out.
+/// Stores one response of the origin in the cache; created before its request is sent.
 struct CacheKeeping: Sendable {
     private let call: CachedCall
     let moment: InvalidationEpoch
     private let requestTime = Timestamp.now
-    /// Its head, with when and under which trust policy it came.
+    /// The response's head, with the request and response times and the trust policy it was received under.
     private(set) var origin: OriginResponse
 
     init(_ call: CachedCall) {
@@ -26,13 +26,13 @@ struct CacheKeeping: Sendable {
 
     // MARK: Keeping
 
-    /// Keeps what may be kept: at once where its body is at hand, else as the body is read.
+    /// Stores the response if it may be stored: at once if its body has arrived, else while the body is read.
     func keep(_ arrived: TransferTask.OpenResponse) async {
         guard let end = arrived.end else { return await keepAsRead(arrived) }
         if end.failure == nil { await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) }
     }
 
-    /// With its body at hand, after the caller's hook.
+    /// Stores a response whose body has arrived, after calling the caller's hook.
     func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async {
         var (fields, body) = (origin.head.fields, octets)
         if let hook = configuration.willCache {
@@ -66,7 +66,7 @@ struct CacheKeeping: Sendable {
 
     private var configuration: SessionConfiguration { call.run.session.configuration }
 
-    /// Without its body.
+    /// The response to store, without its body.
     private func stored(with fields: Fields) async -> CachedResponse? {
         var final = origin.head
         final.fields = fields

@@ -2,9 +2,9 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// Background validation (RFC 5861 §3): the caller has its stale response already.
+/// Background validation (RFC 5861 §3): the caller already has its stale response.
 extension CachedCall {
-    /// A transfer of its own, which the session knows as any other. One for a key at a time.
+    /// A separate transfer, registered in the session like any other. At most one for each key.
     func validateInBackground(_ stored: StoredResponse) {
         let refusal = Storability.refusalWhateverMethod(head, directives, overrides, .none)
         let session = run.session
@@ -12,18 +12,19 @@ extension CachedCall {
         else { return }
         var request = request.described
         request.method = .get
-        // The caller's wishes about caches are not the cache's own.
+        // The cache directives of the caller's request do not apply to the validation.
         request.fields["Cache-Control"] = nil
         request.fields["Pragma"] = nil
         Task { [request] in
-            // Another validation may have ended between this call's look-up and its entry here.
+            // Another validation may have ended between this call's lookup and `enter`.
             let isStored = await isStillStored(stored)
             let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
             session.validations.leave(key, until: retryAfter, at: .now)
         }
     }
 
-    /// Whether the cache has no newer response for these requests. Of two that came within one millisecond, the one in the cache is the newer.
+    /// Whether the cache has no newer response for these requests. Of two responses received within one millisecond, the one in
+    /// the cache counts as newer.
     private func isStillStored(_ stored: StoredResponse) async -> Bool {
         await cache.responses(for: key).allSatisfy { found in
             let found = found.stored
@@ -45,7 +46,7 @@ extension CachedCall {
             scope.end(nil)
             return retryAfter
         } catch {
-            // Monitors have heard of it. What is kept stays as it is, and is asked about again with its next use.
+            // Monitors have received the error. The stored response stays unchanged, and its next use validates it again.
             return nil
         }
     }
@@ -61,7 +62,7 @@ extension CachedCall {
             if let failure = answer.failure { throw failure }
             guard let (arrived, keeping) = answer.received else { return .success(nil) }
             guard case .deliver(let decision) = step else {
-                // It holds, or the origin sent an error, and may ask to wait.
+                // The stored response is still valid, or the origin sent an error and may ask to wait.
                 let status = arrived.head.status
                 let isError = status.code >= 500 || Reuse.isError(status)
                 let now = Timestamp.now
@@ -75,9 +76,9 @@ extension CachedCall {
     }
 }
 
-/// The keys of the background validations in flight, and of those for which the origin server asks to wait (Retry-After).
+/// The keys of the background validations in flight, and of those that the origin server asked to wait (Retry-After).
 final class BackgroundValidations: Sendable {
-    /// Keys that wait at the same time.
+    /// How many keys may wait at the same time.
     static let postponedLimit = 1024
 
     private struct Keys {
@@ -90,11 +91,11 @@ final class BackgroundValidations: Sendable {
     /// Whether no validation is in flight.
     var isEmpty: Bool { keys.withLock { $0.inFlight.isEmpty } }
 
-    /// - Returns: `false` where a validation is in flight or has to wait.
+    /// - Returns: `false` if a validation is in flight or has to wait.
     func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
         keys.withLock { keys in
             if let wait = keys.postponed[key] {
-                // A clock that was set back ends the wait: it would last longer than was asked for.
+                // A clock that was set back ends the wait: it would last longer than the origin asked for.
                 if wait.start <= now, now < wait.end { return false }
                 keys.postponed[key] = nil
             }
@@ -108,7 +109,7 @@ final class BackgroundValidations: Sendable {
             keys.inFlight.remove(key)
             guard let end else { return }
             keys.postponed[key] = (now, end)
-            // The one that ends first is over already, or loses the least of its wait.
+            // The wait that ends first is over already, or loses the least.
             if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value.end < $1.value.end }) {
                 keys.postponed[first.key] = nil
             }

@@ -3,9 +3,9 @@ import HTTPMessage
 import HTTPWire
 import UpstreamTransport
 
-/// What is kept, as if it came.
+/// Serves stored responses as if they had been received.
 extension CachedCall {
-    /// - Returns: `nil` where its body cannot be read any more.
+    /// - Returns: `nil` if its body can no longer be read.
     func reused(_ stored: StoredResponse, age: DeltaSeconds) async throws(SessionError) -> TransferTask.OpenResponse? {
         let served = ServedHead(stored, age: age, withBody: head.method != .head)
         if served.length == 0 { return arrived(served, [], stored.trailers) }
@@ -13,7 +13,7 @@ extension CachedCall {
         case .bytes(let octets): return arrived(served, octets, stored.trailers)
         case .onDisk:
             guard let reader = cache.body(of: CachedResponse(stored)) else { return nil }
-            // Once something is delivered nobody else can be asked for it.
+            // After the first byte is delivered, the request can no longer be sent to the origin instead.
             let first: [UInt8]
             do throws(CachedBodyLost) { first = try await reader.next() ?? [] } catch { return nil }
             if case .whole(let limit) = run.consumption {
@@ -54,7 +54,7 @@ extension CachedCall {
         return octets
     }
 
-    /// With a body that is read from the cache as it is taken.
+    /// A response whose body is read from the cache as the caller consumes it.
     private func fed(
         _ served: ServedHead, _ first: [UInt8], _ reader: any CachedBodyReading, _ trailers: Fields
     ) -> TransferTask.OpenResponse {
@@ -78,10 +78,10 @@ extension CachedCall {
     }
 }
 
-/// The head of something kept, as it is delivered.
+/// The head of a stored response, as it is delivered.
 private struct ServedHead {
     let received: ResponseChannel.Head
-    /// Of the body that goes with it.
+    /// Length of the body that is delivered with it.
     let length: UInt64
 
     init(_ stored: StoredResponse, age: DeltaSeconds, withBody: Bool) {

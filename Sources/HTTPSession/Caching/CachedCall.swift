@@ -3,10 +3,10 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// One exchange, or what is kept of a former one: RFC 9111 says which, under the policy of the request. `CachingSequence` decides; this
-/// looks up, sends, serves and stores.
+/// One call that uses the cache: it either sends a request or serves a stored response, as RFC 9111 and the request's cache
+/// policy require. `CachingSequence` decides; this type looks up, sends, serves and stores.
 ///
-/// The cache is one user's, so that `private` is no hindrance; in all else it is as strict as one that many share.
+/// The cache belongs to one user, so `private` does not prevent storing; in all else the rules of a shared cache apply.
 struct CachedCall: Sendable {
     let run: TransferTask
     let request: PreparedRequest
@@ -16,11 +16,11 @@ struct CachedCall: Sendable {
     let overrides: CacheOverrides
     let key: CachedResponse.Key
 
-    /// - Returns: `nil` where the cache has no part in it.
+    /// - Returns: `nil` if the cache is not used for this request.
     init?(_ run: TransferTask, _ request: PreparedRequest) {
         guard let cache = run.session.configuration.cache else { return nil }
         let fields = request.fields
-        // Whoever asks for a part, makes conditions of his own, or asks by content, wants the origin's answer.
+        // These requests need the origin's answer: a range, the caller's own conditions, or content in GET or HEAD (below).
         let asksOrigin: [KnownField] = [.range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange]
         if asksOrigin.contains(where: fields.contains) { return nil }
         if request.method.known == .get || request.method.known == .head {
@@ -42,7 +42,7 @@ struct CachedCall: Sendable {
         self.directives = directives
     }
 
-    /// Of the policy by which the origin would be judged now: what came under another is not used.
+    /// The mark of the trust policy that applies to the origin now: a response received under another policy is not used.
     private static func trustMark(of request: PreparedRequest, in session: HTTPSession) -> UInt64 {
         guard request.uri.isSecure else { return 0 }
         let policy = session.trust?.policy(host: request.uri.host, port: request.uri.port)
@@ -82,9 +82,9 @@ struct CachedCall: Sendable {
         }
     }
 
-    // MARK: Asking the origin
+    // MARK: Requests to the origin
 
-    /// What came of the last request to the origin.
+    /// The outcome of the last request to the origin.
     struct Answer {
         var received: (TransferTask.OpenResponse, CacheKeeping)?
         var failure: SessionError?
@@ -92,7 +92,7 @@ struct CachedCall: Sendable {
         var arrived: TransferTask.OpenResponse? { received?.0 }
     }
 
-    /// Sends the request, and carries out what its response changes in the cache.
+    /// Sends the request, and applies to the cache the changes that its response requires.
     func ask(
         validating stored: StoredResponse?, in sequence: inout CachingSequence
     ) async -> (CachingStep, Answer) {
@@ -123,9 +123,9 @@ struct CachedCall: Sendable {
         }
     }
 
-    /// How the way to the origin failed, as far as something kept may stand in; `nil` for what the caller did, or a policy forbids.
+    /// The kind of failure for which a stored response may be served; `nil` for errors of the caller and refusals by policy.
     private static func failure(_ error: SessionError) -> OriginFailure? {
-        // What has begun to come is the origin's answer.
+        // Part of a response has arrived: it is the origin's answer.
         if error.response != nil { return nil }
         switch error.code {
         case .offline: return .disconnected

@@ -1,7 +1,7 @@
 import EventLoop
 public import HTTPCaching
 
-/// Responses in memory, within a sum of their lengths.
+/// Stores responses in memory, up to a total size.
 public final class MemoryResponseCache: ResponseCaching {
     private let cache: CostLimitedCache<CachedResponse.Key, [CachedResponse]>
     private let variantLimit: Int
@@ -9,10 +9,10 @@ public final class MemoryResponseCache: ResponseCaching {
     private let removals = Guarded(Removals())
 
     /// - Parameters:
-    ///   - capacity: in bytes; above it, what was used longest ago goes until no more than `preferredAfterPurge` is left.
+    ///   - capacity: in bytes; above it, the least recently used responses are evicted until at most `preferredAfterPurge` is left.
     ///   - preferredAfterPurge: in bytes.
-    ///   - variantLimit: of one target, by Vary.
-    ///   - bodyLengthLimit: a longer body is not kept, in bytes; `nil`: a quarter of the capacity.
+    ///   - variantLimit: how many variants (Vary) of one target are stored.
+    ///   - bodyLengthLimit: in bytes; a response with a longer body is not stored. `nil`: a quarter of the capacity.
     public init(
         capacity: UInt64 = 20 << 20, preferredAfterPurge: UInt64 = 12 << 20, variantLimit: Int = 32,
         bodyLengthLimit: UInt64? = nil
@@ -22,19 +22,19 @@ public final class MemoryResponseCache: ResponseCaching {
         self.bodyLengthLimit = bodyLengthLimit ?? capacity / 4
     }
 
-    /// How much is kept, in bytes.
+    /// The size of all stored responses, in bytes.
     public var cost: UInt64 { cache.cost }
 
-    /// What is kept under a key, the newest first.
+    /// The responses stored under a key, newest first.
     public func responses(for key: CachedResponse.Key) -> [CachedResponse] { cache.value(for: key) ?? [] }
 
-    /// `nil`: whatever is kept here is at hand.
+    /// Always `nil`: stored responses carry their bodies in memory.
     public func body(of response: CachedResponse) -> (any CachedBodyReading)? { nil }
 
-    /// How often something was removed.
+    /// The current counts of removals, to detect one that happens while a response is received.
     public func moment(for key: CachedResponse.Key) -> InvalidationEpoch { removals.withLock { $0.moment(for: key) } }
 
-    /// Keeps a response, in the place of one that was made for the same requests.
+    /// Stores a response; it replaces one that was stored for the same requests.
     @discardableResult
     public func store(_ response: CachedResponse, since moment: InvalidationEpoch) -> Bool {
         guard let octets = response.octets, octets.count <= bodyLengthLimit else { return false }
@@ -46,7 +46,7 @@ public final class MemoryResponseCache: ResponseCaching {
         return self.moment(for: response.key) == moment
     }
 
-    /// Gathers the body, and keeps the response once that has come to its end.
+    /// Collects the body in memory, and stores the response once the body is complete.
     public func beginStoring(
         _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) -> (any CachedBodyWriting)? {
@@ -56,25 +56,25 @@ public final class MemoryResponseCache: ResponseCaching {
         }
     }
 
-    /// Takes its former self's place.
+    /// Replaces the stored response by its freshened form.
     public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) {
         store(new, since: moment)
     }
 
-    /// Forgets those for the same requests.
+    /// Removes the responses stored for the same requests.
     public func remove(_ response: CachedResponse) {
         cache.update(response.key) { former in
             Self.entry(of: (former ?? []).filter { !$0.replaces(response) }, limit: variantLimit)
         }
     }
 
-    /// Forgets all of a target.
+    /// Removes all responses of a target.
     public func remove(_ key: CachedResponse.Key) {
         removals.withLock { $0.note(key) }
         cache.remove(key)
     }
 
-    /// - Returns: whether there was something.
+    /// - Returns: whether any response was removed.
     @discardableResult
     public func removeAll() -> Bool {
         removals.withLock { $0.all += 1 }
@@ -87,7 +87,7 @@ public final class MemoryResponseCache: ResponseCaching {
         return (kept, kept.reduce(0) { $0 + $1.cost })
     }
 
-    /// Keys share places, so that nothing grows: at worst a response is not kept that could have been.
+    /// Keys share counters, so memory use is constant; at worst a storable response is not stored.
     private struct Removals: Sendable {
         var all: Int64 = 0
         private var counts = [UInt32](repeating: 0, count: 256)
@@ -102,7 +102,7 @@ public final class MemoryResponseCache: ResponseCaching {
     }
 }
 
-/// A body that is gathered in memory until it is whole.
+/// Collects a body in memory until it is complete.
 private final class GatheredBody: CachedBodyWriting {
     private let limit: UInt64
     private let octets = Guarded<[UInt8]?>([])

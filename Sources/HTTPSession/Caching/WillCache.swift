@@ -1,19 +1,19 @@
-/// A response that is about to be kept.
+/// A response that is about to be stored.
 public struct CacheCandidate: Sendable {
-    /// Whence it came.
+    /// The URI it came from.
     public let uri: TargetURI
     /// Its status code.
     public let status: Int
-    /// Its fields, as they came.
+    /// Its fields, as received.
     public let fields: HTTPFields
-    /// As it came, content codings not taken off.
+    /// Its body as received; content codings are not decoded.
     public let body: [UInt8]
 }
 
-/// What becomes of it.
+/// What to do with a response that is about to be stored.
 public enum CacheDecision: Sendable {
     case store
     case drop
-    /// It is kept so, where it may still be kept.
+    /// Store it with these fields and this body, if it is still storable then.
     case modify(fields: HTTPFields, body: [UInt8])
 }

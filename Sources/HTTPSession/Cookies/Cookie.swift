@@ -1,20 +1,20 @@
-/// A cookie as it is kept (RFC 6265 §5.3).
+/// A stored cookie (RFC 6265 §5.3).
 public struct Cookie: Hashable, Codable, Sendable {
-    /// What it is called.
+    /// Its name.
     public let name: String
-    /// What it says.
+    /// Its value.
     public let value: String
     /// In lower case, without a leading dot.
     public let domain: String
-    /// Only the domain itself gets it, and none below.
+    /// Sent only to the domain itself, not to its subdomains.
     public let isHostOnly: Bool
-    /// Requests for this path, and for those below it, get it.
+    /// Sent with requests for this path and the paths below it.
     public let path: String
-    /// In seconds since 1970; `nil` for one that ends with its session.
+    /// In seconds since 1970; `nil` for a session cookie.
     public let expires: Int64?
-    /// Only https gets it.
+    /// Sent only over https.
     public let isSecure: Bool
-    /// Whether scripts of pages were not to see it; nothing here runs any.
+    /// Whether page scripts must not read it; Larder runs no scripts.
     public let isHTTPOnly: Bool
     /// In milliseconds since 1970.
     public let created: Int64
@@ -22,7 +22,7 @@ public struct Cookie: Hashable, Codable, Sendable {
 
     var key: Key { Key(name: name, domain: domain, path: path) }
 
-    /// Cookies with the same are one (RFC 6265 §5.3, step 11).
+    /// Cookies with equal keys replace each other (RFC 6265 §5.3, step 11).
     struct Key: Hashable {
         let name: String
         let domain: String
@@ -31,6 +31,6 @@ public struct Cookie: Hashable, Codable, Sendable {
 }
 
 extension Cookie: CustomStringConvertible {
-    /// Without the value.
+    /// The cookie without its value.
     public var description: String { "\(name) of \(domain)\(path)" }
 }

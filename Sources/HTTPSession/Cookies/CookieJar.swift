@@ -1,11 +1,12 @@
 import EventLoop
 import HTTPMessage
 
-/// The cookies of whoever uses a session (RFC 6265), kept where they are wanted: a session without a jar neither keeps nor sends any.
+/// Stores the cookies of a session (RFC 6265). A session without a jar neither stores nor sends cookies.
 ///
-/// Beyond the RFC: no cookie for a public suffix; `Secure` ones only from https; names with `__Secure-` and `__Host-` hold what they promise.
+/// Beyond the RFC: cookies for public suffixes are rejected; `Secure` ones are accepted only from https; names with the
+/// prefixes `__Secure-` and `__Host-` must meet the requirements of their prefix.
 public final class CookieJar: Sendable {
-    /// How many are kept; beyond that, what was used longest ago goes.
+    /// How many cookies are stored; above that, the least recently used ones are evicted.
     public struct Limits: Equatable, Sendable {
         /// Over all domains.
         public var cookies = 3000
@@ -20,14 +21,14 @@ public final class CookieJar: Sendable {
     private let limits: Limits
 
     /// - Parameters:
-    ///   - cookies: of a former jar.
-    ///   - limits: of how many are kept.
+    ///   - cookies: the content of an earlier jar.
+    ///   - limits: how many cookies are stored.
     public init(_ cookies: [Cookie] = [], limits: Limits = Limits()) {
         self.limits = limits
         self.cookies = Guarded(Dictionary(cookies.map { ($0.key, $0) }, uniquingKeysWith: { $1 }))
     }
 
-    /// All of them, by their age; what has expired meanwhile is left out.
+    /// All cookies, oldest first; expired ones are left out.
     public var all: [Cookie] { cookies(at: .now) }
 
     package func cookies(at now: Timestamp) -> [Cookie] {
@@ -36,10 +37,10 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Forgets all of them.
+    /// Removes all cookies.
     public func removeAll() { cookies.withLock { $0 = [:] } }
 
-    /// Those that end with a session of the user's, as he ends it.
+    /// Removes the session cookies; call it when the user ends a session.
     public func removeSessionCookies() { cookies.withLock { cookies in cookies = cookies.filter { $0.value.expires != nil } } }
 
     // MARK: Receiving
@@ -67,7 +68,7 @@ public final class CookieJar: Sendable {
         }
         if received.isSecure, !uri.isSecure { return nil }
         let path = received.path ?? Self.defaultPath(of: uri)
-        // Told apart by case, as the two that know them do not.
+        // Cookie names are case-sensitive, but these prefixes are matched without regard to case.
         let name = received.name.lowercased()
         if name.hasPrefix("__secure-"), !received.isSecure { return nil }
         if name.hasPrefix("__host-"), !received.isSecure || received.domain != nil || received.path != "/" { return nil }
@@ -88,7 +89,7 @@ public final class CookieJar: Sendable {
                 cookies[cookie.key] = nil
                 return
             }
-            // One that is set anew keeps its place in the order; a new one comes behind all others, also within a millisecond.
+            // A cookie that is set again keeps its creation time; a new one sorts after all others, even within the same millisecond.
             let newest = cookies.values.lazy.map(\.created).max() ?? 0
             cookies[cookie.key] = cookie.created(cookies[cookie.key]?.created ?? max(cookie.created, newest + 1))
             Self.evict(&cookies, limits.cookiesPerDomain, at: now) { $0.domain == cookie.domain }
@@ -96,7 +97,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Those that have expired first, then those that were used longest ago.
+    /// Evicts expired cookies first, then the least recently used ones.
     private static func evict(
         _ cookies: inout [Cookie.Key: Cookie], _ limit: Int, at now: Timestamp, where isMeant: (Cookie) -> Bool
     ) {
@@ -112,7 +113,7 @@ public final class CookieJar: Sendable {
 
     // MARK: Sending
 
-    /// The value of Cookie for a request (RFC 6265 §5.4); `nil` where there is none.
+    /// The value of the Cookie field for a request (RFC 6265 §5.4); `nil` if no cookie matches.
     package func value(for uri: TargetURI, at now: Timestamp = .now) -> String? {
         let matching: [Cookie] = cookies.withLock { cookies in
             let matching = cookies.values.filter { $0.isFor(uri) && !$0.hasExpired(at: now) }
@@ -126,7 +127,7 @@ public final class CookieJar: Sendable {
         }.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
-    /// RFC 6265 §5.1.3. An address has nothing below it.
+    /// RFC 6265 §5.1.3. An IP address has no subdomains.
     static func domainMatches(_ host: String, _ domain: String) -> Bool {
         if host == domain { return true }
         let octets = Array(host.utf8)

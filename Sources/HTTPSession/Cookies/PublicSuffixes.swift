@@ -1,15 +1,15 @@
 import CPSL
 
-/// Domains under which anybody may have a name (publicsuffix.org), by libpsl's own list.
+/// Domains under which anyone can register a name (publicsuffix.org), from libpsl's built-in list.
 enum PublicSuffixes {
-    /// Whether a host may set cookies for this domain, which is its own or one above it, and no public suffix.
+    /// Whether a host may set cookies for this domain: the host itself, or a parent domain that is not a public suffix.
     static func permits(host: String, cookiesFor domain: String) -> Bool {
-        // Where the library was built without a list, only the host itself is its own.
+        // If libpsl was built without a list, only the host itself is allowed.
         guard let list = psl_builtin() else { return host == domain }
         return psl_is_cookie_domain_acceptable(list, host, domain) == 1
     }
 
-    /// The part of a host that somebody has registered; `nil` for addresses, and for suffixes themselves.
+    /// The registered domain of a host; `nil` for IP addresses and for public suffixes.
     static func registrableDomain(of host: String) -> String? {
         guard let list = psl_builtin(), let domain = psl_registrable_domain(list, host) else { return nil }
         return String(cString: domain)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A Set-Cookie field as it was received, before anything is decided about it (RFC 6265 §5.2).
+/// A Set-Cookie field as received, before the checks that decide whether it is stored (RFC 6265 §5.2).
 struct SetCookie: Equatable {
     static let lengthLimit = 4096
     static let attributeLimit = 1024
@@ -16,7 +16,7 @@ struct SetCookie: Equatable {
     var isSecure = false
     var isHTTPOnly = false
 
-    /// - Returns: `nil` for what has no name, is too long, or holds a control character.
+    /// - Returns: `nil` if it has no name, is too long, or contains a control character.
     init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 0x20 && $0 != ASCII.tab || $0 == 0x7F }) else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -27,7 +27,7 @@ struct SetCookie: Equatable {
         for part in parts.dropFirst() { read(part) }
     }
 
-    /// The last of each kind counts.
+    /// Parses one attribute; the last of each kind counts.
     private mutating func read(_ part: Substring) {
         let equals = part.firstIndex(of: "=")
         let name = part[..<(equals ?? part.endIndex)].trimmingBlanks.lowercased()
@@ -46,7 +46,7 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// What is too large for a number is for ever.
+    /// A number that overflows is clamped to the largest or smallest one.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : Substring(text)
         guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
@@ -54,7 +54,7 @@ struct SetCookie: Equatable {
     }
 }
 
-/// Dates as cookies have them, in whatever order (RFC 6265 §5.1.1).
+/// Dates in cookies, with their parts in any order (RFC 6265 §5.1.1).
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -89,7 +89,7 @@ enum CookieDate {
         }
     }
 
-    /// `h:m:s`, each of one or two digits, and whatever is no digit behind.
+    /// `h:m:s`, each of one or two digits; anything but a digit may follow.
     private static func clock(_ word: String) -> (Int, Int, Int)? {
         let parts = word.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let hour = leadingNumber(String(parts[0]), digits: 1...2, whole: true),

@@ -1,8 +1,8 @@
 import EventLoop
 
-/// What origins and proxies have accepted, so that the next request says it unasked (RFC 7617 §2.2, RFC 7616 §3.6).
+/// Credentials that origins and proxies have accepted, sent with later requests without a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
 final class AuthenticationCache: Sendable {
-    /// An answer that can be given again and again.
+    /// Credentials that can be sent again.
     enum Access: Sendable {
         case fixed(String)
         case digest(DigestAccess)
@@ -27,7 +27,7 @@ final class AuthenticationCache: Sendable {
         var count: UInt32 = 0
     }
 
-    /// Beyond so many places the book begins anew.
+    /// With this many entries the cache is cleared before the next one is added.
     private static let limit = 1000
 
     private let entries = Guarded<[Place: Entry]>([:])

@@ -1,37 +1,37 @@
 import HTTPMessage
 
-/// A response that asks for credentials (RFC 9110 §11.3, §11.7.1).
+/// A response that requests credentials (RFC 9110 §11.3, §11.7.1).
 public struct AuthenticationChallenge: Sendable {
-    /// One way that it offers.
+    /// One offered authentication scheme.
     public struct Scheme: Equatable, Sendable {
         /// In lower case.
         public let name: String
         /// Names in lower case; the first of each counts.
         public internal(set) var parameters: [String: String] = [:]
 
-        /// The part of the origin that it is for (RFC 9110 §11.5).
+        /// The protection space within the origin (RFC 9110 §11.5).
         public var realm: String? { parameters["realm"] }
     }
 
-    /// 401, or 407 of a proxy.
+    /// 401, or 407 from a proxy.
     public let status: Int
-    /// Who asks: the origin, or the proxy.
+    /// The host of the origin or proxy that sent the challenge.
     public let host: String
-    /// The port of who asks.
+    /// Its port.
     public let port: UInt16
-    /// What was asked for.
+    /// The URI of the request.
     public let uri: TargetURI
-    /// The ways that are offered, in their order.
+    /// The offered schemes, in the order received.
     public let schemes: [Scheme]
 
-    /// Whether a proxy asks, and not the origin.
+    /// Whether a proxy sent the challenge.
     public var isOfProxy: Bool { status == 407 }
 }
 
 extension AuthenticationChallenge.Scheme {
     static let limit = 16
 
-    /// Reads the values of WWW-Authenticate or Proxy-Authenticate. What is no challenge is passed over.
+    /// Parses the values of WWW-Authenticate or Proxy-Authenticate. Anything that is not a challenge is skipped.
     package static func parse(_ values: [String]) -> [AuthenticationChallenge.Scheme] {
         values.flatMap { value in
             var reader = ChallengeReader(Array(value.utf8))
@@ -97,7 +97,7 @@ private struct ChallengeReader {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// What some schemes have in the place of parameters. Nobody here reads it.
+    /// The token68 that some schemes have instead of parameters. It is not used.
     private mutating func skipToken68() {
         let start = index
         skip(ASCII.isBlank)
@@ -106,7 +106,7 @@ private struct ChallengeReader {
         skip { $0 == ASCII.equals }
         let end = index
         skip(ASCII.isBlank)
-        // Behind it comes a comma or the end; else it was the first parameter's name.
+        // A token68 is followed by a comma or the end; anything else was the name of the first parameter.
         if hasLetters, current == nil || (current == ASCII.comma && end > start) { return }
         index = start
     }

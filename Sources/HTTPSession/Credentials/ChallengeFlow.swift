@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The credentials of one transfer: what is sent unasked, and how challenges are answered. Each place is answered once; a nonce that was
-/// only too old (`stale`, RFC 7616 §3.3) once more.
+/// The credentials of one transfer: those sent without a challenge, and the answers to challenges. Each origin or proxy is
+/// answered once, and once more if its nonce was only out of date (`stale`, RFC 7616 §3.3).
 struct ChallengeFlow {
     private let session: HTTPSession
     private var answered: Set<AuthenticationCache.Place> = []
@@ -9,7 +9,7 @@ struct ChallengeFlow {
 
     init(_ session: HTTPSession) { self.session = session }
 
-    /// The fields that are known to be asked for, but for those that the caller has put in himself.
+    /// The credential fields to send without a challenge, except those that the caller has set.
     func credentials(for request: PreparedRequest) -> [(name: String, value: String)] {
         if session.challenges.isEmpty { return [] }
         var fields: [(name: String, value: String)] = []
@@ -29,15 +29,16 @@ struct ChallengeFlow {
         guard isProxy else {
             return AuthenticationCache.Place(host: uri.host, port: uri.port, isSecure: uri.isSecure, isProxy: false)
         }
-        // Inside a tunnel the proxy sees nothing.
+        // The proxy does not see requests inside a tunnel.
         guard let proxy = session.configuration.proxy, !uri.isSecure else { return nil }
         return AuthenticationCache.Place(host: proxy.host, port: proxy.port, isSecure: false, isProxy: true)
     }
 
-    /// Whether the request is to be sent again, because the book has an answer now.
+    /// Looks for credentials that answer the challenge in this response, and adds them to the authentication cache.
     /// - Parameters:
-    ///   - request: without what `adorn` put in.
-    ///   - head: of its response.
+    ///   - head: the head of the response.
+    ///   - request: without the fields that `TransferTask.adorned` added.
+    /// - Returns: the scheme, if the request is to be sent again with its credentials.
     nonisolated(nonsending) mutating func answers(_ head: ResponseChannel.Head, to request: PreparedRequest)
         async throws(SessionError) -> String?
     {
@@ -80,7 +81,7 @@ struct ChallengeFlow {
         }
     }
 
-    /// The strongest of what is offered that takes the credential.
+    /// Answers the strongest of the offered schemes that this credential can be used with.
     private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> AuthenticationCache
         .Access?
     {

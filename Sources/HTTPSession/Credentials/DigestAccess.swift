@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// Answers to a Digest challenge (RFC 7616), with `qop=auth` or, as old servers have it, without.
+/// Answers a Digest challenge (RFC 7616), with `qop=auth` or, for old servers, without.
 struct DigestAccess: Sendable {
     private enum Algorithm { case sha256, md5 }
 
@@ -16,7 +16,7 @@ struct DigestAccess: Sendable {
     private let user: String
     private let password: String
 
-    /// - Returns: `nil` for an algorithm that is not known here, and for challenges that ask for the content's digest alone.
+    /// - Returns: `nil` for an unknown algorithm, and for challenges whose `qop` does not include `auth`.
     init?(_ scheme: AuthenticationChallenge.Scheme, user: String, password: String) {
         guard scheme.name == "digest", let realm = scheme.realm, let nonce = scheme.parameters["nonce"] else { return nil }
         let name = scheme.parameters["algorithm"]
@@ -40,14 +40,14 @@ struct DigestAccess: Sendable {
         self.password = password
     }
 
-    /// Whether it is better than another that the same challenge offers.
+    /// The algorithm's rank among those that the same challenge offers; higher is stronger.
     var strength: Int { algorithm == .sha256 ? 2 : 1 }
 
-    /// The value of Authorization.
+    /// The value of the Authorization field.
     /// - Parameters:
     ///   - target: as in the request line.
-    ///   - count: of requests with this nonce, from 1.
-    ///   - clientNonce: chosen by chance for each.
+    ///   - count: number of requests with this nonce, from 1.
+    ///   - clientNonce: random, a new one for each request.
     func answer(method: String, target: String, count: UInt32, clientNonce: String) -> String {
         var secret = digest("\(user):\(realm):\(password)")
         if isSession { secret = digest("\(secret):\(nonce):\(clientNonce)") }
@@ -89,7 +89,7 @@ struct DigestAccess: Sendable {
 }
 
 extension AuthenticationChallenge.Scheme {
-    /// The answer to this challenge, where it is one of Digest that is understood.
+    /// The answer to this challenge; `nil` if it is not a supported Digest challenge.
     package func digestAnswer(user: String, password: String, method: String, target: String, clientNonce: String) -> String? {
         DigestAccess(self, user: user, password: password)?.answer(
             method: method, target: target, count: 1, clientNonce: clientNonce)
@@ -97,7 +97,7 @@ extension AuthenticationChallenge.Scheme {
 }
 
 extension StringProtocol {
-    /// Without blanks (RFC 9110 §5.6.3) at its ends.
+    /// Without leading and trailing whitespace (RFC 9110 §5.6.3).
     var trimmingBlanks: String {
         let octets = Array(utf8)
         let bounds = octets.span.trimmedBounds(in: 0..<octets.count)

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// What proves to an origin or a proxy who asks. Never written into errors or descriptions.
+/// Credentials for an origin or a proxy. Never part of errors or descriptions.
 public enum HTTPCredential: Equatable, Sendable {
-    /// For Digest (RFC 7616), where that is offered with an algorithm that is known, else for Basic (RFC 7617).
+    /// For Digest (RFC 7616), if it is offered with a supported algorithm, else for Basic (RFC 7617).
     case password(user: String, password: String)
     /// For Bearer (RFC 6750).
     case bearer(String)
@@ -19,34 +19,34 @@ extension HTTPCredential: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What a session does when it is asked for credentials.
+/// How a session answers a challenge.
 public enum ChallengeAnswer: Sendable {
-    /// The request is sent again with this; where none of the schemes offered takes it, the response stands.
+    /// The request is sent again with this credential; if no offered scheme accepts it, the caller gets the response.
     case credential(HTTPCredential)
     /// As if there were no handler: the session's own credential for the host, if there is one.
     case standard
-    /// The response (401 or 407) is the answer.
+    /// The caller gets the response (401 or 407).
     case reject
     /// The transfer fails with `challenge_rejected`.
     case cancel
-    /// The transfer fails with this.
+    /// The transfer fails with this error.
     case error(SessionError)
 }
 
-/// Who is asked for credentials, and what happens when.
+/// Which credentials are sent in answer to challenges.
 public struct ChallengePolicy: Sendable {
-    /// A credential, and for whom it is.
+    /// A credential, with the host it is for.
     public struct Entry: Sendable {
-        /// In lower case, or an address.
+        /// A name in lower case, or an IP address.
         public let host: String
         /// `nil` for every port.
         public let port: UInt16?
         /// `nil` for every realm.
         public let realm: String?
-        /// What it gets.
+        /// The credential for this host.
         public let credential: HTTPCredential
 
-        /// A credential for a host, for each of its ports and realms unless one is said.
+        /// A credential for a host; without `port` and `realm` it is used for each of them.
         public init(host: String, port: UInt16? = nil, realm: String? = nil, credential: HTTPCredential) {
             self.host = host.lowercased()
             self.port = port
@@ -55,14 +55,14 @@ public struct ChallengePolicy: Sendable {
         }
     }
 
-    /// The first that fits is used, once for each transfer and origin: what it refuses stands.
+    /// The first matching entry is used, once for each transfer and origin: if it is refused, the caller gets the response.
     public var credentials: [Entry] = []
-    /// Whether passwords by Basic, and tokens, may go without TLS. Where not, that is `credential_requires_tls`.
+    /// Whether Basic passwords and bearer tokens may be sent without TLS. If not, the transfer fails with `credential_requires_tls`.
     public var allowsPlaintext = false
-    /// Asked before the credentials, once for each transfer and origin.
+    /// Called before `credentials` are searched, once for each transfer and origin.
     public var handler: (@Sendable (AuthenticationChallenge) async -> ChallengeAnswer)?
 
-    /// Nobody gets any.
+    /// No credentials.
     public init() {}
 
     func credential(for challenge: AuthenticationChallenge) -> HTTPCredential? {

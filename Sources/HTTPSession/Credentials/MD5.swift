@@ -1,4 +1,4 @@
-/// MD5 (RFC 1321), for Digest access with servers that know nothing better, and for nothing else. docs/decisions/0026 says why it stands here.
+/// MD5 (RFC 1321), only for Digest access with servers that support nothing better. See docs/decisions/0026.
 enum MD5 {
     private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
 

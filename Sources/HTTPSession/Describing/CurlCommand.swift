@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension HTTPSession {
-    /// A line for a POSIX shell by which curl sends the same request, for people who look for a fault. Secrets are left out, so that it may
-    /// stand in a log; `revealing` puts them in.
-    /// - Returns: what is wrong with the request, for one that cannot be sent.
+    /// A POSIX shell command that sends the same request with curl, for debugging. Secrets are left out, so that it can be
+    /// logged; `revealing` includes them.
+    /// - Returns: an error if the request is invalid.
     public func curlCommand(for request: HTTPRequest, revealing: Bool = false) -> Result<String, SessionError> {
         do throws(SessionError) {
             return .success(CurlCommand(try PreparedRequest(request, of: self), revealing: revealing).text)
@@ -11,7 +11,7 @@ extension HTTPSession {
     }
 }
 
-/// Words of a command line, each quoted whole: nothing in a request can end its word.
+/// The words of a command line. Each word from the request is quoted, so that it cannot end early.
 private struct CurlCommand {
     private var words = ["curl", "--globoff", "--path-as-is", "--http1.1"]
     private var source = ""
@@ -29,7 +29,7 @@ private struct CurlCommand {
 
     private mutating func add(_ name: String, _ value: String) {
         let shown = revealing || !Self.isSecret(name) ? value : "REDACTED"
-        // curl leaves a field without a value out, and writes it for a semicolon.
+        // curl drops a field without a value, unless a semicolon follows its name.
         words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
     }
 
@@ -46,7 +46,7 @@ private struct CurlCommand {
         case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
         case .stream: words += ["--data-binary", "@-"]
         }
-        // Which would be a form's.
+        // Otherwise curl would send the type of a form.
         if !request.fields.contains(.contentType) { words += ["--header", Self.quoted("Content-Type:")] }
     }
 

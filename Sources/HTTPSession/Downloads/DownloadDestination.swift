@@ -1,4 +1,4 @@
-/// Where a download goes. What has that name is not touched before the whole is there.
+/// Where a download is written. An existing file of that name is not touched before the download is complete.
 public struct DownloadDestination: Sendable {
     enum Place: Sendable {
         case file(String)
@@ -6,22 +6,22 @@ public struct DownloadDestination: Sendable {
     }
 
     let place: Place
-    /// Whether a file that has the name gives way. Else the download fails, or takes another name in a folder.
+    /// Whether an existing file of that name is replaced. If not, the download fails, or in a folder gets another name.
     public var replaces: Bool
-    /// Whether folders that are missing are made.
+    /// Whether missing folders are created.
     public var makesFolders: Bool
 
-    /// This file.
+    /// Writes to this file.
     public static func file(_ path: String, replaces: Bool = true, makesFolders: Bool = false) -> DownloadDestination {
         DownloadDestination(place: .file(path), replaces: replaces, makesFolders: makesFolders)
     }
 
-    /// A file in this folder, by the name that the response suggests (`SuggestedName`).
+    /// Writes to a file in this folder, under the name that the response suggests (`SuggestedName`).
     public static func folder(_ path: String, replaces: Bool = false, makesFolders: Bool = false) -> DownloadDestination {
         DownloadDestination(place: .folder(path), replaces: replaces, makesFolders: makesFolders)
     }
 
-    /// Where the file will be, and the part of it before.
+    /// The folder of the file, and of its part file before that.
     var folder: String {
         switch place {
         case .folder(let path): return path.isEmpty ? "." : path
@@ -32,35 +32,35 @@ public struct DownloadDestination: Sendable {
     }
 }
 
-/// A file that was downloaded whole.
+/// A complete download.
 public struct DownloadedFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     public let path: String
     /// In bytes.
     public let length: UInt64
-    /// Of the response that brought its last part; 416 where nothing was missing any more.
+    /// The status of the response that brought the last part; 416 if no bytes were missing.
     public let status: Int
-    /// Of the response that brought its last part.
+    /// The fields of the response that brought the last part.
     public let fields: HTTPFields
-    /// Whence it came, after all redirects.
+    /// The URI it came from, after all redirects.
     public let uri: TargetURI
-    /// How many bytes were there before this call, and were kept.
+    /// How many bytes were kept from an earlier call.
     public let keptLength: UInt64
-    /// What the exchanges have met.
+    /// Timings and counts of the exchanges.
     public let metrics: TransferMetrics
 }
 
-/// A download that broke off, so that it can be gone on with, also by another process. Made only where the entity has a strong
-/// validator (RFC 9110 §8.8.1): no other says that two parts belong together.
+/// Resumes a download that broke off, also in another process. Created only if the entity has a strong validator (RFC 9110
+/// §8.8.1): without one, two parts may not belong together.
 public struct ResumeToken: Hashable, Codable, Sendable {
-    /// What was asked for.
+    /// The target of the request.
     public let target: String
     /// The strong entity tag, with its quotes.
     public let entityTag: String
-    /// The file that has the part.
+    /// The path of the part file.
     public let path: String
-    /// How many bytes of it are good.
+    /// How many bytes of the part file are valid.
     public let length: UInt64
-    /// Of the whole; `nil` where it is not known.
+    /// The length of the whole; `nil` if it is not known.
     public let total: UInt64?
 }

@@ -1,14 +1,14 @@
 import EventLoop
 import HTTPMessage
 
-/// The part of a download that is on the disk, and what is known of the whole.
+/// The part of a download that is on disk, with the entity tag and total length of the whole.
 struct DownloadPart {
     let file: OpenFile
     private let files: FileThread
     private(set) var length: UInt64
-    /// How many bytes of it an earlier call has left.
+    /// How many of these bytes an earlier call wrote.
     private(set) var keptLength: UInt64
-    /// Of the entity to which the part belongs: strong, or `nil`.
+    /// The strong entity tag of the entity that the part belongs to, or `nil`.
     private(set) var entityTag: String?
     private(set) var total: UInt64?
 
@@ -21,19 +21,19 @@ struct DownloadPart {
         self.total = total
     }
 
-    /// An empty one, under a name that nobody else has.
+    /// An empty part file under an unused name.
     static func begin(in folder: String, _ files: FileThread) async throws(SystemError) -> DownloadPart {
         let name = ".larder-" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".part"
         let file = try await files.run { () throws(SystemError) in try OpenFile.making(folder + "/" + name) }
         return DownloadPart(file, files, length: 0, entityTag: nil, total: nil)
     }
 
-    /// What a token names, as far as it is there; what stands behind it is cut off.
+    /// Opens the part file that a token names; bytes after the token's length are cut off.
     static func take(_ token: ResumeToken, _ files: FileThread) async throws(SystemError) -> DownloadPart {
         let (file, length) = try await files.run { () throws(SystemError) in
             let file = try OpenFile.continuing(token.path)
             let length = try file.length
-            // Less than was said to be there: nobody knows what happened to it.
+            // The file is shorter than the token says: its content cannot be trusted.
             let kept = length < token.length ? 0 : token.length
             try file.truncate(to: kept)
             return (file, kept)
@@ -42,10 +42,10 @@ struct DownloadPart {
             file, files, length: length, entityTag: length > 0 ? token.entityTag : nil, total: length > 0 ? token.total : nil)
     }
 
-    /// Whether what is there can be gone on with.
+    /// Whether the part can be resumed.
     var canGoOn: Bool { entityTag != nil && length > 0 }
 
-    /// Nothing of it is good any more.
+    /// Discards the part's content.
     mutating func beginAnew() async throws(SystemError) {
         try await files.run { [file] () throws(SystemError) in try file.truncate(to: 0) }
         length = 0
@@ -54,7 +54,7 @@ struct DownloadPart {
         total = nil
     }
 
-    /// What a response says of the whole.
+    /// Records the entity tag and total length from a response.
     mutating func note(entityTag: String?, total: UInt64?) {
         self.entityTag = entityTag
         self.total = total ?? self.total
@@ -66,7 +66,7 @@ struct DownloadPart {
         length += UInt64(octets.count)
     }
 
-    /// What goes on from here, once everything is on the disk. Without a strong validator the part is removed.
+    /// A token to resume with, after everything is on disk. Without a strong validator the part file is removed.
     func token(for target: String) async -> ResumeToken? {
         guard canGoOn, let entityTag else {
             await remove()
@@ -82,11 +82,11 @@ struct DownloadPart {
     }
 
     func remove() async {
-        // It is a part that nobody asks for again; where it cannot be removed, it is left.
+        // No later call needs this part file; if it cannot be removed, it is left.
         try? await files.run { [file] () throws(SystemError) in try FileMove.remove(file.path) }
     }
 
-    /// Puts the whole in its place: on the disk first, then under its name.
+    /// Moves the complete file to its destination; its content is on disk first.
     func move(to destination: DownloadDestination, suggested: String) async throws(SystemError) -> String {
         try await files.run { [file] () throws(SystemError) in
             try file.synchronize()

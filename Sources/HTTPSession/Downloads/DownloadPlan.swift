@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// What a response is to a download that has a part already, or none.
+/// How a download continues with a response, given the part it has.
 enum DownloadPlan: Equatable {
-    /// The whole, from its first byte.
+    /// The response has the whole, from its first byte.
     case fromStart(entityTag: String?, total: UInt64?)
-    /// The bytes behind those that are there, so many.
+    /// The response has this many bytes that follow the part.
     case part(length: UInt64, total: UInt64)
-    /// There are no more.
+    /// The part is already complete.
     case alreadyWhole
-    /// It does not fit to what is there.
+    /// The response does not match the part: start over.
     case anew
 
-    /// - Throws: `unacceptable_status`, and `malformed_response` for a part that nobody asked for.
+    /// - Throws: `unacceptable_status`, and `malformed_response` for a range that was not requested.
     init(_ head: ResponseChannel.Head, having part: DownloadPart) throws(SessionError) {
         let tag = head.fields.strongEntityTag
         switch head.status.code {
@@ -19,9 +19,10 @@ enum DownloadPlan: Equatable {
             guard part.canGoOn else { throw SessionError(.malformedResponse, "the server sent a range that was not requested") }
             guard case .part(let range, let total) = head.fields.contentRange, range.lowerBound == part.length,
                 part.total == nil || total == nil || part.total == total,
-                // Without it nobody knows whether the part's end is the whole's.
+                // Without a total length we cannot tell whether the part's end is the end of the whole.
                 let whole = total ?? part.total,
-                // A 206 has the tag that a 200 would have had (RFC 9110 §15.3.7): one without is of nobody knows what.
+                // A 206 carries the entity tag that a 200 would have had (RFC 9110 §15.3.7); without one we cannot tell which
+                // representation it belongs to.
                 tag == part.entityTag
             else {
                 self = .anew
@@ -29,7 +30,7 @@ enum DownloadPlan: Equatable {
             }
             self = .part(length: UInt64(range.count), total: whole)
         case 416 where part.canGoOn:
-            // Only the same entity's length says that the whole is there.
+            // Only with the length of the same entity do we know that the part is complete.
             let isWhole =
                 head.fields.contentRange == .unsatisfied(length: part.length) && tag == part.entityTag
                 && (part.total == nil || part.total == part.length)

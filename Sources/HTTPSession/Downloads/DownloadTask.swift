@@ -1,10 +1,10 @@
 import EventLoop
 import HTTPMessage
 
-/// One download: asks, writes, and goes on where it broke off.
+/// One download: sends requests, writes the bytes, and resumes after a break.
 ///
-/// A part is only added to what has the same strong entity tag: it is asked for with If-Range (RFC 9110 §13.1.5), and what comes is
-/// checked all the same. Whatever else comes begins anew.
+/// Bytes are appended only to a part with the same strong entity tag: they are requested with If-Range (RFC 9110 §13.1.5), and
+/// the response is checked as well. Any other response starts the download over.
 struct DownloadTask {
     private let scope: TransferScope
     private let request: HTTPRequest
@@ -65,15 +65,15 @@ struct DownloadTask {
 
     // MARK: Exchanges
 
-    /// Fetches until the whole is there.
-    /// - Returns: the last response, whose body was taken.
+    /// Fetches until the download is complete.
+    /// - Returns: the last response, with its body consumed.
     private func fetch(_ part: inout DownloadPart) async throws(SessionError) -> TransferTask.OpenResponse {
         var fruitless = 0
         for _ in 0...session.configuration.limits.resumptions {
             let before = part.length
             let step: Step
             do throws(SessionError) { step = try await exchange(&part) } catch {
-                // What has to be thrown away is no fruit.
+                // Bytes that must be discarded do not count as progress.
                 fruitless = part.canGoOn && part.length > before ? 1 : fruitless + 1
                 try await waitAfter(error, tries: fruitless)
                 if !part.canGoOn { try await beginAnew(&part) }
@@ -95,9 +95,9 @@ struct DownloadTask {
 
     private enum Step {
         case whole(TransferTask.OpenResponse)
-        /// It was a part, and the next one is to be asked for.
+        /// A part arrived, and the next one is to be requested.
         case goOn
-        /// What is there does not belong to what came.
+        /// The response does not belong to the part on disk.
         case anew
     }
 
@@ -134,7 +134,7 @@ struct DownloadTask {
 
     private func asking(for part: DownloadPart) -> HTTPRequest {
         var request = request
-        // Parts are of one representation, and no coding is undone (RFC 9110 §14.2).
+        // Parts belong to one representation, and no coding is decoded (RFC 9110 §14.2).
         if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
         guard part.canGoOn, let tag = part.entityTag else { return request }
         request.fields["Range"] = "bytes=\(part.length)-"
@@ -142,7 +142,7 @@ struct DownloadTask {
         return request
     }
 
-    /// - Parameter expected: how many bytes have to come; `nil` where that is not known.
+    /// - Parameter expected: how many bytes must arrive; `nil` if that is not known.
     private func take(_ arrived: TransferTask.OpenResponse, into part: inout DownloadPart, expected: UInt64?)
         async throws(SessionError)
     {
@@ -155,7 +155,7 @@ struct DownloadTask {
                 return
             case .success(let octets?):
                 if let known = left {
-                    // More than the part: nobody can say which bytes are right.
+                    // More bytes than announced: we cannot tell which are right.
                     guard UInt64(octets.count) <= known else {
                         try await beginAnew(&part)
                         throw SessionError(.malformedResponse, "the server sent more bytes than it announced")
@@ -171,7 +171,7 @@ struct DownloadTask {
         do throws(SystemError) { try await part.beginAnew() } catch { throw SessionError(.fileFailed, "\(error)") }
     }
 
-    /// Waits for another exchange, where there may be one; else the error stands.
+    /// Waits before the next exchange, if another is allowed; else throws the error.
     private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
         let policy = session.configuration.retries
         let isBroken = Self.breaks.contains(error.code) && error.trust == nil
@@ -185,7 +185,7 @@ struct DownloadTask {
         }
     }
 
-    /// Errors within a body, after which the rest is asked for.
+    /// Errors within a body, after which the rest is requested.
     private static let breaks: Set<SessionError.Code> = [
         .incompleteResponse, .connectionTerminated, .timeout, .malformedResponse,
     ]

@@ -1,25 +1,25 @@
 import HTTPMessage
 
 extension Fields {
-    /// The entity tag (RFC 9110 §8.8.3), where it is one and not weak.
+    /// The entity tag (RFC 9110 §8.8.3), if it is valid and strong.
     var strongEntityTag: String? {
         guard let line = entityTagLine, let tag = EntityTag(value(of: line)), !tag.isWeak else { return nil }
         return text(of: line.value)
     }
 
-    /// Content-Range (RFC 9110 §14.4), where there is one line of it.
+    /// Content-Range (RFC 9110 §14.4), if there is exactly one line.
     var contentRange: ContentRange? {
         guard lineCount(of: .contentRange) == 1, let line = first(.contentRange) else { return nil }
         return ContentRange(value(of: line))
     }
 }
 
-/// What tells of parts, for those who put a representation together themselves.
+/// Fields about ranges, for modules that assemble a representation themselves.
 extension HTTPFields {
-    /// The entity tag (RFC 9110 §8.8.3), where it is one and not weak.
+    /// The entity tag (RFC 9110 §8.8.3), if it is valid and strong.
     package var strongEntityTag: String? { fields.strongEntityTag }
-    /// The part that a 206 has, or what a 416 says of the length.
+    /// The range of a 206, or the length in a 416.
     package var contentRange: ContentRange? { fields.contentRange }
-    /// How long the origin asks to wait before another try.
+    /// How long the origin asks to wait before a retry.
     package var retryAfter: Duration? { RetryAfter.wait(self, at: .now) }
 }

@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// The name under which a response would be saved: Content-Disposition's (RFC 6266 §4.3), else the end of the path, else `download`;
-/// made safe, so that it is one file's name in whatever folder it is put.
+/// The name under which a response would be saved: from Content-Disposition (RFC 6266 §4.3), else the last path segment, else
+/// `download`. The name is made safe: it is a single file name in any folder.
 public enum SuggestedName {
-    /// Bytes of a name, in UTF-8.
+    /// Maximum length of a name, in bytes of UTF-8.
     public static let lengthLimit = 200
     static let fallback = "download"
 
-    /// A name for what this response brings; never empty, never a path.
+    /// A name for this response's content; never empty, never a path.
     public static func name(for fields: HTTPFields, _ uri: TargetURI) -> String {
         if let disposition = fields["Content-Disposition"], let named = fromDisposition(disposition), let safe = safe(named) {
             return safe
@@ -16,7 +16,7 @@ public enum SuggestedName {
         return decoded(Array(last.utf8)).flatMap(safe) ?? fallback
     }
 
-    /// `filename*` before `filename`. Parameters are taken as they come; what is no name in the end is dropped by `safe`.
+    /// `filename*` before `filename`. Parameters are parsed leniently; `safe` rejects a value that is not a name.
     static func fromDisposition(_ value: String) -> String? {
         let parameters = parameters(of: value)
         if let extended = parameters.first(where: { $0.name == "filename*" }), let name = fromExtended(extended.value) {
@@ -25,7 +25,7 @@ public enum SuggestedName {
         return parameters.first { $0.name == "filename" }?.value
     }
 
-    /// `UTF-8''a%20b` (RFC 8187 §3.2). Other charsets are not read.
+    /// `UTF-8''a%20b` (RFC 8187 §3.2). Other charsets are not supported.
     private static func fromExtended(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
@@ -71,15 +71,16 @@ public enum SuggestedName {
         String(String.UnicodeScalarView(scalars))
     }
 
-    /// Percent-decoded; `nil` where that is not UTF-8.
+    /// Percent-decoded; `nil` if the result is not UTF-8.
     private static func decoded(_ bytes: [UInt8]) -> String? {
         String(validating: PercentEncoding.decode(bytes.span), as: UTF8.self)
     }
 
-    /// Whether it is one file's name in whatever folder, as it stands.
+    /// Whether the name is safe in any folder without changes.
     package static func isSafe(_ name: String) -> Bool { safe(name) == name }
 
-    /// The last part of what may be a path, without what would hide it, fool a reader, or mean something to a system.
+    /// The last part of a possible path, without characters that hide the file, mislead a reader, or have a special meaning to
+    /// a system.
     static func safe(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let kept = last.filter { !isForbidden($0) }
@@ -95,14 +96,14 @@ public enum SuggestedName {
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1F, 0x7F...0x9F: true
-        // Marks that turn the direction of what follows, and separators of lines.
+        // Marks that change the text direction, and line separators.
         case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029, 0xFEFF: true
         case 0x3A, 0x2A, 0x3F, 0x22, 0x3C, 0x3E, 0x7C: true
         default: false
         }
     }
 
-    /// Cut before its extension, where that is short.
+    /// Shortened before its extension, if the extension is short.
     private static func shortened(_ name: String) -> String {
         if name.utf8.count <= lengthLimit { return name }
         let (stem, ending) = split(name)
@@ -123,7 +124,7 @@ public enum SuggestedName {
         return (String(name[..<dot]), String(name[dot...]))
     }
 
-    /// The name itself, then `name (2).txt` and so on.
+    /// The name itself for 1, then `name (2).txt` and so on.
     static func numbered(_ name: String, _ number: Int) -> String {
         if number == 1 { return name }
         let (stem, ending) = split(name)

@@ -1,13 +1,13 @@
 import EventLoop
 import Glibc
 
-/// Names of files: put in place at once or not at all.
+/// Moves and removes files; a file is moved atomically.
 enum FileMove {
     static func remove(_ path: String) throws(SystemError) {
         if unlink(path) != 0 { throw SystemError("unlink", code: errno) }
     }
 
-    /// - Returns: the path that it has now.
+    /// - Returns: the new path.
     static func move(_ path: String, to destination: DownloadDestination, suggested: String) throws(SystemError) -> String {
         let folder = destination.folder
         switch destination.place {
@@ -23,7 +23,7 @@ enum FileMove {
         }
     }
 
-    /// Makes the folder, and those above it.
+    /// Creates the folder and its parents.
     static func makeFolder(_ path: String) throws(SystemError) {
         var end = path.startIndex
         while end < path.endIndex {
@@ -36,7 +36,7 @@ enum FileMove {
         if rename(path, target) != 0 { throw SystemError("rename", code: errno) }
     }
 
-    /// Only where nothing has the name.
+    /// Fails if the name is taken.
     private static func give(_ path: String, _ target: String) throws(SystemError) {
         if link(path, target) != 0 { throw SystemError("link", code: errno) }
         try remove(path)
@@ -57,12 +57,12 @@ enum FileMove {
         throw SystemError("link", code: EEXIST)
     }
 
-    /// So that the name is there after a power cut, too.
+    /// So that the name survives a power failure too.
     private static func synchronize(_ folder: String) throws(SystemError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 { throw SystemError("open", code: errno) }
         defer { close(descriptor) }
-        // Some file systems cannot, and say so.
+        // Some file systems do not support this, and return EINVAL.
         if fsync(descriptor) != 0, errno != EINVAL { throw SystemError("fsync", code: errno) }
     }
 }

@@ -1,10 +1,10 @@
 import EventLoop
 
-/// A thread for what waits for a disk. Made when it is first needed.
+/// A thread for blocking file operations. Created on first use.
 final class FileThread: Sendable {
     private let thread = Guarded<LoopThread?>(nil)
 
-    /// Does the work there, in the order in which it was asked for.
+    /// Runs the work on the thread, in the order of the calls.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws(SystemError) -> Value) async throws(SystemError) -> Value {
         let wakeup = Wakeup<Result<Value, SystemError>>()
         let isPosted = try handle().post { _ in
@@ -26,7 +26,7 @@ final class FileThread: Sendable {
         return try made.get()
     }
 
-    /// Ends the thread behind the work that was asked for.
+    /// Ends the thread after the work that was queued.
     func close() {
         let last: LoopThread? = thread.withLock { thread in
             defer { thread = nil }

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// A file, open until nobody has it any more. Used by the file thread, one piece of work at a time.
+/// A file, open until the last reference is released. Used by the file thread, one operation at a time.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     let path: String
@@ -19,14 +19,14 @@ final class OpenFile: Sendable {
         return OpenFile(descriptor, path: path)
     }
 
-    /// Creates a file, and fails where the name is taken. The kernel takes the umask, or the folder's default ACL, from its mode.
+    /// Creates a file; fails if the name is taken. The kernel subtracts the umask, or the folder's default ACL, from its mode.
     static func making(_ path: String) throws(SystemError) -> OpenFile {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         if descriptor < 0 { throw SystemError("open", code: errno) }
         return OpenFile(descriptor, path: path)
     }
 
-    /// What is there, to be gone on with. Neither a link nor anything but a plain file.
+    /// Opens an existing file to continue writing. Fails for a symbolic link and for anything but a regular file.
     static func continuing(_ path: String) throws(SystemError) -> OpenFile {
         let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         if descriptor < 0 { throw SystemError("open", code: errno) }
@@ -46,7 +46,7 @@ final class OpenFile: Sendable {
     var isPlain: Bool { get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG } }
     var length: UInt64 { get throws(SystemError) { UInt64(try status.st_size) } }
 
-    /// At most so many bytes from there on; none at the end.
+    /// At most `count` bytes from `offset`; empty at the end.
     func read(at offset: UInt64, atMost count: Int) throws(SystemError) -> [UInt8] {
         var code: Int32 = 0
         let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -76,7 +76,7 @@ final class OpenFile: Sendable {
         if ftruncate(descriptor, off_t(length)) != 0 { throw SystemError("ftruncate", code: errno) }
     }
 
-    /// Waits until all of it is on the disk.
+    /// Waits until all content is on disk.
     func synchronize() throws(SystemError) {
         if fsync(descriptor) != 0 { throw SystemError("fsync", code: errno) }
     }

@@ -1,15 +1,16 @@
 import EventLoop
 
-/// Puts a credential into requests, and gets a new one when it is refused: once for all who wait for it.
+/// Adds a credential to requests, and refreshes it when it is refused: once for all requests that wait for it.
 public final class CredentialInterceptor<Credential: Sendable>: RequestInterceptor {
-    /// More refreshes than `limit` within `time` are refused: an origin that refuses every credential is not asked for ever.
+    /// More than `limit` refreshes within `time` are refused, so that an origin that refuses every credential cannot cause
+    /// endless refreshes.
     public struct Window: Sendable {
-        /// How many.
+        /// The number of refreshes.
         public var limit: Int
-        /// Within how long.
+        /// The length of the window.
         public var time: Duration
 
-        /// So many within so long.
+        /// Allows `limit` refreshes within `time`.
         public init(limit: Int = 5, time: Duration = .seconds(30)) {
             self.limit = limit
             self.time = time
@@ -30,11 +31,11 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
     private let window: Window
 
     /// - Parameters:
-    ///   - credential: `nil` gets one before the first request.
-    ///   - window: how many refreshes are let through in which time.
-    ///   - isStale: asked before each try: whether it would be refused.
-    ///   - refresh: brings a new one for the last one. Never called twice at a time.
-    ///   - apply: puts it into a request.
+    ///   - credential: the current credential; with `nil` one is fetched before the first request.
+    ///   - window: how many refreshes are allowed in which time.
+    ///   - isStale: called before each try: whether the credential has expired.
+    ///   - refresh: returns a new credential for the previous one. Never called concurrently.
+    ///   - apply: adds the credential to a request.
     public init(
         _ credential: Credential?, window: Window = Window(), isStale: @escaping @Sendable (Credential) -> Bool = { _ in false },
         refresh: @escaping @Sendable (Credential?) async throws -> Credential,
@@ -47,7 +48,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         self.apply = apply
     }
 
-    /// Puts the credential in, after getting one where there is none.
+    /// Adds the credential, after refreshing a missing or stale one.
     public func adapt(_ request: HTTPRequest) async throws -> HTTPRequest {
         let credential: Credential
         if let known = state.withLock({ $0.credential }), !isStale(known) {
@@ -60,7 +61,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         return adapted
     }
 
-    /// 401 alone leads to another try, with what is newer than what was refused.
+    /// Only 401 leads to a retry, with a credential newer than the refused one.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .response(let response) = outcome, response.status == 401 else { return .pass }
         do {
@@ -76,7 +77,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         case refuse
     }
 
-    /// A credential other than the one that this request had.
+    /// A credential other than the one that this request carried.
     private func refreshed(from request: HTTPRequest, wasRefused: Bool) async throws(SessionError) -> Credential {
         let wakeup = Wakeup<Result<Credential, SessionError>>()
         let now = ContinuousClock.now
@@ -103,7 +104,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         case .refresh(let former): Task { await self.runRefresh(former) }
         case .wait: break
         }
-        // Whoever leaves does not end it for the others.
+        // A caller that is cancelled does not end the refresh for the other callers.
         return try await withTaskCancellationHandler {
             await wakeup.value()
         } onCancel: {
@@ -127,7 +128,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         for wakeup in waiting { wakeup.send(result) }
     }
 
-    /// Whether the request has this credential in it.
+    /// Whether the request carries this credential.
     private func has(_ request: HTTPRequest, _ credential: Credential) -> Bool {
         var probe = request
         apply(credential, &probe)

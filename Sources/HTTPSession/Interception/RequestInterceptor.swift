@@ -1,14 +1,14 @@
-/// Code of the caller's around each try of a request.
+/// Caller code that runs around each try of a request.
 public protocol RequestInterceptor: Sendable {
-    /// Changes a request before it is tried. Asked anew for each try, about the caller's request; not for redirects.
-    /// - Throws: anything: the transfer fails with `interceptor_failed`, or with this error where it is a `SessionError`.
+    /// Changes a request before it is tried. Called for each try with the caller's request; not for redirects.
+    /// - Throws: any error: the transfer fails with `interceptor_failed`, or with the error itself if it is a `SessionError`.
     func adapt(_ request: HTTPRequest) async throws -> HTTPRequest
 
-    /// Says whether to try again.
+    /// Decides whether to retry.
     /// - Parameters:
     ///   - request: as it was tried.
-    ///   - outcome: what came of the last try.
-    ///   - tries: that were made, the first one counted.
+    ///   - outcome: the outcome of the last try.
+    ///   - tries: how many tries were made, including the first.
     func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision
 }
 
@@ -17,22 +17,22 @@ extension RequestInterceptor {
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision { .pass }
 }
 
-/// What a try has brought.
+/// The outcome of a try.
 public enum TryOutcome: Sendable {
-    /// A response came, whatever its status.
+    /// A response arrived, with any status.
     case response(SessionError.Response)
-    /// None came, or not to its end.
+    /// No response arrived, or only a part of one.
     case failure(SessionError)
 }
 
-/// What an interceptor says to it.
+/// An interceptor's decision about a retry.
 public enum RetryDecision: Sendable {
-    /// The next interceptor is asked, and behind the last one the session's `RetryPolicy`.
+    /// The next interceptor decides, and after the last one the session's `RetryPolicy`.
     case pass
-    /// Again, after so long. What cannot be sent again is not; and `SessionLimits.tries` holds.
+    /// Retry after this time. A request that cannot be sent again is not retried, and `SessionLimits.tries` applies.
     case retry(after: Duration)
-    /// The outcome stands.
+    /// The outcome is final.
     case stop
-    /// The transfer fails with this, around what failed before.
+    /// The transfer fails with this error, with the earlier failure as its cause.
     case fail(SessionError)
 }

@@ -1,12 +1,12 @@
 import HTTPMessage
 
 extension HTTPFields {
-    /// The lines as they are sent.
+    /// Appends the lines in the form in which they are sent.
     func writeLines(into head: inout [UInt8]) {
         for line in fields.lines { fields.write(line, into: &head) }
     }
 
-    /// - Throws: where they cannot be sent: no names, no values, or what is not the caller's to say.
+    /// - Throws: if a line cannot be sent: an invalid name or value, or a field that the session sets itself.
     func checkForSending() throws(SessionError) {
         for line in fields.lines {
             guard line.known != .other || Self.isToken(fields.name(of: line)) else {
@@ -21,7 +21,7 @@ extension HTTPFields {
         if fields.lineCount(of: .host) > 1 { throw Self.malformed("two Host fields") }
     }
 
-    /// Fields that say how the message and the connection are framed are the session's.
+    /// Fields about the framing of the message and the connection are set by the session.
     private static func isOwn(_ field: KnownField) -> Bool {
         switch field {
         case .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The field lines of a message, in their order (RFC 9110 §5). Names compare without regard to case.
+/// The field lines of a message, in order (RFC 9110 §5). Names compare without regard to case.
 ///
-/// Anything may be put in; what is no name or no value is an error when the request is sent, and nothing is sent then.
+/// Names and values are not checked here. An invalid one is an error when the request is sent, and nothing is sent then.
 public struct HTTPFields: Sendable {
     var fields: Fields
 
@@ -15,8 +15,8 @@ public struct HTTPFields: Sendable {
     /// How many lines there are.
     public var count: Int { fields.count }
 
-    /// All values of a field joined by a comma (RFC 9110 §5.3); setting takes the place of all its lines, `nil` takes them out.
-    /// Bytes that are not UTF-8 are replaced.
+    /// All values of a field, joined by a comma (RFC 9110 §5.3). Setting a value replaces all lines of the field; setting `nil`
+    /// removes them. Bytes that are not UTF-8 are replaced.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -38,7 +38,7 @@ public struct HTTPFields: Sendable {
         return values
     }
 
-    /// The bytes of the first line with this name, as they came.
+    /// The bytes of the first line with this name, as received.
     public func octets(of name: String) -> [UInt8]? {
         let name = Array(name.utf8)
         guard let index = fields.index(ofName: name.span) else { return nil }
@@ -51,16 +51,16 @@ public struct HTTPFields: Sendable {
         return fields.index(ofName: name.span) != nil
     }
 
-    /// Adds a line behind all others.
+    /// Appends a line.
     public mutating func append(_ name: String, _ value: String) { fields.append(name: name, value: value) }
 
-    /// Takes out all lines with this name.
+    /// Removes all lines with this name.
     public mutating func remove(_ name: String) {
         let name = Array(name.utf8)
         fields.remove { fields, line in fields.name(of: line).equalsIgnoringCase(name.span) }
     }
 
-    /// Each field of `other` in the place of those with its name.
+    /// Adds the fields of `other`; each replaces those with its name.
     public mutating func override(with other: HTTPFields) {
         if other.isEmpty { return }
         if isEmpty {
@@ -77,7 +77,7 @@ public struct HTTPFields: Sendable {
 }
 
 extension HTTPFields: Sequence {
-    /// Name and value of each line, as they came.
+    /// Name and value of each line, as received.
     public func makeIterator() -> AnyIterator<(name: String, value: String)> {
         var lines = fields.lines.makeIterator()
         return AnyIterator { [fields] in
@@ -101,6 +101,6 @@ extension HTTPFields: Equatable {
 }
 
 extension HTTPFields: CustomStringConvertible {
-    /// The names alone: values may be secrets.
+    /// Only the names: values may be secrets.
     public var description: String { map(\.name).joined(separator: ", ") }
 }

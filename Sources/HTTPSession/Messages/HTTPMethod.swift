@@ -2,11 +2,11 @@ import HTTPMessage
 
 /// A request method (RFC 9110 §9). Case-sensitive.
 public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
-    /// As it is sent.
+    /// The method's name, as it is sent.
     public let name: String
     let known: Method
 
-    /// - Returns: `nil` for what is no token (RFC 9110 §5.6.2), and for CONNECT, which asks for no resource.
+    /// - Returns: `nil` if the name is not a token (RFC 9110 §5.6.2), and for CONNECT, which does not name a resource.
     public init?(_ name: String) {
         let octets = Array(name.utf8)
         guard !octets.isEmpty, octets.allSatisfy(ASCII.isTokenCharacter) else { return nil }
@@ -36,12 +36,12 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
     /// RFC 9110 §9.3.7.
     public static let options = HTTPMethod(.options)
 
-    /// RFC 9110 §9.2.1. An unknown method is taken as unsafe.
+    /// RFC 9110 §9.2.1. An unknown method counts as unsafe.
     public var isSafe: Bool { known.isSafe }
-    /// RFC 9110 §9.2.2. An unknown method is taken as not idempotent.
+    /// RFC 9110 §9.2.2. An unknown method counts as not idempotent.
     public var isIdempotent: Bool { known.isIdempotent }
 
-    /// Whether a request without content still says so (RFC 9110 §8.6).
+    /// Whether a request without content still sends `Content-Length: 0` (RFC 9110 §8.6).
     var anticipatesContent: Bool { known == .post || known == .put || known == .patch }
 
     public var description: String { name }

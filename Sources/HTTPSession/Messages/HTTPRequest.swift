@@ -1,29 +1,29 @@
 public import HTTPCaching
 
-/// A request as its sender describes it. What it leaves open is taken from the session's configuration.
+/// A request as the caller describes it. Anything left unset is taken from the session's configuration.
 public struct HTTPRequest: Sendable {
-    /// What is asked.
+    /// The request method.
     public var method: HTTPMethod
-    /// A URI, or a reference to one when the session has a base. What is wrong with it is found when it is sent.
+    /// A URI, or a relative reference if the session has a base. Errors in it are reported when the request is sent.
     public var target: String
-    /// These take the place of the session's default fields with the same names.
+    /// These replace the session's default fields of the same names.
     public var fields: HTTPFields
-    /// The content that goes along.
+    /// The content.
     public var body: RequestBody
-    /// Higher ones are begun first where transfers wait for their turn.
+    /// While transfers wait for their turn, higher priorities begin first.
     public var priority: Priority = .normal
-    /// `nil` uses the session's.
+    /// `nil`: the session's policy.
     public var cachePolicy: CachePolicy?
-    /// `nil` uses the session's.
+    /// `nil`: the session's timeouts.
     public var timeouts: SessionTimeouts?
 
-    /// Who goes first.
+    /// Priority among waiting transfers.
     public enum Priority: Int, Comparable, Sendable, CaseIterable {
         case low, normal, high
         public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// A request for a target; everything else can be set behind.
+    /// A request for a target; the other properties can be set later.
     public init(_ method: HTTPMethod = .get, _ target: String, fields: HTTPFields = HTTPFields(), body: RequestBody = .none) {
         self.method = method
         self.target = target

@@ -4,13 +4,13 @@ public struct HTTPResponse: Sendable {
     public let status: Int
     /// The fields of the head.
     public let fields: HTTPFields
-    /// The fields behind a chunked body (RFC 9112 §7.1.2), kept apart from the others (RFC 9110 §6.5.1).
+    /// The fields after a chunked body (RFC 9112 §7.1.2), kept apart from the others (RFC 9110 §6.5.1).
     public let trailers: HTTPFields
     /// The content.
     public let body: [UInt8]
-    /// Whence it came, after all redirects.
+    /// The URI it came from, after all redirects.
     public let uri: TargetURI
-    /// What the exchanges of the transfer have met.
+    /// Timings and counts of the transfer's exchanges.
     public let metrics: TransferMetrics
 
     /// 2xx (RFC 9110 §15.3).
@@ -19,15 +19,16 @@ public struct HTTPResponse: Sendable {
     public var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A response whose content is still on its way.
+/// A response whose content is still being received.
 public struct StreamingResponse: Sendable {
     /// The status code (RFC 9110 §15).
     public let status: Int
     /// The fields of the head.
     public let fields: HTTPFields
-    /// Whence it came, after all redirects.
+    /// The URI it came from, after all redirects.
     public let uri: TargetURI
-    /// The content, to be read once, by one task. The origin is read no faster than this is. Whoever lets it go ends the transfer.
+    /// The content, to be read once, by one task. The origin is read no faster than the task reads. Releasing the body ends the
+    /// transfer.
     public let body: ResponseBody
 
     /// 2xx (RFC 9110 §15.3).

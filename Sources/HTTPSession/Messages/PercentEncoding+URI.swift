@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// What no URI may hold as it is (RFC 3986 §2).
+/// Bytes that must be encoded in a URI (RFC 3986 §2).
 extension PercentEncoding {
-    /// Everything else stays. So does a `%`: whether it begins an encoded byte is the origin's affair.
+    /// Encodes only the bytes that must be encoded. A `%` stays as it is: the origin decides whether it begins an encoded byte.
     static func encoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         for byte in text {
@@ -11,7 +11,7 @@ extension PercentEncoding {
         return result
     }
 
-    /// Whether nothing of it is to be encoded, and no segment of it begins with a dot.
+    /// Whether no byte must be encoded, and no segment begins with a dot.
     static func isPlainPath(_ bytes: some Collection<UInt8>) -> Bool {
         var previous = ASCII.slash
         for byte in bytes {
@@ -21,8 +21,8 @@ extension PercentEncoding {
         return true
     }
 
-    /// As `isPlainPath`, of a path that begins there, up to its query.
-    /// - Returns: its end; `nil` where it is not plain, or a fragment follows.
+    /// As `isPlainPath`, for a path that begins at `start` and ends before the query.
+    /// - Returns: its end; `nil` if it is not plain, or a fragment follows.
     static func endOfPlainPath(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var previous = ASCII.slash
         for index in start..<bytes.count {
@@ -36,7 +36,7 @@ extension PercentEncoding {
         return bytes.count
     }
 
-    /// Whether nothing of it is to be encoded, and no fragment follows.
+    /// Whether no byte must be encoded, and no fragment follows.
     static func isPlainQuery(_ bytes: Span<UInt8>) -> Bool {
         for index in 0..<bytes.count where mustBeEncoded(bytes[index]) || bytes[index] == UInt8(ascii: "#") { return false }
         return true

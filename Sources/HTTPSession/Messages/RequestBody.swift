@@ -1,26 +1,27 @@
 /// The content of a request.
 public enum RequestBody: Sendable {
-    /// No content, and no word of any.
+    /// No content.
     case none
-    /// Content in memory; it may be empty, which is told (`Content-Length: 0`).
+    /// Content in memory. If it is empty, `Content-Length: 0` is sent.
     case octets([UInt8])
-    /// The content of a file, read while it is sent. Its length is taken when it is opened; a file that shrinks meanwhile fails the transfer.
+    /// The content of a file, read while it is sent. Its length is taken when it is opened; if the file shrinks meanwhile, the
+    /// transfer fails.
     case file(path: String)
-    /// What a sequence brings.
+    /// Content from an asynchronous sequence.
     case stream(BodyStream)
 
-    /// Whether it can be sent a second time, after a redirect or for another try.
+    /// Whether it can be sent again, after a redirect or for a retry.
     public var isReplayable: Bool {
         if case .stream(let stream) = self { return stream.isReplayable }
         return true
     }
 }
 
-/// Content that comes piece by piece.
+/// Content that is produced piece by piece.
 public struct BodyStream: Sendable {
-    /// In bytes, sent as Content-Length, and what comes must be that long. `nil` sends it in chunks (RFC 9112 §7.1).
+    /// In bytes, sent as Content-Length; the content must have exactly this length. `nil`: sent in chunks (RFC 9112 §7.1).
     public let length: UInt64?
-    /// Whether it can be read a second time.
+    /// Whether the sequence can be read a second time.
     public let isReplayable: Bool
     let makePieces: @Sendable () -> Pieces
 
@@ -30,8 +31,8 @@ public struct BodyStream: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: in bytes, where it is known; else the content is sent in chunks.
-    ///   - make: makes the sequence anew each time that the content is sent: it can be sent again.
+    ///   - length: in bytes, if it is known; else the content is sent in chunks.
+    ///   - make: creates the sequence each time the content is sent, so that it can be sent again.
     public init<Source: AsyncSequence & SendableMetatype>(length: UInt64? = nil, replaying make: @escaping @Sendable () -> Source)
     where Source.Element == [UInt8] {
         self.length = length
@@ -40,8 +41,8 @@ public struct BodyStream: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: in bytes, where it is known; else the content is sent in chunks.
-    ///   - source: can be read once, so that the request is never sent again.
+    ///   - length: in bytes, if it is known; else the content is sent in chunks.
+    ///   - source: can be read once, so the request is never sent again.
     public init<Source: AsyncSequence & Sendable>(length: UInt64? = nil, _ source: Source) where Source.Element == [UInt8] {
         self.length = length
         isReplayable = false

@@ -2,36 +2,36 @@ import Glibc
 import HTTPMessage
 import UpstreamTransport
 
-/// What a request is for: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
+/// The target of a request: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
 ///
-/// The host is in lower case. What may not stand in a path or query as it is (blanks, controls, bytes above ASCII, `"<>^`{|}\`)
-/// is percent-encoded when it is read; what is encoded already stays. The fragment is kept apart and never sent.
+/// The host is in lower case. Bytes that a path or query may not contain (blanks, controls, bytes above ASCII, `"<>^`{|}\`) are
+/// percent-encoded when the URI is parsed; encoded bytes stay as they are. The fragment is kept apart and never sent.
 public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
-    /// Why a text is no such URI.
+    /// Why a text is not such a URI.
     public enum Fault: Error, Equatable, Sendable {
-        /// Neither http nor https, or none at all where nothing stands to be resolved against.
+        /// The scheme is neither http nor https, or it is missing and there is no base to resolve against.
         case scheme
-        /// A name and password before the host: credentials have their own place (RFC 9110 §4.2.4).
+        /// A name and password before the host: credentials are configured separately (RFC 9110 §4.2.4).
         case userinfo
-        /// No host, or what is no name in A-labels and no address.
+        /// No host, or one that is neither a name of A-labels nor an IP address.
         case host
         case port
         /// Longer than `TargetURI.lengthLimit` bytes.
         case tooLong
     }
 
-    /// Bytes of a URI; what is longer is none.
+    /// Maximum length in bytes; a longer text is rejected.
     public static let lengthLimit = 16 * 1024
 
-    /// https, and not http.
+    /// Whether the scheme is https.
     public var isSecure: Bool { origin.scheme == .https }
     /// In lower case; an IPv6 address without brackets.
     public var host: String { origin.host }
-    /// As written, or the scheme's own.
+    /// As written, or the scheme's default port.
     public var port: UInt16 { origin.port }
     /// With its leading slash.
     public var path: String { parts.path }
-    /// Without its question mark; `nil` where there is none, which differs from an empty one.
+    /// Without its question mark; `nil` if there is none, which differs from an empty query.
     public var query: String? { parts.query }
     /// Without its number sign.
     public var fragment: String? { parts.fragment }
@@ -39,7 +39,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     var origin: Origin { parts.origin }
     private let parts: Parts
 
-    /// An object: a URI goes through many hands.
+    /// A class, so that copying a URI copies one reference.
     private final class Parts: Sendable {
         let origin: Origin
         let path: String
@@ -54,7 +54,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads an absolute URI.
+    /// Parses an absolute URI.
     public init(_ text: String) throws(Fault) {
         if text.utf8.count > Self.lengthLimit { throw .tooLong }
         if let plain = Self.plain(text) {
@@ -86,8 +86,9 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
             path: Self.path(path), query: query.map(Self.encoded), fragment: fragment.map(Self.text))
     }
 
-    /// What most URIs are, read where it stands: a scheme and a host in lower case, and nothing that has to be encoded or resolved.
-    /// - Returns: `nil` for any other, whatever it is.
+    /// The fast path for most URIs, without copying the text first: a scheme and a host in lower case, and no byte that must be
+    /// encoded or resolved.
+    /// - Returns: `nil` for any other text, valid or not.
     private static func plain(_ text: String) -> TargetURI? {
         let octets = text.utf8.span
         let isSecure: Bool
@@ -101,7 +102,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         }
         var pathStart = start
         while pathStart < octets.count, octets[pathStart] != ASCII.slash { pathStart += 1 }
-        // What is wrong with it, the long way says.
+        // For an invalid text the slow path reports the error.
         guard pathStart < octets.count, let read = try? Authority(parsing: start..<pathStart, in: octets),
             !octets.extracting(read.host.range).contains(where: { $0 >= 0x41 && $0 <= 0x5A }),
             let pathEnd = PercentEncoding.endOfPlainPath(octets, from: pathStart)
@@ -123,7 +124,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         parts = Parts(origin, path.utf8.first == ASCII.slash ? path : "/" + path, query, fragment)
     }
 
-    /// The URI that a reference means here (RFC 3986 §5.2). A reference without a fragment takes none over.
+    /// Resolves a reference against this URI (RFC 3986 §5.2). A reference without a fragment does not inherit one.
     public func resolving(_ reference: String) throws(Fault) -> TargetURI {
         if reference.utf8.count > Self.lengthLimit { throw .tooLong }
         let parts = URIReference(reference.utf8)
@@ -152,14 +153,14 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     private static func text(_ octets: some Collection<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 
-    /// The same with more behind its query, before the fragment. Nothing is added for an empty text.
+    /// The same URI with `encoded` appended to its query, before the fragment. An empty text changes nothing.
     public func addingQuery(_ encoded: String) -> TargetURI {
         if encoded.isEmpty { return self }
         let query = query.flatMap { $0.isEmpty ? nil : $0 + "&" + encoded } ?? encoded
         return with(path: path, query: query, fragment: fragment)
     }
 
-    /// RFC 9110 §10.2.2: a redirect without a fragment keeps the one of what was asked for.
+    /// RFC 9110 §10.2.2: a redirect without a fragment keeps the fragment of the requested URI.
     func inheritingFragment(of other: TargetURI) -> TargetURI {
         fragment == nil ? with(path: path, query: query, fragment: other.fragment) : self
     }
@@ -186,7 +187,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
     public var scheme: String { isSecure ? "https" : "http" }
 
-    /// Host and port as the Host field has them (RFC 9110 §7.2): the scheme's own port is left out.
+    /// Host and port as in the Host field (RFC 9110 §7.2): the scheme's default port is left out.
     public var authority: String {
         let name = host.utf8.contains(ASCII.colon) ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
@@ -203,16 +204,16 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         octets.append(decimal: UInt64(port))
     }
 
-    /// Path and query, as they are sent (RFC 9112 §3.2.1).
+    /// Path and query, in the form in which they are sent (RFC 9112 §3.2.1).
     public var originForm: String { query.map { path + "?" + $0 } ?? path }
 
-    /// Everything but the fragment.
+    /// The URI without its fragment.
     public var description: String { "\(scheme)://\(authority)\(originForm)" }
 
     /// `description` without the query, which may hold secrets.
     public var descriptionWithoutQuery: String { "\(scheme)://\(authority)\(path)" }
 
-    /// Whether scheme, host and port are the same (RFC 9110 §4.3.1).
+    /// Whether scheme, host and port are equal (RFC 9110 §4.3.1).
     public func isSameOrigin(as other: TargetURI) -> Bool {
         origin == other.origin
     }
@@ -234,7 +235,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 extension Span<UInt8> {
     fileprivate func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
-        // It is not empty.
+        // The text is not empty, so neither is the span.
         return withUnsafeBufferPointer { memcmp($0.baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0 }
     }
 

@@ -1,37 +1,37 @@
 import HTTPMessage
 
-/// What a session does with 301, 302, 303, 307 and 308 (RFC 9110 §15.4) that name another place.
+/// How a session handles 301, 302, 303, 307 and 308 (RFC 9110 §15.4) with a Location.
 public struct RedirectPolicy: Sendable {
-    /// What becomes of a redirect.
+    /// How a redirect is handled.
     public enum Decision: Sendable {
-        /// Asks there, as `Redirect.request` says.
+        /// Sends `Redirect.request`.
         case follow
-        /// Asks something else instead. Credentials are no longer taken out of it.
+        /// Sends this request instead. Credentials are not removed from it.
         case rewrite(HTTPRequest)
-        /// The response is the answer.
+        /// The caller gets the redirect response.
         case deliver
         /// The transfer fails with `redirect_refused`.
         case refuse(String)
     }
 
-    /// More of them in a row are `too_many_redirects`.
+    /// More redirects in a row fail with `too_many_redirects`.
     public let limit: Int
     let decide: @Sendable (Redirect) async -> Decision
 
     /// - Parameters:
-    ///   - limit: how many are followed for one request.
+    ///   - limit: how many redirects are followed for one request.
     ///   - decide: called for each redirect within the limit.
     public init(atMost limit: Int = 10, _ decide: @escaping @Sendable (Redirect) async -> Decision) {
         self.limit = limit
         self.decide = decide
     }
 
-    /// Follows, but never from https to http.
+    /// Follows redirects, except from https to http.
     public static func follow(atMost limit: Int = 10) -> RedirectPolicy {
         RedirectPolicy(atMost: limit) { $0.isDowngrade ? .refuse("from https to http") : .follow }
     }
 
-    /// Follows within a site: the host itself, and hosts that share its registrable domain; never from https to http.
+    /// Follows redirects within a site (the same host, or a host with the same registrable domain), except from https to http.
     public static func sameSite(atMost limit: Int = 10) -> RedirectPolicy {
         RedirectPolicy(atMost: limit) { redirect in
             if redirect.isDowngrade { return .refuse("from https to http") }
@@ -39,25 +39,26 @@ public struct RedirectPolicy: Sendable {
         }
     }
 
-    /// Redirects are answers like others.
+    /// The caller gets each redirect response.
     public static let deliver = RedirectPolicy { _ in .deliver }
-    /// None is allowed.
+    /// Every redirect fails.
     public static let deny = RedirectPolicy { _ in .refuse("the policy denies redirects") }
 }
 
-/// A redirect that came, and what following it would ask.
+/// A redirect that was received, and the request that would follow it.
 public struct Redirect: Sendable {
     /// 301, 302, 303, 307 or 308.
     public let status: Int
-    /// The fields of the response that redirects.
+    /// The fields of the redirect response.
     public let fields: HTTPFields
-    /// What was asked for.
+    /// The URI that was requested.
     public let from: TargetURI
-    /// What the response names.
+    /// The URI in Location.
     public let to: TargetURI
-    /// How many came before it in this transfer.
+    /// How many redirects came before it in this transfer.
     public let hop: Int
-    /// What following asks: GET without content after 303, and after 301 or 302 to POST; nothing that another origin may not see.
+    /// The request that follows: GET without content after 303, and after 301 or 302 to POST; without fields that another
+    /// origin must not see.
     public let request: HTTPRequest
 
     /// From https to http.

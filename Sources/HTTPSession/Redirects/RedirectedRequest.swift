@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension PreparedRequest {
-    /// The request that a redirect asks for, or `nil` where the response is none: another status, no or several locations.
+    /// The request that follows a redirect; `nil` if the response is not a redirect: another status, or not exactly one Location.
     func redirected(by head: ResponseChannel.Head) throws(SessionError) -> PreparedRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), head.fields.lineCount(of: .location) == 1,
             let line = head.fields.first(.location)
@@ -30,7 +30,7 @@ extension PreparedRequest {
 }
 
 extension HTTPFields {
-    /// What speaks of content that is no longer there (RFC 9110 §15.4).
+    /// Removes the fields about content that is no longer sent (RFC 9110 §15.4).
     fileprivate mutating func removeContentFields() {
         for name in [
             "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range", "Content-Digest",
@@ -39,7 +39,7 @@ extension HTTPFields {
         ] { remove(name) }
     }
 
-    /// What one origin's requests may hold and another's may not.
+    /// Removes the fields that are meant for one origin only.
     fileprivate mutating func removeOriginsOwn() {
         for name in ["Authorization", "Cookie", "Host", "Proxy-Authorization", "If-Range", "If-Match", "If-None-Match"] {
             remove(name)

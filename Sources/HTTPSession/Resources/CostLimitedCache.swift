@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Values in memory, within a sum of their costs. What was used longest ago goes first.
+/// Values in memory, up to a total cost. The least recently used values are evicted first.
 public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         let value: Value
@@ -14,27 +14,27 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         var uses: UInt64 = 0
     }
 
-    /// Once the sum of costs is above it, values go.
+    /// When the total cost exceeds this, values are evicted.
     public let capacity: UInt64
-    /// Until the sum is no more than this.
+    /// Eviction stops when the total cost is at most this.
     public let preferredAfterPurge: UInt64
     private let state = Guarded(State())
 
     /// - Parameters:
-    ///   - capacity: once the sum is above it, values go.
-    ///   - preferredAfterPurge: until the sum is no more than this.
+    ///   - capacity: when the total cost exceeds this, values are evicted.
+    ///   - preferredAfterPurge: eviction stops when the total cost is at most this.
     public init(capacity: UInt64 = 100 << 20, preferredAfterPurge: UInt64 = 60 << 20) {
         precondition(preferredAfterPurge <= capacity, "a purge makes room")
         self.capacity = capacity
         self.preferredAfterPurge = preferredAfterPurge
     }
 
-    /// The sum of the costs of what is there.
+    /// The total cost of the stored values.
     public var cost: UInt64 { state.withLock { $0.cost } }
-    /// How many values there are.
+    /// How many values are stored.
     public var count: Int { state.withLock { $0.entries.count } }
 
-    /// The value, which counts as used now.
+    /// The value for a key; it counts as used now.
     public func value(for key: Key) -> Value? {
         state.withLock { state in
             guard let entry = state.entries[key] else { return nil }
@@ -44,7 +44,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
     }
 
-    /// Takes the place of what has the key.
+    /// Stores a value; it replaces the one with this key.
     public func insert(_ value: Value, for key: Key, cost: UInt64) {
         let dropped: [Value] = state.withLock { state in
             state.uses += 1
@@ -52,11 +52,11 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
             state.cost = state.cost - (former?.cost ?? 0) + cost
             return [former?.value].compactMap { $0 } + purge(&state)
         }
-        // Their ends may come back here.
+        // Their deinitializers may call this cache, so they run outside the lock.
         withExtendedLifetime(dropped) {}
     }
 
-    /// Makes the value anew out of the one that is there, in one step; `nil` for none.
+    /// Replaces the value with the result of `make`, atomically; `nil` removes it.
     func update(_ key: Key, _ make: @Sendable (Value?) -> (value: Value, cost: UInt64)?) {
         let dropped: [Value] = state.withLock { state in
             state.uses += 1
@@ -81,7 +81,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         return dropped
     }
 
-    /// - Returns: whether there was something.
+    /// - Returns: whether a value was removed.
     @discardableResult
     public func remove(_ key: Key) -> Bool {
         let former: Entry? = state.withLock { state in
@@ -92,7 +92,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         return former != nil
     }
 
-    /// - Returns: whether there was something.
+    /// - Returns: whether any value was removed.
     @discardableResult
     public func removeAll() -> Bool {
         let former: [Key: Entry] = state.withLock { state in

@@ -1,10 +1,11 @@
 import EventLoop
 
-/// Fetches values by GET, each once for all who want it at the same time, a few at once, and keeps them in memory.
+/// Fetches values by GET, a few at once, and caches them in memory. Callers that request the same value at the same time share
+/// one transfer.
 ///
-/// Cancelling the task of one who waits leaves the others; with the last one the transfer ends.
+/// Cancelling one caller's task does not affect the others; when the last caller is cancelled, the transfer is too.
 public final class ResourceLoader<Value: Sendable>: Sendable {
-    /// Who of those that wait is next.
+    /// Which waiting load begins next.
     public enum Order: Sendable { case firstComeFirstServed, lastComeFirstServed }
 
     private struct Load {
@@ -15,7 +16,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
 
     private struct State {
         var loads: [String: Load] = [:]
-        /// Keys of those that were not begun, in the order of their coming.
+        /// Keys of the loads that have not begun, in order of arrival.
         var queue: [String] = []
         var active = 0
         var nextNumber: UInt64 = 0
@@ -29,11 +30,11 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
     private let state = Guarded(State())
 
     /// - Parameters:
-    ///   - session: what asks the origins.
-    ///   - cache: where values are kept.
-    ///   - atOnce: how many are under way before others wait.
-    ///   - order: in which of those who wait goes first.
-    ///   - decode: makes the value; what it throws is `response_serialization`, or the error itself where it is a `SessionError`.
+    ///   - session: sends the requests.
+    ///   - cache: stores the values.
+    ///   - atOnce: how many transfers run at the same time; others wait.
+    ///   - order: which waiting load begins next.
+    ///   - decode: makes the value. An error it throws becomes `response_serialization`, or stays itself if it is a `SessionError`.
     public init(
         _ session: HTTPSession, cache: CostLimitedCache<String, Value> = CostLimitedCache(), atOnce: Int = 4,
         order: Order = .firstComeFirstServed, decode: @escaping @Sendable (HTTPResponse) throws -> Value
@@ -46,11 +47,12 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         self.decode = decode
     }
 
-    /// The value of a target, from memory or from its origin. Responses other than 2xx are `unacceptable_status`, and nothing that failed is kept.
+    /// The value of a target, from memory or from its origin. Responses other than 2xx fail with `unacceptable_status`.
+    /// Failures are not cached.
     /// - Parameters:
     ///   - target: as in `HTTPRequest`.
-    ///   - variant: keeps what is made in another way apart, as to size.
-    ///   - fields: of who asks first.
+    ///   - variant: separates values that are made differently from the same target, such as sizes.
+    ///   - fields: of the request; only those of the first caller are sent.
     public func value(
         _ target: String, variant: String = "", fields: HTTPFields = HTTPFields()
     ) async throws(SessionError) -> Value {
@@ -76,7 +78,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         }.get()
     }
 
-    /// How many transfers are under way, and how many wait.
+    /// How many transfers run, and how many wait.
     public var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.queue.count) } }
 
     /// How many callers wait for a value.
@@ -120,7 +122,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         } catch { result = .failure(error) }
         let waiters: [Wakeup<Result<Value, SessionError>>] = state.withLock { state in
             state.active -= 1
-            // Whoever came after the last one had left waits for another transfer.
+            // A caller that came after the last one had left waits for another transfer.
             guard state.loads[key]?.transfer === transfer else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiters.values) } ?? []
         }

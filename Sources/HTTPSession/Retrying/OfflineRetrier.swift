@@ -1,15 +1,16 @@
 import EventLoop
 
-/// Tries again what failed for want of a network, as soon as there is one.
+/// Retries requests that failed because the network was down, as soon as it is up again.
 public struct OfflineRetrier: RequestInterceptor {
     private let limit: Duration
     private let tries: Int
     private let online: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - limit: how long is waited for a network; then the failure stands.
-    ///   - tries: altogether.
-    ///   - online: returns when there is a network; a network monitor's first good status, say. Cancelled when the time is over.
+    ///   - limit: how long to wait for a network; after that the failure is final.
+    ///   - tries: how many tries in total.
+    ///   - online: returns when there is a network, for example at the first good status of a network monitor. Cancelled when
+    ///     the time is over.
     public init(waitingAtMost limit: Duration = .seconds(5), tries: Int = 3, until online: @escaping @Sendable () async -> Void) {
         self.limit = limit
         self.tries = tries
@@ -18,7 +19,7 @@ public struct OfflineRetrier: RequestInterceptor {
 
     private static let errors: Set<SessionError.Code> = [.dnsError, .connectionFailed, .offline]
 
-    /// Waits for a network behind failures that the want of one explains.
+    /// Waits for a network after failures that a missing network explains.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .failure(let error) = outcome, Self.errors.contains(error.code), tries < self.tries,
             request.method.isIdempotent
@@ -29,7 +30,7 @@ public struct OfflineRetrier: RequestInterceptor {
                 return !Task.isCancelled
             }
             group.addTask {
-                // Ended early, it says so as well.
+                // If the sleep is cancelled, the result is `false` as well.
                 try? await Task.sleep(for: limit)
                 return false
             }

@@ -1,7 +1,7 @@
 import EventLoop
 import HTTPMessage
 
-/// Whether what a try has brought stands: first the interceptors say, then the session's policy.
+/// Decides whether the outcome of a try is final: the interceptors first, then the session's policy.
 struct RetryJudgement {
     enum Verdict {
         case stand
@@ -22,7 +22,7 @@ struct RetryJudgement {
         self.tries = tries
     }
 
-    /// Nobody would try again for a response with this status.
+    /// Whether a response with this status is final without asking: no interceptors, and the policy does not retry it.
     static func isSettled(_ status: Status, in session: HTTPSession) -> Bool {
         session.configuration.interceptors.isEmpty && !session.configuration.retries.permits(Int(status.code))
     }
@@ -50,7 +50,7 @@ struct RetryJudgement {
         return wait.map { .again(after: $0) } ?? .stand
     }
 
-    /// The interceptor's error outside, what failed before inside.
+    /// The interceptor's error, with the earlier failure as its cause.
     private func wrapped(_ error: SessionError) -> SessionError {
         var wrapped = error
         switch outcome {

@@ -1,20 +1,20 @@
-/// When a request is sent again.
+/// When a request is retried.
 ///
-/// Only idempotent ones (RFC 9110 §9.2.2) whose content can be sent again are; failures of trust never lead to another try.
+/// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; trust failures never are.
 public struct RetryPolicy: Sendable {
     /// Tries after the first.
     public var limit = 2
-    /// What is waited before the first of them; twice as long before each further one.
+    /// Wait before the first retry; it doubles before each further one.
     public var delay: Duration = .milliseconds(500)
-    /// No wait of our own is longer.
+    /// Upper limit of the wait, before jitter.
     public var longestDelay: Duration = .seconds(30)
-    /// Up to so much of each wait is added at random, so that those who failed together do not come back together.
+    /// Up to this fraction of each wait is added at random, so that clients that failed together do not retry together.
     public var jitter = 0.25
-    /// An origin that asks for a longer wait by Retry-After gets no other try: its response is the answer.
+    /// If Retry-After asks for a longer wait, there is no retry: the caller gets the response.
     public var longestRetryAfter: Duration = .seconds(60)
-    /// Responses that lead to another try.
+    /// Status codes that are retried.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Failures that do.
+    /// Errors that are retried.
     public var errors: Set<SessionError.Code> = [
         .dnsError, .connectionRefused, .connectionFailed, .connectionTerminated, .incompleteResponse, .timeout,
     ]
@@ -22,16 +22,16 @@ public struct RetryPolicy: Sendable {
     /// The standard policy.
     public init() {}
 
-    /// Two more tries.
+    /// Two retries.
     public static let standard = RetryPolicy()
-    /// One try.
+    /// No retries.
     public static let never: RetryPolicy = {
         var policy = RetryPolicy()
         policy.limit = 0
         return policy
     }()
 
-    /// Connections that broke, and nothing else.
+    /// Retries only lost connections.
     public static let lostConnections: RetryPolicy = {
         var policy = RetryPolicy()
         policy.statuses = []
@@ -39,11 +39,11 @@ public struct RetryPolicy: Sendable {
         return policy
     }()
 
-    /// How long to wait before the next try; `nil` for none.
+    /// How long to wait before the next try; `nil` if there is none.
     /// - Parameters:
-    ///   - tries: that were made, the first one counted.
-    ///   - retryAfter: what the origin asks for.
-    ///   - chance: from 0 to 1.
+    ///   - tries: how many tries were made, including the first.
+    ///   - retryAfter: the wait that the origin asks for.
+    ///   - chance: a random number from 0 to 1.
     package func wait(tries: Int, retryAfter: Duration?, chance: Double) -> Duration? {
         guard tries <= limit else { return nil }
         var wait = delay

@@ -2,12 +2,12 @@ import EventLoop
 import HTTPMessage
 import HTTPSerialization
 
-/// Takes the content codings off a response that the session itself has asked for.
+/// Decodes the content codings that the session itself requested.
 struct ContentDecoding: Sendable {
     private let codings: [String]
     private let limits: CodingLimits
 
-    /// - Returns: `nil` where there is nothing to take off: no coding, no content, a part of it, or one that the caller has asked for.
+    /// - Returns: `nil` if there is nothing to decode: no coding, no content, a range, or a coding that the caller requested.
     init?(_ head: ResponseChannel.Head, to request: PreparedRequest, _ session: SessionLimits) {
         guard request.decodesContent, head.fields.contains(.contentEncoding), head.status.code != 206, head.framing != .none
         else { return nil }
@@ -21,16 +21,16 @@ struct ContentDecoding: Sendable {
         } catch { throw SessionError(error) }
     }
 
-    /// For a body that comes in pieces.
+    /// A decoder for a body that arrives in pieces.
     func makeStream() throws(SessionError) -> DecodedStream {
-        // Streams are as long as they are; a bomb is known by its ratio.
+        // The length of a stream is not limited; a decompression bomb is detected by its ratio.
         guard let decoder = ContentDecoder(contentEncoding: codings) else {
             throw SessionError(.malformedContentCoding, "a content coding that was not requested")
         }
         return DecodedStream(decoder)
     }
 
-    /// The fields of what is left: the coding and its length are no longer true.
+    /// The fields without Content-Encoding and Content-Length, which do not describe the decoded body.
     static func withoutCoding(_ fields: Fields) -> Fields {
         var fields = fields
         fields.remove(.contentEncoding)
@@ -39,7 +39,7 @@ struct ContentDecoding: Sendable {
     }
 }
 
-/// A body that is decoded as it comes.
+/// A body that is decoded while it arrives.
 final class DecodedStream: Sendable {
     private let decoder: Guarded<ContentDecoder>
 

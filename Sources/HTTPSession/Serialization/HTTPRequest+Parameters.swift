@@ -1,7 +1,7 @@
 public import HTTPSerialization
 
 extension HTTPRequest {
-    /// A request that carries parameters as a serializer writes them: in its query, or as content with its type.
+    /// A request with parameters, encoded by a serializer: in the query, or as content with its type.
     /// - Throws: `request_serialization`.
     public init<Serializer: RequestSerializer>(
         _ method: HTTPMethod, _ target: String, parameters: Serializer.Parameters?, as serializer: Serializer,
@@ -25,7 +25,7 @@ extension HTTPRequest {
 }
 
 extension HTTPSession {
-    /// Sends parameters in the query of GET, HEAD and DELETE, and as a form of other methods.
+    /// Sends parameters in the query for GET, HEAD and DELETE, and as a form for other methods.
     public func send(
         _ method: HTTPMethod, _ target: String, parameters: JSONObject?, fields: HTTPFields = HTTPFields()
     ) async throws(SessionError) -> HTTPResponse {
@@ -62,7 +62,7 @@ extension HTTPSession {
         try await send(.patch, target, parameters: parameters)
     }
 
-    /// Sends a form of parts, which are read while they are sent.
+    /// Sends a multipart form, whose parts are read while they are sent.
     public func upload(
         _ request: HTTPRequest, parts form: MultipartForm, as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> HTTPResponse {

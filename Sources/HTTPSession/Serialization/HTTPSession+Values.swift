@@ -1,10 +1,11 @@
 public import HTTPSerialization
 
 extension HTTPSession {
-    /// Sends a request, and makes a value of its response.
+    /// Sends a request and decodes its response.
     ///
-    /// What the serializer accepts is asked for, unless the request has an Accept of its own.
-    /// - Throws: besides, every fault that the serializer finds, from the outermost to the innermost, with the response and its body.
+    /// Accept lists the types that the serializer accepts, unless the request sets Accept itself.
+    /// - Throws: as `send`; also each fault that the serializer finds, from the outermost to the innermost, with the response
+    ///   and its body.
     public func value<Serializer: ResponseSerializer>(
         _ request: HTTPRequest, as serializer: Serializer, transfer: Transfer = Transfer()
     ) async throws(SessionError) -> Serializer.Output {

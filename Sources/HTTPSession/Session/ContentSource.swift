@@ -1,14 +1,14 @@
 import EventLoop
 import HTTPWire
 
-/// Content that is sent piece by piece: of a file, or of a sequence.
+/// Content that is sent piece by piece, from a file or a sequence.
 enum ContentSource: Sendable {
     case file(OpenFile, length: UInt64, FileThread)
     case stream(BodyStream)
 
     static let pieceLength = 256 * 1024
 
-    /// Sends all of it, and ends the exchange where that cannot be.
+    /// Sends all content; cancels the exchange if that fails.
     func send(over link: ResponseChannel) async {
         do {
             switch self {
@@ -51,7 +51,7 @@ enum ContentSource: Sendable {
 }
 
 extension PreparedRequest {
-    /// Opens what has to be opened.
+    /// Opens the content's file, if it is in one.
     nonisolated(nonsending) func content(_ files: FileThread) async throws(SessionError) -> Content {
         switch body {
         case .none: return Content(framing: .none, octets: [], source: nil)

@@ -1,18 +1,18 @@
 import EventLoop
 import ServerTrust
 
-/// What is done at an exchange's end, whoever brings it about: its turn is over, and what it has met is noted.
+/// Runs when an exchange ends, for any reason: ends its turn, and records its timings and counts.
 struct ExchangeCompletion: Sendable {
     let turns: RequestScheduler
     let ledger: MetricsLedger
     let uri: TargetURI
-    /// When it was wanted.
+    /// When the transfer requested the exchange.
     let began: MonotonicTime
 
-    /// The server has none of its pins, which are only reported.
+    /// The server's keys match none of its pins, and the policy only reports that.
     func note(reported failure: TrustFailure) { ledger.note(uri, reported: failure) }
 
-    /// - Parameter posted: when it was handed to its loop; `nil` where it was not.
+    /// - Parameter posted: when the exchange was posted to its loop; `nil` if it was not.
     func close(_ end: ResponseChannel.End, posted: MonotonicTime?) {
         turns.end(uri.origin)
         guard let posted else { return }

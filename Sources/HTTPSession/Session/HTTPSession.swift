@@ -3,15 +3,15 @@ import HTTPMessage
 import ServerTrust
 import UpstreamTransport
 
-/// Requests to origins, with everything that belongs to them: connections that are kept, trust, redirects, tries, progress, limits.
+/// Sends requests to origins. A session owns its connections, trust policies, redirects, retries, progress and limits.
 ///
-/// It has threads of its own and may be used from any task. Cancelling the task that waits ends its transfer. What one call brings is
-/// either a response or one `SessionError`. Closed by `shutdown`, or when nobody has it any more.
+/// It has its own threads and may be used from any task. Cancelling the awaiting task cancels its transfer. Each call returns a
+/// response or throws one `SessionError`. `shutdown` closes the session; so does releasing the last reference to it.
 public final class HTTPSession: Sendable {
-    /// As it was given.
+    /// The configuration that `init` received.
     public let configuration: SessionConfiguration
     let standardFields: StandardFields
-    /// Of requests that have none of their own.
+    /// For requests without timeouts of their own.
     let upstreamTimeouts: UpstreamTimeouts
     let loops: SessionLoops
     let files = FileThread()
@@ -22,7 +22,8 @@ public final class HTTPSession: Sendable {
     let trust: TrustPolicySet?
 
     /// Starts the session's threads.
-    /// - Throws: `out_of_resources`, `bad_url` for an identity's host that is none, and `trust_rejected` where the system's bundle cannot be read.
+    /// - Throws: `out_of_resources`; `bad_url` if the host of an identity is invalid; `trust_rejected` if the system's CA
+    ///   bundle cannot be parsed.
     public init(configuration: SessionConfiguration = SessionConfiguration(), trust: SessionTrust = .system) throws(SessionError)
     {
         self.configuration = configuration
@@ -50,22 +51,23 @@ public final class HTTPSession: Sendable {
 
     // MARK: Threads
 
-    /// Runs tasks on the session's own thread, the first where it has several: what they await of the session then needs no change of
-    /// threads, which is a third of what a request costs that is sent when the one before has come. Given to `withTaskExecutorPreference`.
+    /// Runs tasks on the session's own thread (the first one, if it has several). Awaiting the session from such a task needs
+    /// no thread switch; the switch is a third of the cost of a request that is sent after the previous response has arrived.
+    /// Pass it to `withTaskExecutorPreference`.
     ///
-    /// Between its awaits such a task holds up the session's transfers: it must neither block nor compute for long. Tasks that are under
-    /// way when the session ends go on where others run.
+    /// Between its awaits such a task blocks the session's transfers: it must neither block nor compute for long. Tasks that
+    /// are still running when the session ends continue on the global executor.
     public var taskExecutor: any TaskExecutor { loops.inboxes[0] }
 
-    /// The same of the thread that carries the exchanges with this target's origin.
+    /// As `taskExecutor`, for the thread that carries the exchanges with this target's origin.
     public func taskExecutor(for target: TargetURI) -> any TaskExecutor { loops.inboxes[loops.place(of: target.origin)] }
 
     // MARK: Requests
 
-    /// Sends a request, and brings the whole response.
+    /// Sends a request and returns the whole response.
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - transfer: to watch it by; a new one for each call.
+    ///   - request: the request to send.
+    ///   - transfer: observes and controls the call; a new one for each call.
     public func send(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> HTTPResponse {
         let scope = try TransferScope(self, request, transfer)
         let consumption = ResponseChannel.BodyConsumption.whole(limit: configuration.limits.bodyLength)
@@ -78,7 +80,7 @@ public final class HTTPSession: Sendable {
         return response
     }
 
-    /// Sends a request, and brings the response as soon as its head is there; the body is read from it.
+    /// Sends a request and returns as soon as the response's head has arrived; the body is read from the returned value.
     public func open(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> StreamingResponse {
         let scope = try TransferScope(self, request, transfer)
         let consumption = ResponseChannel.BodyConsumption.pieces(window: configuration.limits.unreadBodyLength)
@@ -98,7 +100,7 @@ public final class HTTPSession: Sendable {
             status: Int(arrived.head.status.code), fields: arrived.fields, uri: arrived.uri, body: ResponseBody(lease: lease))
     }
 
-    /// As `send`, with this content in the place of the request's own.
+    /// As `send`, with this content instead of the request's own.
     public func upload(
         _ request: HTTPRequest, from body: RequestBody, as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> HTTPResponse {
@@ -107,15 +109,17 @@ public final class HTTPSession: Sendable {
         return try await send(request, as: transfer)
     }
 
-    /// Fetches a file: a part under another name first, which takes its place once it is whole and on the disk. Where the body breaks
-    /// off and the entity has a strong validator, the rest is asked for, as often as `retries` and `limits.resumptions` let it.
+    /// Downloads a file. The bytes are written to a part file under another name, which becomes the destination once it is
+    /// complete and on disk. If the body breaks off and the entity has a strong validator, the rest is requested, as often as
+    /// `retries` and `limits.resumptions` allow.
     ///
-    /// No content coding is asked for, and none is undone. An error that has a `resumeToken` leaves the part behind; any other leaves nothing.
+    /// No content coding is requested, and none is decoded. An error with a `resumeToken` leaves the part file; after any other
+    /// error nothing is left.
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - destination: where the file is to be.
-    ///   - token: of an earlier call with the same target.
-    ///   - transfer: to watch it by; a new one for each call.
+    ///   - request: the request to send.
+    ///   - destination: the file or folder to write to.
+    ///   - token: from an earlier call with the same target.
+    ///   - transfer: observes and controls the call; a new one for each call.
     public func download(
         _ request: HTTPRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
         as transfer: Transfer = Transfer()
@@ -126,12 +130,12 @@ public final class HTTPSession: Sendable {
         return file
     }
 
-    // MARK: What is under way
+    // MARK: Transfers in flight
 
-    /// All transfers, in the order in which they were begun.
+    /// All transfers, in the order in which they began.
     public func transfers() -> [TransferSnapshot] { registry.all.map(\.snapshot) }
 
-    /// Cancels those for which the answer is yes.
+    /// Cancels the transfers for which the closure returns `true`.
     /// - Returns: how many.
     @discardableResult
     public func cancel(where isMeant: (TransferSnapshot) -> Bool) -> Int {
@@ -140,26 +144,26 @@ public final class HTTPSession: Sendable {
         return meant.count
     }
 
-    /// Cancels everything.
+    /// Cancels all transfers.
     @discardableResult
     public func cancelAll() -> Int { cancel { _ in true } }
 
-    /// Cancels those with this method (`nil`: any) and path; the query is not compared.
+    /// Cancels the transfers with this method (`nil`: any) and path; the query is not compared.
     @discardableResult
     public func cancel(_ method: HTTPMethod?, path: String) -> Int {
         cancel { (method == nil || $0.method == method) && $0.uri?.path == path }
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
-    /// How transfers end that are under way when the session is shut down.
+    /// What happens to transfers that are in flight when the session is shut down.
     public enum ShutdownMode: Sendable {
-        /// They may go on for so long; those left then are cancelled.
+        /// They may continue for this long; those left then are cancelled.
         case drain(deadline: Duration)
         case cancel
     }
 
-    /// Ends the session: nothing new is begun, and threads and connections are gone when it returns.
+    /// Ends the session. No transfer can begin after that; threads and connections are gone when this returns.
     public func shutdown(_ mode: ShutdownMode) async {
         registry.close()
         let isEmpty = Wakeup<Bool>()
@@ -170,7 +174,7 @@ public final class HTTPSession: Sendable {
             callOff()
         }
         cancelAll()
-        // Bodies that nobody reads end with their exchanges, as everything else.
+        // Bodies that no task reads end with their exchanges too.
         let isOver = Wakeup<Bool>()
         registry.whenEmpty(isOver)
         let callOff = loops.after(milliseconds: Self.settlingMilliseconds) { isOver.send(false) }
@@ -179,14 +183,14 @@ public final class HTTPSession: Sendable {
         close()
     }
 
-    /// What was cancelled comes to its end within a batch of its loop, but for callers' code that goes on.
+    /// A cancelled transfer ends within one batch of its loop, unless the caller's code is still running.
     private static let settlingMilliseconds = 1000
 
     func statistics() async -> SessionStatistics { await loops.statistics() }
 }
 
 extension HTTPResponse {
-    /// What has arrived whole, without its codings.
+    /// The whole response, with its content codings removed.
     fileprivate static func made(
         of arrived: TransferTask.OpenResponse, _ metrics: TransferMetrics
     ) -> Result<HTTPResponse, SessionError> {
@@ -213,7 +217,7 @@ extension TransportConfiguration {
             }
         }
         proxy = configuration.proxy?.upstream
-        // It judges addresses itself.
+        // Larder checks the addresses itself.
         if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {

@@ -1,10 +1,10 @@
 import EventLoop
 import Synchronization
 
-/// What is to be done on one of a session's threads: messages for its loop, and jobs of tasks that prefer to run there, in the order in
-/// which they came. The first of them wakes the loop; the others find it awake.
+/// The queue of one session thread: messages for its loop, and jobs of tasks that prefer to run there, in order of arrival. The
+/// first entry wakes the loop; later ones find it awake.
 ///
-/// As a task executor it never loses a job: what comes when the loop has ended runs where tasks run that prefer nothing.
+/// As a task executor it never loses a job: a job that arrives after the loop has ended runs on the global executor.
 final class LoopInbox: TaskExecutor {
     typealias Message = @Sendable (SessionLoop) -> Void
 
@@ -15,7 +15,7 @@ final class LoopInbox: TaskExecutor {
 
     private struct State {
         var entries: [Entry] = []
-        /// The loop is going to look here before it sleeps.
+        /// The loop will read the queue before it sleeps.
         var isAwake = false
         var isClosed = false
         var loop: LoopHandle?
@@ -24,12 +24,12 @@ final class LoopInbox: TaskExecutor {
     private let state = Guarded(State())
     private let isPreferred = Atomic(false)
 
-    /// Entries in one turn of the loop; the sockets come before the others.
+    /// Entries handled before the loop polls its sockets again.
     private static let entriesInTurn = 256
 
     func open(_ loop: LoopHandle) { state.withLock { $0.loop = loop } }
 
-    /// - Returns: `false` where the loop has ended; the message is then dropped.
+    /// - Returns: `false` if the loop has ended; the message is then dropped.
     func post(_ message: @escaping Message) -> Bool { put(.message(message)) }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -54,8 +54,8 @@ final class LoopInbox: TaskExecutor {
 
     // MARK: From the loop
 
-    /// Something is about to happen on the loop that tasks may wait for. Those that prefer to run there need not wake it.
-    /// - Returns: whether the loop has to call `work` in this batch, which it had not to before.
+    /// The loop is about to do something that tasks may wait for. Tasks that prefer to run there then need not wake it.
+    /// - Returns: whether the loop must call `work` in this batch because of this call.
     func expectJobs() -> Bool {
         guard isPreferred.load(ordering: .relaxed) else { return false }
         return state.withLock { state in
@@ -65,8 +65,8 @@ final class LoopInbox: TaskExecutor {
         }
     }
 
-    /// Does what there is, and what comes of it, up to a limit.
-    /// - Returns: whether something is left.
+    /// Handles the entries, and those that they add, up to a limit.
+    /// - Returns: whether entries are left.
     func work(for loop: SessionLoop) -> Bool {
         var left = Self.entriesInTurn
         var entries: [Entry] = []
@@ -92,7 +92,7 @@ final class LoopInbox: TaskExecutor {
         return true
     }
 
-    /// Nothing comes any more. What is left is dropped, and jobs are handed on.
+    /// Closes the queue. Messages that are left are dropped; jobs move to the global executor.
     func close() {
         let entries = state.withLock { state in
             state.isClosed = true

@@ -2,7 +2,7 @@ import EventLoop
 import HTTPMessage
 import UpstreamTransport
 
-/// One exchange with an origin as its transfer's task sees it: waits for a turn, sends, and waits for what comes.
+/// One exchange with an origin, on the transfer's task: waits for a turn, sends the request, and waits for the response.
 struct NetworkAttempt {
     private let run: TransferTask
     private let request: PreparedRequest
@@ -80,7 +80,7 @@ struct NetworkAttempt {
 
     // MARK: Turns
 
-    /// Waits until it may begin.
+    /// Waits until the exchange may begin.
     nonisolated(nonsending) private func takeTurn() async throws(SessionError) {
         while true {
             guard await transfer.waitWhileSuspended() else { throw SessionError(.cancelled) }

@@ -2,12 +2,12 @@ import HTTPMessage
 import HTTPWire
 import UpstreamTransport
 
-/// One exchange with an origin on its loop, where the transport meets the link to the task that waits. Confined to the loop.
+/// One exchange with an origin on its loop; connects the transport with the channel to the waiting task. Confined to the loop.
 final class NetworkExchange: OriginExchangeDelegate {
     let link: ResponseChannel
     private unowned let owner: SessionLoop
     private var exchange: OriginExchange?
-    /// Content in memory, and how much of it was sent.
+    /// Content in memory; `sentCount` bytes of it were sent.
     private let content: [UInt8]
     private var sentCount = 0
     private var isSuspended = false
@@ -15,7 +15,7 @@ final class NetworkExchange: OriginExchangeDelegate {
     private var isBlocked = false
     private var pendingRoom: Wakeup<Bool>?
 
-    /// The transport copies what does not leave at once.
+    /// The transport copies the bytes that it cannot send at once.
     private static let pieceLength = 256 * 1024
 
     init(_ owner: SessionLoop, link: ResponseChannel, content: [UInt8]) {
@@ -30,14 +30,14 @@ final class NetworkExchange: OriginExchangeDelegate {
         if !content.isEmpty { sendContent() }
     }
 
-    // MARK: What the task wants
+    // MARK: From the task
 
     func cancel() {
         exchange?.cancel()
         settle(.cancelled, trailers: Fields())
     }
 
-    /// What came was taken.
+    /// The task has consumed the received bytes.
     func goOnReading() {
         isHeld = false
         updateReading()
@@ -56,7 +56,7 @@ final class NetworkExchange: OriginExchangeDelegate {
         if isHeld || isSuspended { exchange?.pauseReading() } else { exchange?.resumeReading() }
     }
 
-    /// Sends a piece of content, and tells when the next one is welcome.
+    /// Sends a piece of content; `room` reports when the next piece can be sent.
     func send(_ octets: [UInt8], room: Wakeup<Bool>) {
         guard let exchange, exchange.isActive else {
             room.send(false)
@@ -84,7 +84,7 @@ final class NetworkExchange: OriginExchangeDelegate {
         }
     }
 
-    // MARK: What the origin brings
+    // MARK: From the origin
 
     func exchangeHasConnection(_ exchange: OriginExchange) {
         if let verdict = exchange.verdict { link.connected(by: verdict) }
@@ -94,7 +94,7 @@ final class NetworkExchange: OriginExchangeDelegate {
 
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
         owner.expectJobs()
-        // The next head is likely to be as long: its place is made at once, and not line by line.
+        // The next head is probably as long: reserve its space at once instead of line by line.
         var fields = Fields()
         fields.reserve(byteCount: head.fields.bytes.count, lineCount: head.fields.count)
         swap(&fields, &head.fields)
@@ -128,7 +128,7 @@ final class NetworkExchange: OriginExchangeDelegate {
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
     ) {
-        // No request here asks for another protocol.
+        // The session never requests another protocol.
         connection.close()
         settle(.transport(.malformedResponse(.unrequestedSwitchingProtocols)), trailers: Fields())
     }

@@ -4,10 +4,10 @@ import HTTPSerialization
 import HTTPWire
 import UpstreamTransport
 
-/// A request with everything that the session adds to it: what goes to one origin, once. Redirects, tries and answers to challenges
-/// make others of it and send them.
+/// A request with all defaults of the session applied: one request to one origin. Redirects, retries and answers to challenges
+/// create new ones from it.
 ///
-/// An object, since it goes through many hands and is larger than a reference to it.
+/// A class, because it is passed on often and is larger than a reference.
 final class PreparedRequest: Sendable {
     let method: HTTPMethod
     let uri: TargetURI
@@ -15,14 +15,14 @@ final class PreparedRequest: Sendable {
     let body: RequestBody
     let priority: HTTPRequest.Priority
     let timeouts: SessionTimeouts
-    /// The same for the transport.
+    /// `timeouts` in the transport's form.
     let upstreamTimeouts: UpstreamTimeouts
     let cachePolicy: CachePolicy
-    /// Whether content codings are the session's affair.
+    /// Whether the session decodes content codings.
     let decodesContent: Bool
-    /// The fields as they are sent, where they are the session's own alone.
+    /// The encoded field lines, if the request has no fields of its own.
     private let standardLines: [UInt8]?
-    /// As the caller wrote it.
+    /// The target as the caller wrote it.
     private let target: String
     private let targetMethod: HTTPMethod
 
@@ -70,21 +70,21 @@ final class PreparedRequest: Sendable {
         targetMethod = former.targetMethod
     }
 
-    /// The same request otherwise.
+    /// A copy with these changes.
     func with(
         method: HTTPMethod? = nil, uri: TargetURI? = nil, fields: HTTPFields, body: RequestBody? = nil
     ) -> PreparedRequest {
         PreparedRequest(self, method ?? self.method, uri ?? self.uri, fields, body ?? self.body)
     }
 
-    /// What was asked for, for errors.
+    /// Method and target for error descriptions.
     var subject: String { Self.subject(targetMethod, target) }
 
     private static func subject(_ method: HTTPMethod, _ target: String) -> String {
         "\(method) \(target.prefix { $0 != "?" && $0 != "#" })"
     }
 
-    /// As the caller would write it.
+    /// The request in the caller's form.
     var described: HTTPRequest {
         var request = HTTPRequest(method, uri.description, fields: fields, body: body)
         request.priority = priority
@@ -93,15 +93,15 @@ final class PreparedRequest: Sendable {
         return request
     }
 
-    /// The framing of the content, and what of it is sent along with the head.
+    /// The framing of the content, and the content that is sent along with the head.
     struct Content {
         let framing: BodyFraming
         let octets: [UInt8]
-        /// What is sent piece by piece.
+        /// Content that is sent piece by piece.
         let source: ContentSource?
     }
 
-    /// The head as it is sent.
+    /// The encoded head.
     func head(_ framing: BodyFraming) throws(SessionError) -> [UInt8] {
         if standardLines == nil { try fields.checkForSending() }
         var head: [UInt8] = []
@@ -136,10 +136,10 @@ final class PreparedRequest: Sendable {
 }
 
 extension TargetURI {
-    /// With a slash at the end of its path, so that relative references go below it (as AFNetworking has it).
+    /// With a slash at the end of its path, so that relative references resolve below it (as in AFNetworking).
     fileprivate var asBase: TargetURI {
         if path.utf8.last == ASCII.slash { return self }
-        // A path of a URI with a slash behind it is one, too.
+        // Adding a slash to a valid URI's path yields a valid URI, unless it becomes too long.
         return (try? TargetURI("\(scheme)://\(authority)\(path)/")) ?? self
     }
 }

@@ -1,15 +1,16 @@
 import HTTPMessage
 
-/// The content of a response as it comes, in pieces as they are at hand. Read once, by one task.
+/// The content of a response as it arrives, in pieces of the size at hand. Read once, by one task.
 ///
-/// A failure comes behind everything that was received before it. Cancelling the reading task, and letting the body go, end the transfer.
+/// An error is thrown after all bytes that were received before it. Cancelling the reading task ends the transfer, and so does
+/// releasing the body.
 public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = SessionError
 
     let lease: BodyLease
 
-    /// Takes the pieces, in their order.
+    /// Returns the pieces in order.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let lease: BodyLease
 
@@ -18,11 +19,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lease: lease) }
 
-    /// The fields behind a chunked body, once it was read to its end.
+    /// The fields after a chunked body, once it was read to its end.
     public func trailers() async -> HTTPFields { HTTPFields(await lease.link.end().trailers) }
 
-    /// All that is left, in one.
-    /// - Throws: besides, `body_too_large` above so many bytes.
+    /// All remaining content.
+    /// - Throws: as reading; also `body_too_large` above this many bytes.
     public func collect(atMost limit: Int) async throws(SessionError) -> [UInt8] {
         var whole: [UInt8] = []
         while let piece = try await lease.next() {
@@ -33,12 +34,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 }
 
-/// Whoever has it reads the body; when nobody has it any more, the exchange ends.
+/// Keeps the exchange alive while the body can be read; the exchange ends when the last reference is released.
 final class BodyLease: Sendable {
     let link: ResponseChannel
     private let response: SessionError.Response
     private let decoding: DecodedStream?
-    /// Its threads carry the body.
+    /// Keeps the threads alive that carry the body.
     private let session: HTTPSession
 
     init(_ link: ResponseChannel, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {

@@ -6,20 +6,20 @@ import ServerTrust
 import Synchronization
 import UpstreamTransport
 
-/// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
-/// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.
+/// Connects an exchange on its loop with the task that waits for it: the head, the received bytes that were not consumed yet,
+/// and the end. The loop writes, one task reads, and either side may set the end; the first one counts.
 final class ResponseChannel: Sendable {
-    /// An object, since it goes through many hands and is larger than a reference to it.
+    /// A class, because it is passed on often and is larger than a reference.
     final class Head: Sendable {
         let status: Status
         let fields: Fields
         let framing: BodyFraming
         let metrics: ExchangeMetrics
-        /// Of the server, where its connection was made for this exchange.
+        /// The server's certificate chain, if the connection was opened for this exchange.
         let chain: [Certificate]
-        /// The same as a cache keeps it, whatever the connection was made for; `nil` without TLS, and where nobody keeps it.
+        /// The chain in the form in which a cache stores it, also on a reused connection; `nil` without TLS, and if it is not recorded.
         let recordedChain: RecordedChain?
-        /// When it had come.
+        /// When the head had arrived.
         let time: Timestamp
 
         init(
@@ -39,7 +39,7 @@ final class ResponseChannel: Sendable {
     enum Failure: Error {
         case transport(TransportError)
         case cancelled
-        /// More came than is held.
+        /// The body is longer than the limit.
         case bodyTooLarge
         /// The request's own source of content failed.
         case source(any Error)
@@ -47,11 +47,11 @@ final class ResponseChannel: Sendable {
 
     final class End: Sendable {
         let failure: Failure?
-        /// `nil` where no head came.
+        /// `nil` if no head arrived.
         let status: Status?
         let trailers: Fields
         let metrics: ExchangeMetrics
-        /// On the server; `nil` without TLS, and where no connection was made.
+        /// The verdict on the server; `nil` without TLS, and if no connection was made.
         let trust: TrustVerdict?
 
         init(failure: Failure?, status: Status?, trailers: Fields, metrics: ExchangeMetrics, trust: TrustVerdict?) {
@@ -63,20 +63,21 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    /// What becomes of the body as it comes.
+    /// How the body is consumed.
     enum BodyConsumption: Sendable {
-        /// It is gathered, and more than so many bytes are a failure.
+        /// It is collected; more than `limit` bytes are a failure.
         case whole(limit: Int)
-        /// It is taken piece by piece, and reading stops while so many bytes wait.
+        /// It is consumed piece by piece, and reading stops while `window` bytes are unread.
         case pieces(window: Int)
-        /// Nobody wants it; beyond so many bytes the exchange is ended rather than read on.
+        /// It is discarded; after `limit` bytes the exchange is cancelled.
         case nothing(limit: Int)
     }
 
-    /// Whoever takes one out of the state resumes it, and nobody finds it there again: a check of the same would cost an allocation each time.
+    /// Taking a waiter out of the state resumes it exactly once. A checked continuation would check the same at the cost of an
+    /// allocation.
     private typealias Waiter = UnsafeContinuation<Void, Never>
 
-    /// What the loop does next.
+    /// What the loop does after receiving bytes.
     enum Reading { case goOn, hold, tooLarge, notWanted }
 
     private struct State {
@@ -88,7 +89,7 @@ final class ResponseChannel: Sendable {
         var isHeld = false
         var isSuspended = false
         var dropped = 0
-        /// Who brings what no loop does.
+        /// Waits to feed more bytes of a body that does not come from a loop.
         var feeder: Waiter?
         var recording: BodyRecording?
         var headWaiter: Waiter?
@@ -105,13 +106,13 @@ final class ResponseChannel: Sendable {
     }
 
     let transfer: Transfer
-    /// Whether what servers show is kept.
+    /// Whether server certificate chains are recorded for the cache.
     let recordsChain: Bool
     private let loops: SessionLoops
     private let place: Int
     private let book: ExchangeCompletion?
     private let state: Guarded<State>
-    /// Its exchange's place on the loop, where alone it is asked for; negative before and behind that.
+    /// The index of the exchange on its loop, used only there; negative before the exchange begins and after it ends.
     let loopPlace = Atomic(-1)
 
     init(
@@ -168,7 +169,7 @@ final class ResponseChannel: Sendable {
         return reading
     }
 
-    /// What the origin announces is believed as far as a little memory goes.
+    /// Reserves the announced length, but at most 1 MiB, since the origin can announce any length.
     private static func makeRoom(for head: Head?, limit: Int, in octets: inout [UInt8]) {
         guard case .length(let length) = head?.framing else { return }
         octets.reserveCapacity(min(limit, Int(clamping: length), 1 << 20))
@@ -180,7 +181,7 @@ final class ResponseChannel: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// The first call counts.
+    /// Sets the end. Only the first call has an effect.
     func ended(_ failure: Failure?, trailers: Fields = Fields(), metrics: ExchangeMetrics? = nil) {
         let ending: Ending? = state.withLock { state in
             if state.end != nil { return nil }
@@ -207,7 +208,7 @@ final class ResponseChannel: Sendable {
         ending.feeder?.resume()
     }
 
-    /// Whom the end concerns.
+    /// The callbacks and waiters to run at the end.
     private struct Ending {
         let end: End
         let posted: MonotonicTime?
@@ -218,7 +219,7 @@ final class ResponseChannel: Sendable {
         let feeder: Waiter?
     }
 
-    /// A response that was there before it was asked for.
+    /// Fills the channel with a response that is already complete.
     func fill(_ head: Head, _ octets: [UInt8], count: Int, trailers: Fields) -> End? {
         received(head)
         state.withLock { $0.octets = octets }
@@ -227,8 +228,8 @@ final class ResponseChannel: Sendable {
         return state.withLock { $0.end }
     }
 
-    /// Puts in bytes that do not come by a loop, and waits until more are welcome.
-    /// - Returns: `false` where the exchange is over.
+    /// Adds bytes that do not come from a loop, and waits until more can be added.
+    /// - Returns: `false` if the exchange has ended.
     nonisolated(nonsending) func feed(_ octets: [UInt8]) async -> Bool {
         switch received(octets.span) {
         case .tooLarge, .notWanted: return false
@@ -244,7 +245,7 @@ final class ResponseChannel: Sendable {
         return !hasEnded
     }
 
-    /// Calls back at the end, which may be now; on any thread.
+    /// Calls back at the end, on any thread; at once if it has ended.
     func whenEnded(_ body: @escaping @Sendable (End) -> Void) {
         let end: End? = state.withLock { state in
             if state.end == nil { state.whenEnded.append(body) }
@@ -253,7 +254,7 @@ final class ResponseChannel: Sendable {
         if let end { body(end) }
     }
 
-    /// Ends the exchange and its connection. What has come stays to be read, and an error behind it.
+    /// Ends the exchange and its connection. Bytes already received can still be read, and the error follows them.
     func cancel(_ failure: Failure = .cancelled) {
         if hasEnded { return }
         ended(failure)
@@ -262,7 +263,7 @@ final class ResponseChannel: Sendable {
 
     // MARK: From the task
 
-    /// Waits for the head, or the end without one.
+    /// Waits for the head, or for the end if there is no head.
     nonisolated(nonsending) func head() async -> Result<Head, Failure> {
         await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in
@@ -288,13 +289,13 @@ final class ResponseChannel: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        return state.withLock { $0.end! }  // who waited was awakened by it
+        return state.withLock { $0.end! }  // only the end resumes a waiter
     }
 
-    /// The head, where it has come.
+    /// The head, if it has arrived.
     var receivedHead: Head? { state.withLock { $0.head } }
 
-    /// What was gathered, given away.
+    /// Moves the collected bytes out of the channel.
     func takeOctets() -> [UInt8] {
         state.withLock { state in
             let octets = state.octets
@@ -303,12 +304,12 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    /// From here on, what is taken by `next` is kept.
+    /// From now on, the bytes that `next` returns are also recorded.
     func record(_ recording: BodyRecording) { state.withLock { $0.recording = recording } }
 
     var isRecorded: Bool { state.withLock { $0.recording != nil } }
 
-    /// All that has come since the last call; `nil` at the end.
+    /// All bytes received since the last call; `nil` at the end.
     nonisolated(nonsending) func next() async -> Result<[UInt8]?, Failure> {
         let result = await nextReceived()
         let (recording, end, isLast): (BodyRecording?, End?, Bool) = state.withLock { state in
@@ -316,14 +317,14 @@ final class ResponseChannel: Sendable {
         }
         guard let recording else { return result }
         if case .success(let octets?) = result { await recording.append(octets) }
-        // Who has all bytes of a known length need not ask for the end.
+        // A caller that has all bytes of a known length may not read on to the end.
         if let end, isLast {
             if end.failure == nil { await recording.finish(end.trailers) } else { recording.abort() }
         }
         return result
     }
 
-    /// Reads the rest, for whoever keeps it.
+    /// Reads the rest, so that it is recorded.
     nonisolated(nonsending) func drain() async -> Result<Void, SessionError> {
         while true {
             switch await next() {
@@ -359,7 +360,7 @@ final class ResponseChannel: Sendable {
         return result
     }
 
-    /// From here on the body is wanted in another way. What came before and is not wanted is dropped.
+    /// Changes how the body is consumed. With `.nothing`, unread bytes are dropped.
     func take(_ consumption: BodyConsumption) {
         let (wasHeld, feeder) = state.withLock { state in
             state.consumption = consumption
@@ -387,8 +388,8 @@ final class ResponseChannel: Sendable {
         tellLoop { $0.setSuspended(suspended) }
     }
 
-    /// Sends a piece of the request's content and waits until the next one is welcome.
-    /// - Returns: `false` where the exchange is over.
+    /// Sends a piece of the request's content, and waits until the next one can be sent.
+    /// - Returns: `false` if the exchange has ended.
     nonisolated(nonsending) func send(_ octets: [UInt8]) async -> Bool {
         let room = Wakeup<Bool>()
         let isPosted = loops.post(to: place) { [self] loop in

@@ -1,75 +1,77 @@
 public import HTTPCaching
 import HTTPMessage
 
-/// What a session is told once, when it is made.
+/// The settings of a session, fixed when it is created.
 public struct SessionConfiguration: Sendable {
-    /// What relative targets are resolved against; a slash is added to its path where it lacks one.
+    /// The base URI for relative targets; a slash is added if its path does not end with one.
     public var base: TargetURI?
-    /// Fields of every request that does not have them itself.
+    /// Sent with every request that does not set them itself.
     public var defaultFields: HTTPFields = ["Accept": "*/*", "User-Agent": "Larder"]
-    /// For requests that have none of their own.
+    /// For requests without timeouts of their own.
     public var timeouts = SessionTimeouts()
-    /// How much of each thing there may be.
+    /// Limits on exchanges, memory and idle connections.
     public var limits = SessionLimits()
-    /// Threads that carry transfers; an origin's all run on one of them.
+    /// Threads that carry transfers; all exchanges with one origin run on the same thread.
     public var threads = 1
-    /// What becomes of redirects.
+    /// How redirects are handled.
     public var redirects = RedirectPolicy.follow()
-    /// When a request is sent again.
+    /// When a request is retried.
     public var retries = RetryPolicy.standard
-    /// Whether responses are asked for in gzip, deflate, br or zstd, and decoded. What a request's own Accept-Encoding asks for is not.
+    /// Whether the session requests gzip, deflate, br and zstd, and decodes them. Codings that a request's own Accept-Encoding
+    /// requests are not decoded.
     public var decodesContent = true
-    /// Keeps responses to be used again, those that are read in pieces and downloads too: what is read to its end is kept.
+    /// Stores responses for reuse, including streamed bodies and downloads. A body is stored if it is read to its end.
     public var cache: (any ResponseCaching)?
-    /// For requests that do not say another.
+    /// For requests without a cache policy of their own.
     public var cachePolicy = CachePolicy.useProtocol
-    /// Asked before a response is kept that may be.
+    /// Called before a storable response is stored.
     public var willCache: (@Sendable (CacheCandidate) async -> CacheDecision)?
-    /// Keeps cookies and sends them. A request's own Cookie stays as it is.
+    /// Stores cookies and sends them. A request's own Cookie field is not changed.
     public var cookies: CookieJar?
-    /// How challenges (401, and 407 of the proxy) are answered.
+    /// How authentication challenges (401, and 407 from the proxy) are answered.
     public var authentication = ChallengePolicy()
-    /// `nil`: everything is connected to directly.
+    /// `nil`: the session connects to every origin directly.
     public var proxy: SessionProxy?
-    /// Who we are for https origins that ask for a certificate.
+    /// Client certificates for https origins that request one.
     public var identities: [SessionIdentity] = []
-    /// Asked in their order, before the session's own policies.
+    /// Called in this order, before the session's own policies.
     public var interceptors: [any RequestInterceptor] = []
-    /// Hear of each event, in their order.
+    /// Receive each event, in this order.
     public var monitors: [any EventMonitor] = []
-    /// Names, in lower case, that are not looked up but connected to these addresses.
+    /// Host names in lower case, with the addresses to connect to instead of looking the name up.
     public var resolve: [String: [String]] = [:]
 
-    /// What most programs want: nothing that is kept, nothing that is told of anybody.
+    /// Defaults for most programs: no cache, no cookies, no credentials.
     public init() {}
 }
 
-/// How much of each thing there may be.
+/// Limits on exchanges, memory and idle connections.
 public struct SessionLimits: Equatable, Sendable {
-    /// Exchanges under way at once, over all origins and with each. Others wait, by their priority.
+    /// Exchanges in flight at once, over all origins. Others wait, by priority.
     public var activeExchanges = 256
-    /// With one origin.
+    /// Exchanges in flight at once with one origin.
     public var activeExchangesPerOrigin = 64
-    /// Transfers that wait for their turn; the next one fails with `queue_full`.
+    /// Transfers that wait for their turn; one more fails with `queue_full`.
     public var waitingTransfers = 16_384
-    /// Times that one request is tried, whoever asks for another.
+    /// How often one request is tried at most, whether the policy or an interceptor asks for another try.
     public var tries = 10
-    /// Times that one download goes on where it broke off, as long as each of them brings something.
+    /// Times that one download is resumed, as long as each try brings some bytes.
     public var resumptions = 100
-    /// Bytes of a body that is held whole in memory; one more is `body_too_large`.
+    /// Bytes of a body that is kept whole in memory; one more fails with `body_too_large`.
     public var bodyLength = 256 * 1024 * 1024
-    /// Bytes of a body that `willCache` is asked about. A longer one is not kept where there is such a hook; else the cache has its own limit.
+    /// Longest body, in bytes, that is passed to `willCache`; with that hook a longer one is not stored. Without it the cache's
+    /// own limit applies.
     public var cachedBodyLength = 8 * 1024 * 1024
-    /// Bytes of a streamed body that were received and not read yet, before reading from the origin stops. One read more
-    /// (64 KiB) may stand above it.
+    /// Bytes of a streamed body that may be received and unread before reading from the origin stops. One more read (64 KiB)
+    /// may exceed it.
     public var unreadBodyLength = 512 * 1024
-    /// Idle connections kept for one origin, for all, and for how long.
+    /// Idle connections kept for one origin.
     public var idleConnectionsPerOrigin = 16
-    /// For all origins.
+    /// Idle connections kept over all origins.
     public var idleConnections = 128
     /// How long an idle connection is kept.
     public var idleConnectionTime: Duration = .seconds(60)
 
-    /// The usual limits.
+    /// The default limits.
     public init() {}
 }

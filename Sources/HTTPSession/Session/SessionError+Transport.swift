@@ -3,7 +3,7 @@ import ServerTrust
 import UpstreamTransport
 
 extension SessionError {
-    /// What the transport's error is called outside.
+    /// The public error for an error of the transport.
     init(transport error: TransportError) {
         self.init(Self.code(of: error), "\(error.reason)")
         switch error {

@@ -1,9 +1,10 @@
 import HTTPMessage
 public import ServerTrust
 
-/// Why a transfer came to nothing, or to a part.
+/// Why a transfer failed or broke off.
 public struct SessionError: Error, Sendable {
-    /// What happened. The words are a public interface, and the same as those of the proxy's error pages where both know the thing.
+    /// The kind of failure. The raw values are public interface, and equal those of the proxy's error pages for failures that
+    /// both have.
     public enum Code: String, Sendable, CaseIterable {
         // Nothing was sent.
         case badURL = "bad_url"
@@ -17,7 +18,7 @@ public struct SessionError: Error, Sendable {
         case transferUsed = "transfer_used"
         case queueFull = "queue_full"
         case interceptorFailed = "interceptor_failed"
-        // No connection.
+        // The connection failed.
         case dnsError = "dns_error"
         case connectionRefused = "connection_refused"
         case connectionFailed = "connection_failed"
@@ -28,7 +29,7 @@ public struct SessionError: Error, Sendable {
         case proxyAuthenticationRequired = "proxy_auth_required"
         case outOfResources = "out_of_resources"
         case offline = "offline"
-        // No response, or a part of one.
+        // No response, or only a part of one.
         case timeout
         case connectionTerminated = "connection_terminated"
         case malformedResponse = "malformed_response"
@@ -36,7 +37,7 @@ public struct SessionError: Error, Sendable {
         case bodyTooLarge = "body_too_large"
         case bodySourceFailed = "body_source_failed"
         case malformedContentCoding = "malformed_content_coding"
-        // A response that does not do.
+        // A response that was not accepted.
         case unacceptableStatus = "unacceptable_status"
         case unacceptableContentType = "unacceptable_content_type"
         case responseSerialization = "response_serialization"
@@ -55,35 +56,35 @@ public struct SessionError: Error, Sendable {
         case resumeRejected = "resume_rejected"
         case fileFailed = "file_failed"
         case downloadMoveFailed = "download_move_failed"
-        // By request.
+        // Requested by the caller.
         case challengeRejected = "challenge_rejected"
         case cancelled
     }
 
-    /// The part of a transfer that ran out of time.
+    /// The phase of a transfer that timed out.
     public enum Phase: String, Sendable {
         case queue, nameLookUp = "name_look_up", connect, sending, firstByte = "first_byte", idle, total
     }
 
-    /// One link of the chain.
+    /// One element of the error chain.
     public struct Cause: Equatable, Sendable {
-        /// What happened.
+        /// The kind of failure.
         public let code: Code
-        /// A finer reason, as a word or a sentence, without secrets; may be empty.
+        /// More detail, a word or a sentence, without secrets; may be empty.
         public let detail: String
     }
 
-    /// The response to which it happened, as far as there was one.
+    /// The response that the error is about.
     public struct Response: Sendable {
         /// The status code.
         public let status: Int
         /// The fields of its head.
         public let fields: HTTPFields
-        /// Whence it came.
+        /// The URI it came from.
         public let uri: TargetURI
     }
 
-    /// What it holds, apart: errors are seldom, and stand in the way of every result.
+    /// The contents, boxed: errors are rare, but their size is part of every result.
     private struct Parts: Sendable {
         var causes: [Cause]
         var phase: Phase?
@@ -107,54 +108,54 @@ public struct SessionError: Error, Sendable {
         set { box = .parts(newValue) }
     }
 
-    /// From the outermost to the innermost; never empty.
+    /// From the outermost cause to the innermost; never empty.
     public internal(set) var causes: [Cause] {
         get { parts.causes }
         set { parts.causes = newValue }
     }
-    /// For `timeout`.
+    /// The phase that timed out, for `timeout`.
     public internal(set) var phase: Phase? {
         get { parts.phase }
         set { parts.phase = newValue }
     }
-    /// For `trust_rejected`.
+    /// The trust failure, for `trust_rejected`.
     public internal(set) var trust: TrustFailure? {
         get { parts.trust }
         set { parts.trust = newValue }
     }
-    /// What was thrown by a body's source, an interceptor or a serializer.
+    /// The error that a body source, an interceptor or a serializer threw.
     public internal(set) var underlying: (any Error)? {
         get { parts.underlying }
         set { parts.underlying = newValue }
     }
-    /// The response to which it happened; `nil` where none had come.
+    /// The response that the error is about; `nil` if none had arrived.
     public internal(set) var response: Response? {
         get { parts.response }
         set { parts.response = newValue }
     }
-    /// What came of the body, where it was gathered in memory.
+    /// The bytes of the body that arrived, if the body was collected in memory.
     public internal(set) var partialBody: [UInt8] {
         get { parts.partialBody }
         set { parts.partialBody = newValue }
     }
-    /// From which a download can be gone on with; `nil` where it has to be begun anew.
+    /// To resume a download with; `nil` if it has to start over.
     public internal(set) var resumeToken: ResumeToken? {
         get { parts.resumeToken }
         set { parts.resumeToken = newValue }
     }
-    /// What was asked for, without its query.
+    /// Method and target of the request, without its query.
     public internal(set) var request: String {
         get { parts.request }
         set { parts.request = newValue }
     }
 
-    /// An error of one link.
+    /// An error with one cause.
     public init(_ code: Code, _ detail: String = "") { box = .parts(Parts(causes: [Cause(code: code, detail: detail)])) }
 
-    /// Of the outermost link.
+    /// The code of the outermost cause.
     public var code: Code { causes[0].code }
 
-    /// The same as what led to an outer error.
+    /// This error as the cause of an outer error.
     func within(_ code: Code, _ detail: String = "") -> SessionError {
         var error = self
         error.causes.insert(Cause(code: code, detail: detail), at: 0)
@@ -169,7 +170,7 @@ public struct SessionError: Error, Sendable {
 }
 
 extension SessionError: Equatable {
-    /// Two are equal where their codes are.
+    /// Errors are equal if their codes are.
     public static func == (left: SessionError, right: SessionError) -> Bool { left.code == right.code }
 }
 

@@ -17,7 +17,7 @@ final class SessionLoop: BatchHandler {
         transport = Transport(loop: loop, configuration: configuration, budgets: budgets)
     }
 
-    // MARK: What others want
+    // MARK: From other threads
 
     func readInbox() {
         if inbox.work(for: self) { loop.atEndOfBatch(self) }
@@ -25,7 +25,7 @@ final class SessionLoop: BatchHandler {
 
     func batchEnded() { readInbox() }
 
-    /// Whoever is about to bring what tasks wait for says so.
+    /// Call it before doing something that tasks may wait for.
     func expectJobs() {
         if inbox.expectJobs() { loop.atEndOfBatch(self) }
     }
@@ -41,7 +41,7 @@ final class SessionLoop: BatchHandler {
         exchange.begin(request)
     }
 
-    /// `nil` before it has begun and once it is over.
+    /// `nil` before the exchange begins and after it ends.
     func exchange(of link: ResponseChannel) -> NetworkExchange? {
         let place = link.loopPlace.load(ordering: .relaxed)
         return place < 0 ? nil : exchanges[place]
@@ -58,7 +58,7 @@ final class SessionLoop: BatchHandler {
 
     // MARK: Time
 
-    /// Calls back once so much time has passed, unless `endSleep` comes first; with `false` where the loop ends before.
+    /// Calls back with `true` after this time, or with `false` if the loop ends first. `endSleep` cancels it.
     func sleep(milliseconds: Int, number: UInt64, _ awaken: @escaping @Sendable (Bool) -> Void) {
         if isClosed { return awaken(false) }
         let sleeper = Sleeper(awaken) { [unowned self] in
@@ -97,7 +97,7 @@ final class SessionLoop: BatchHandler {
     }
 }
 
-/// What a session holds at a moment.
+/// Counts of a session's resources.
 struct SessionStatistics: Equatable, Sendable {
     var connections = 0
     var idleConnections = 0

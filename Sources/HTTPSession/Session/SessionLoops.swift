@@ -2,10 +2,10 @@ import EventLoop
 import Synchronization
 import UpstreamTransport
 
-/// The threads of a session, as everybody else sees them.
+/// The threads of a session, for use from any thread.
 final class SessionLoops: Sendable {
     private let threads: [LoopThread]
-    /// One for each thread. As task executors they run tasks there.
+    /// One for each thread. As task executors they run tasks on it.
     let inboxes: [LoopInbox]
     private let numbers = Atomic<UInt64>(1)
     private let isClosed = Atomic(false)
@@ -24,28 +24,28 @@ final class SessionLoops: Sendable {
         self.inboxes = inboxes
     }
 
-    /// The number of an exchange or a sleep; none is given twice.
+    /// A unique number for an exchange or a sleep.
     func nextNumber() -> UInt64 { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// All exchanges with one origin are on one loop, where they share connections.
+    /// All exchanges with one origin run on one loop, where they share connections.
     func place(of origin: Origin) -> Int {
         threads.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(threads.count))
     }
 
-    /// - Returns: `false` where the loop has ended.
+    /// - Returns: `false` if the loop has ended.
     @discardableResult
     func post(to place: Int, _ message: @escaping LoopInbox.Message) -> Bool { inboxes[place].post(message) }
 
-    /// Calls back after so long, on a loop.
-    /// - Returns: by what it is called off; what calls back at the same time may still do so.
+    /// Calls back on a loop after this time.
+    /// - Returns: a closure that cancels it; a callback that runs at the same moment may still happen.
     func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = nextNumber()
         post(to: 0) { loop in loop.sleep(milliseconds: milliseconds, number: number) { if $0 { body() } } }
         return { [weak self] in self?.post(to: 0) { $0.endSleep(number) } }
     }
 
-    /// Waits so long.
-    /// - Returns: `false` where the transfer was cancelled, or the session closed, before.
+    /// Waits for this time.
+    /// - Returns: `false` if the transfer was cancelled or the session closed first.
     func sleep(milliseconds: Int, for transfer: Transfer) async -> Bool {
         let number = nextNumber()
         let wakeup = Wakeup<Bool>()
@@ -70,11 +70,11 @@ final class SessionLoops: Sendable {
         return sum
     }
 
-    /// Ends what is under way and the threads. The last messages before it are still heard.
+    /// Ends all exchanges and the threads. Messages posted before are still handled.
     func close() {
         if isClosed.exchange(true, ordering: .relaxed) { return }
         for place in threads.indices { post(to: place) { $0.close() } }
-        // Each ends with the batch at hand. Where this is one of them, it is let go.
+        // Each thread ends after its current batch. The join is limited in time: this may be one of them.
         for thread in threads { _ = thread.join(withinMilliseconds: 2000) }
     }
 

@@ -1,17 +1,17 @@
 import UpstreamTransport
 
-/// An HTTP proxy through which everything leaves: plain requests are sent to it, for https it is asked for tunnels.
+/// An HTTP proxy for all requests: http requests are sent to it, and for https it is asked to open tunnels (CONNECT).
 public struct SessionProxy: Sendable {
     /// A name in lower case, or an address.
     public let host: String
-    /// Where it listens.
+    /// Its port.
     public let port: UInt16
-    /// Who we are for it. Tunnels are asked for with a password by Digest, where the proxy offers that, or by Basic.
+    /// Our credential for it. Tunnels are requested with a password by Digest, if the proxy offers that, or by Basic.
     public let credential: HTTPCredential?
-    /// Whether it is asked for https origins, too, as for others, and in plain text: it speaks TLS with them itself, and judges them.
+    /// Whether https requests are sent to it in plain text as well: the proxy itself speaks TLS with the origins, and verifies them.
     let asksSecurely: Bool
 
-    /// A proxy that is spoken to in plain HTTP.
+    /// A proxy that is contacted in plain HTTP.
     public init(host: String, port: UInt16, credential: HTTPCredential? = nil) {
         self.host = host
         self.port = port
@@ -19,7 +19,7 @@ public struct SessionProxy: Sendable {
         asksSecurely = false
     }
 
-    /// A Larder on this machine, which asks https origins itself: no byte of that leaves the machine in plain text.
+    /// A Larder on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
     package init(larderAt host: String, port: UInt16) {
         self.host = host
         self.port = port

@@ -1,19 +1,19 @@
 import UpstreamTransport
 
-/// How long each phase of a transfer may take. Zero is no limit.
+/// How long each phase of a transfer may take. Zero means no limit.
 public struct SessionTimeouts: Equatable, Sendable {
-    /// Waiting for a turn and for a connection while the limits are reached.
+    /// Waiting for a turn, and for a connection while limits are reached.
     public var queue: Duration = .seconds(60)
-    /// Name look-up, connecting and the handshake of TLS.
+    /// Name lookup, connecting and the TLS handshake.
     public var connect: Duration = .seconds(10)
-    /// From the request's last byte to the end of the response's head.
+    /// From the last byte of the request to the end of the response's head.
     public var firstByte: Duration = .seconds(60)
-    /// Between two bytes, of the response or of a request that the origin is slow to take.
+    /// Between two bytes of the response, or of a request that the origin accepts slowly.
     public var idle: Duration = .seconds(60)
-    /// Each exchange with an origin, from its turn to its end. A redirect or another try is a new one.
+    /// Each exchange with an origin, from its turn to its end. A redirect or retry is a new exchange.
     public var total: Duration = .zero
 
-    /// The usual limits.
+    /// The default timeouts.
     public init() {}
 
     var upstream: UpstreamTimeouts {
@@ -28,7 +28,7 @@ public struct SessionTimeouts: Equatable, Sendable {
 }
 
 extension Duration {
-    /// Rounded up, so that what is no limit stays apart from a very short one.
+    /// Rounded up, so that a very short limit does not become zero, which means no limit.
     var inMilliseconds: Int {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

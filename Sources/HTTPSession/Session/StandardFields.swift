@@ -1,13 +1,13 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The fields of requests that have none of their own, made once for a session.
+/// The fields of requests without fields of their own, built once for each session.
 struct StandardFields: Sendable {
     private let fields: HTTPFields
-    /// With the codings that the session takes off; `nil` where it takes off none.
+    /// The fields with Accept-Encoding for the codings that the session decodes; `nil` if it decodes none.
     private let decoding: HTTPFields?
     private let decodesContent: Bool
-    /// Of a request without fields of its own, as they are sent; `nil` where they cannot be, which is told when it is tried.
+    /// The encoded lines of a request without fields of its own; `nil` if they are invalid, which is reported when a request is sent.
     let lines: [UInt8]?
 
     init(_ configuration: SessionConfiguration) {
@@ -24,8 +24,8 @@ struct StandardFields: Sendable {
         return lines
     }
 
-    /// With these in the place of those with the same names.
-    /// - Returns: besides, whether codings are the session's affair.
+    /// The standard fields, with these in place of those with the same names.
+    /// - Returns: also whether the session decodes content codings.
     func overridden(by others: HTTPFields) -> (HTTPFields, decodesContent: Bool) {
         if others.isEmpty { return (decoding ?? fields, decoding != nil) }
         var fields = fields

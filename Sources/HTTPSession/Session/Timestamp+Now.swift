@@ -2,7 +2,7 @@ import Glibc
 import HTTPMessage
 
 extension Timestamp {
-    /// By the system's clock.
+    /// The time of the system clock.
     static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -1,13 +1,13 @@
-/// A transfer's place in its session, from the call to its end.
+/// Registers a transfer in its session, from the call to its end.
 final class TransferScope: Sendable {
     let session: HTTPSession
     let transfer: Transfer
     let ledger: MetricsLedger
-    /// The request as it came to the session, before any interceptor.
+    /// The request as passed to the session, before any interceptor.
     let prepared: PreparedRequest
     private let entry: TransferRegistry.Entry
 
-    /// - Throws: what is wrong with the request, `session_closed` and `transfer_used`.
+    /// - Throws: errors in the request, `session_closed` and `transfer_used`.
     init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
         let prepared = try PreparedRequest(request, of: session)
         guard let entry = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
@@ -25,12 +25,12 @@ final class TransferScope: Sendable {
         ledger.begin(entry.number, prepared.method, prepared.uri)
     }
 
-    /// Does the work, which ends with its task. A failure is the transfer's end.
+    /// Runs the work; cancelling its task cancels the transfer. A failure ends the transfer.
     nonisolated(nonsending) func run<Value: Sendable>(_ body: nonisolated(nonsending) () async -> Result<Value, SessionError>)
         async throws(SessionError) -> Value
     {
         let transfer = transfer
-        // Not as the handler's own value, which would be copied by generic code.
+        // Not the return value of `withTaskCancellationHandler`: generic code would copy it.
         var result: Result<Value, SessionError>?
         await withTaskCancellationHandler {
             result = await body()
@@ -47,7 +47,7 @@ final class TransferScope: Sendable {
         }
     }
 
-    /// The transfer's end. What a monitor hears of it, it hears before the session forgets it.
+    /// Ends the transfer. Monitors get the last event before the session removes the transfer.
     func end(_ error: SessionError?) {
         transfer.end(succeeded: error == nil)
         ledger.complete(error)

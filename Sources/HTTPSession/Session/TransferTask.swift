@@ -1,19 +1,19 @@
 import EventLoop
 import HTTPMessage
 
-/// From a request of the caller's to a response or an error: tries, and in each of them redirects.
+/// Runs a caller's request until there is a response or an error: tries, and redirects within each try.
 final class TransferTask: Sendable {
-    /// A response, with its body gathered, or with a link that brings it.
+    /// A response, with its body collected, or with a channel that delivers it.
     ///
-    /// An object, since it goes through many hands and is larger than a reference to it.
+    /// A class, because it is passed on often and is larger than a reference.
     final class OpenResponse: Sendable {
         let head: ResponseChannel.Head
         let uri: TargetURI
         let link: ResponseChannel
-        /// `nil` while the body is on its way.
+        /// `nil` while the body is being received.
         let end: ResponseChannel.End?
         let octets: [UInt8]
-        /// What is to be taken off the body.
+        /// Decodes the body's content codings.
         let decoding: ContentDecoding?
 
         init(
@@ -32,7 +32,7 @@ final class TransferTask: Sendable {
             SessionError.Response(status: Int(head.status.code), fields: HTTPFields(head.fields), uri: uri)
         }
 
-        /// Nobody wants it: what is left of a short body is read, so that its connection can be used again.
+        /// Discards the response. The rest of a short body is read, so that its connection can be reused.
         func discard() {
             if end != nil { return }
             switch head.framing {
@@ -46,7 +46,7 @@ final class TransferTask: Sendable {
             }
         }
 
-        /// The fields of what the caller gets.
+        /// The fields that the caller gets.
         var fields: HTTPFields { HTTPFields(decoding == nil ? head.fields : ContentDecoding.withoutCoding(head.fields)) }
 
         private static let readableLength: UInt64 = 16 * 1024
@@ -55,7 +55,7 @@ final class TransferTask: Sendable {
     let scope: TransferScope
     let request: HTTPRequest
     let consumption: ResponseChannel.BodyConsumption
-    /// The request as the session sends it, where no interceptor changes it.
+    /// The request as the session sends it, if no interceptor changes it.
     private let prepared: PreparedRequest?
     var session: HTTPSession { scope.session }
     var transfer: Transfer { scope.transfer }
@@ -73,7 +73,7 @@ final class TransferTask: Sendable {
 
     // MARK: Tries
 
-    /// Runs it to the whole response, or to the head where the body is taken in pieces.
+    /// Runs until the whole response has arrived, or its head if the body is consumed in pieces.
     nonisolated(nonsending) func result() async -> Result<OpenResponse, SessionError> {
         var count = 1
         while true {
@@ -109,7 +109,7 @@ final class TransferTask: Sendable {
         return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
     }
 
-    /// - Returns: besides, the request as the interceptors made it; `nil` where there are none.
+    /// - Returns: also the request after the interceptors; `nil` if there are none.
     nonisolated(nonsending) private func oneTry() async -> (HTTPRequest?, Result<OpenResponse, SessionError>) {
         if let prepared, session.configuration.interceptors.isEmpty { return (nil, await tried(prepared)) }
         var adapted = request
@@ -157,7 +157,7 @@ final class TransferTask: Sendable {
         }
     }
 
-    /// With credentials and cookies.
+    /// The request with credentials and cookies.
     private func adorned(_ request: PreparedRequest, by challenges: ChallengeFlow) -> PreparedRequest {
         let credentials = challenges.credentials(for: request)
         var cookie: String?
@@ -174,7 +174,7 @@ final class TransferTask: Sendable {
         return try await NetworkAttempt(self, request).arrival()
     }
 
-    /// What to ask next, or `nil` where the response is the answer.
+    /// The next request; `nil` if the caller gets this response.
     nonisolated(nonsending) private func followUp(_ arrived: OpenResponse, to request: PreparedRequest, hop: Int)
         async throws(SessionError)
         -> PreparedRequest?
@@ -200,7 +200,7 @@ final class TransferTask: Sendable {
 }
 
 extension SessionError {
-    /// Runs code of the caller's, whose errors are told as this.
+    /// Runs caller code; its errors become errors with this code.
     static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
         do { return try await body() } catch let error as SessionError { throw error } catch {
             if error is CancellationError { throw SessionError(.cancelled) }

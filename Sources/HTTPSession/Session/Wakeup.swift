@@ -1,8 +1,8 @@
 import EventLoop
 
-/// One value that one task waits for and anybody sends, once. What is sent later is dropped.
+/// One value that one task waits for and any thread sends, once. Later values are dropped.
 ///
-/// The state sees to it that who waits is resumed once; a check of the same would cost an allocation.
+/// The state ensures that the waiting task is resumed once. A checked continuation would check the same at the cost of an allocation.
 final class Wakeup<Value: Sendable>: Sendable {
     private enum State {
         case empty
@@ -13,7 +13,7 @@ final class Wakeup<Value: Sendable>: Sendable {
 
     private let state = Guarded(State.empty)
 
-    /// - Returns: whether it was the first, and will be heard by who waits.
+    /// - Returns: whether this value was the first, and is the one that the waiting task gets.
     @discardableResult
     func send(_ value: Value) -> Bool {
         let (isFirst, waiting): (Bool, UnsafeContinuation<Value, Never>?) = state.withLock { state in
@@ -31,7 +31,7 @@ final class Wakeup<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the value. To be called once.
+    /// Waits for the value. Call it once.
     nonisolated(nonsending) func value() async -> Value {
         await withUnsafeContinuation { continuation in
             let value: Value? = state.withLock { state in

@@ -2,7 +2,7 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Gathers what the exchanges of one transfer have met, and tells the session's monitors.
+/// Collects the timings and counts of one transfer's exchanges, and notifies the session's monitors.
 final class MetricsLedger: Sendable {
     private struct State {
         var number: UInt64 = 0
@@ -44,7 +44,7 @@ final class MetricsLedger: Sendable {
         tell(.retrying(tries: tries, after: delay, code))
     }
 
-    /// Once for each transfer.
+    /// Sends the last event, once for each transfer.
     func complete(_ error: SessionError?) {
         let isFirst = state.withLock { state in
             defer { state.isComplete = true }
@@ -59,7 +59,7 @@ final class MetricsLedger: Sendable {
         for monitor in monitors { monitor.sessionDid(event) }
     }
 
-    /// Up to now.
+    /// The metrics up to now.
     var metrics: TransferMetrics {
         state.withLock { state in
             var metrics = state.metrics

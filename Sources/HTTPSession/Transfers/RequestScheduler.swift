@@ -1,8 +1,8 @@
 import EventLoop
 import UpstreamTransport
 
-/// Whose turn it is: so many exchanges at once over all origins, so many with each, and the others in the order of their priority,
-/// and of their coming within one.
+/// Limits the exchanges in flight, in total and for each origin. The others wait, ordered by priority, and by arrival within
+/// one priority.
 final class RequestScheduler: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -13,7 +13,7 @@ final class RequestScheduler: Sendable {
 
     enum Outcome: Sendable { case turn, cancelled, timedOut }
 
-    /// What is under way with one origin.
+    /// The exchanges in flight with one origin.
     private final class OriginSlot {
         let origin: Origin
         var active = 0
@@ -23,11 +23,11 @@ final class RequestScheduler: Sendable {
 
     private struct State {
         var active = 0
-        /// Those with something under way, and at most one other.
+        /// Slots of origins with exchanges in flight, and at most one idle slot.
         var seats: [Origin: OriginSlot] = [:]
-        /// The one asked for last: most requests of a busy time go where the one before went.
+        /// The slot used last: a busy session mostly sends the next request to the same origin.
         var recent: OriginSlot?
-        /// In the order in which they are served.
+        /// In the order in which they get their turn.
         var waiters: [Waiter] = []
         var nextNumber: UInt64 = 0
 
@@ -44,13 +44,13 @@ final class RequestScheduler: Sendable {
 
     init(_ limits: SessionLimits) { self.limits = limits }
 
-    /// Waiters and those whose turn it is.
+    /// How many exchanges have a turn, and how many wait.
     var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.waiters.count) } }
 
     enum Place: Sendable {
         case turn
         case full
-        /// By its number it is left.
+        /// The number is used to leave the queue.
         case waiting(Wakeup<Outcome>, number: UInt64)
     }
 
@@ -71,7 +71,7 @@ final class RequestScheduler: Sendable {
         }
     }
 
-    /// Leaves the queue; a turn that was given meanwhile goes back.
+    /// Leaves the queue; a turn that was granted meanwhile is given back.
     func leave(_ number: UInt64, _ origin: Origin) {
         let wasWaiting = state.withLock { state in
             guard let place = state.waiters.firstIndex(where: { $0.number == number }) else { return false }
@@ -81,13 +81,13 @@ final class RequestScheduler: Sendable {
         if !wasWaiting { end(origin) }
     }
 
-    /// A turn is over: the next ones begin.
+    /// Ends a turn; waiting exchanges get theirs.
     func end(_ origin: Origin) {
         let next: [Wakeup<Outcome>] = state.withLock { state in
             state.active -= 1
             let seat = state.seat(of: origin)
             seat.active -= 1
-            // The last one stays: it is likely to be asked for again.
+            // The last slot is kept: the next request probably needs it.
             if seat.active == 0, state.seats.count > 1 {
                 state.seats[origin] = nil
                 seat.isKept = false

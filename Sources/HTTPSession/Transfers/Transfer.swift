@@ -1,16 +1,16 @@
 import EventLoop
 import Synchronization
 
-/// One transfer, from outside: to watch, suspend and end it. Made by whoever sends a request and wants to, else by the session.
+/// A handle to observe, suspend and cancel one transfer. Created by the caller if needed, else by the session.
 ///
-/// Used for one call of a session, with all redirects and tries that it takes. A second call with it throws `transfer_used`.
+/// Used for one call of a session, including all its redirects and retries. A second call with it throws `transfer_used`.
 public final class Transfer: Sendable {
     private struct State {
         var description = TransferSnapshot(number: 0)
         var isBegun = false
         var isCancelled = false
         var isSuspended = false
-        /// Ends what is being waited for.
+        /// Cancels the current wait.
         var canceller: (@Sendable () -> Void)?
         var link: ResponseChannel?
         var whenResumed: [Wakeup<Bool>] = []
@@ -21,12 +21,12 @@ public final class Transfer: Sendable {
     private let state = Guarded(State())
     private let isCancelledNow = Atomic(false)
 
-    /// For one call.
+    /// A handle for one call.
     public init() {}
 
-    // MARK: From outside
+    // MARK: From the caller
 
-    /// Ends the transfer: whoever waits for it gets `cancelled`, and the origin sees its connection closed.
+    /// Cancels the transfer: the waiting caller gets `cancelled`, and the connection to the origin is closed.
     public func cancel() {
         let canceller = state.withLock { state in
             state.isCancelled = true
@@ -37,7 +37,8 @@ public final class Transfer: Sendable {
         canceller?()
     }
 
-    /// Stops it where it is: nothing is begun, read or sent, but for what is under way in the kernel. Time limits of the whole exchange go on.
+    /// Suspends the transfer: nothing new begins, and no bytes are read or sent, except those already in the kernel. The
+    /// timeout for the whole exchange keeps running.
     public func suspend() {
         let link: ResponseChannel? = state.withLock { state in
             if state.isSuspended { return nil }
@@ -47,7 +48,7 @@ public final class Transfer: Sendable {
         link?.setSuspended(true)
     }
 
-    /// Goes on.
+    /// Resumes a suspended transfer.
     public func resume() {
         let (link, waiting): (ResponseChannel?, [Wakeup<Bool>]) = state.withLock { state in
             if !state.isSuspended { return (nil, []) }
@@ -59,12 +60,12 @@ public final class Transfer: Sendable {
         for wakeup in waiting { wakeup.send(true) }
     }
 
-    /// Whether it was stopped, and not told to go on.
+    /// Whether it is suspended.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
-    /// Whether it was told to end.
+    /// Whether it was cancelled.
     public var isCancelled: Bool { isCancelledNow.load(ordering: .relaxed) }
 
-    /// What it is at now.
+    /// The current state.
     public var snapshot: TransferSnapshot {
         state.withLock { state in
             var snapshot = state.description
@@ -74,7 +75,8 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// How far it is, from now on: never less than before, with 1 as the last where it succeeds. Slow readers get the newest.
+    /// Progress from now on. Values never decrease, and the last fraction is 1 if the transfer succeeds. Slow readers get
+    /// only the newest value.
     public var progress: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
         let isOver: Bool = state.withLock { state in
@@ -89,7 +91,7 @@ public final class Transfer: Sendable {
 
     // MARK: From the session
 
-    /// - Returns: `false` where an earlier call has used it; then nothing changes.
+    /// - Returns: `false` if an earlier call has used it; then nothing changes.
     func begin(number: UInt64, method: HTTPMethod, uri: TargetURI, priority: HTTPRequest.Priority) -> Bool {
         state.withLock { state in
             if state.isBegun { return false }
@@ -109,8 +111,8 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Lets `cancel` reach what is about to be waited for.
-    /// - Returns: `false` where the transfer is cancelled already.
+    /// Sets the closure that `cancel` calls during the next wait.
+    /// - Returns: `false` if the transfer is already cancelled.
     private func arm(_ canceller: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.isCancelled { return false }
@@ -129,8 +131,8 @@ public final class Transfer: Sendable {
         return result
     }
 
-    /// Waits until it is not suspended.
-    /// - Returns: `false` where it was cancelled.
+    /// Waits while the transfer is suspended.
+    /// - Returns: `false` if it was cancelled.
     nonisolated(nonsending) func waitWhileSuspended() async -> Bool {
         let wakeup: Wakeup<Bool>? = state.withLock { state in
             state.description.phase = .waiting
@@ -143,11 +145,11 @@ public final class Transfer: Sendable {
         return !isCancelled
     }
 
-    /// The exchange at hand, which is ended with the transfer and stops with it.
+    /// Sets the current exchange, which is cancelled and suspended with the transfer.
     /// - Parameters:
-    ///   - uri: what is about to be asked for; `nil` where nobody is.
-    ///   - length: of the content that is about to be sent, where it is known.
-    /// - Returns: `false` where the transfer is cancelled already.
+    ///   - uri: of the request that is about to be sent; `nil` if none is.
+    ///   - length: of the content that is about to be sent, if it is known.
+    /// - Returns: `false` if the transfer is already cancelled.
     func attach(_ link: ResponseChannel, asking uri: TargetURI? = nil, sending length: UInt64? = nil) -> Bool {
         state.withLock { state in
             if state.isCancelled { return false }
@@ -163,7 +165,7 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Tells the exchange of a suspension that came before there was one.
+    /// Suspends an exchange that began while the transfer was suspended.
     func passSuspension(to link: ResponseChannel) {
         if isSuspended { link.setSuspended(true) }
     }
@@ -177,7 +179,7 @@ public final class Transfer: Sendable {
 
     // MARK: Progress
 
-    /// The head has come, and the body does.
+    /// The head has arrived; the body follows.
     func expectBody(of head: ResponseChannel.Head) {
         change(.receiving) { meter in
             if case .length(let length) = head.framing { meter.expectedToReceive = length }
@@ -185,7 +187,7 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Bytes of the body that are there already, from an earlier part of it.
+    /// The first `offset` bytes of the body are already there, from an earlier part.
     func resumeReceiving(at offset: UInt64, of total: UInt64?) {
         change { meter in
             meter.receivedBefore = offset
@@ -206,7 +208,7 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Its end. Later changes are not told.
+    /// Ends the transfer. Later changes are not reported.
     func end(succeeded: Bool) {
         let observers = state.withLock { state in
             state.description.phase = .ended

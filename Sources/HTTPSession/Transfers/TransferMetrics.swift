@@ -2,58 +2,58 @@ import HTTPMessage
 public import ServerTrust
 import UpstreamTransport
 
-/// What a transfer met on its way.
+/// Timings and counts of a transfer.
 public struct TransferMetrics: Sendable {
     /// One exchange with an origin.
     public struct Exchange: Sendable {
-        /// What was asked for.
+        /// The URI that was requested.
         public let uri: TargetURI
-        /// `nil` where no response came.
+        /// `nil` if no response arrived.
         public let status: Int?
         /// Waiting for a turn and for a connection.
         public let queue: Duration
-        /// Zero on a connection that was used before, as the next two.
+        /// Zero on a reused connection, as are the next two.
         public let nameLookUp: Duration
-        /// Until the connection stood, without the name and the handshake.
+        /// Until the connection was established, without name lookup and TLS handshake.
         public let connect: Duration
-        /// Of TLS.
+        /// The TLS handshake.
         public let handshake: Duration
         /// From the connection to the first byte of the response.
         public let firstByte: Duration
         /// From the first byte to the last.
         public let body: Duration
-        /// All of it.
+        /// The whole exchange.
         public let total: Duration
-        /// The connection was there before.
+        /// Whether the connection was reused.
         public let isConnectionReused: Bool
-        /// The transport found a pooled connection dead and sent the request on another.
+        /// Whether the transport found a pooled connection dead and sent the request again on another one.
         public let isSentTwice: Bool
-        /// As text; `nil` where nothing was connected to.
+        /// As text; `nil` if no connection was made.
         public var remoteAddress: String? { address?.description }
         fileprivate let address: IPAddress?
-        /// Bytes on the wire, heads and framing included.
+        /// Bytes on the wire, including heads and framing.
         public let octetsSent: UInt64
-        /// As `octetsSent`, of the response.
+        /// As `octetsSent`, for the response.
         public let octetsReceived: UInt64
-        /// The verdict that let the server be used, made when its connection was opened; `nil` without TLS, and where no connection was
-        /// made. `reported` in it holds the failure of pins that are only reported.
+        /// The verdict that accepted the server, made when its connection was opened; `nil` without TLS, and if no connection
+        /// was made. Its `reported` is the failure of pins that are only reported.
         public let trust: TrustVerdict?
     }
 
-    /// Redirects, tries and answered challenges, in their order.
+    /// The exchanges for redirects, retries and answered challenges, in order.
     public internal(set) var exchanges: [Exchange] = []
-    /// From the call to its end, waits between tries included.
+    /// From the call to its end, including waits between tries.
     public internal(set) var total: Duration = .zero
 
-    /// Redirects that were followed.
+    /// How many redirects were followed.
     public internal(set) var redirectCount = 0
-    /// Tries after the first.
+    /// How many retries were made.
     public internal(set) var retryCount = 0
 }
 
 extension TransferMetrics.Exchange {
     /// - Parameters:
-    ///   - waited: before the transport was asked, in microseconds.
+    ///   - waited: before the request was passed to the transport, in microseconds.
     ///   - duration: from then to the end, in microseconds.
     init(uri: TargetURI, status: Int?, waited: Int, duration: Int, _ metrics: ExchangeMetrics, trust: TrustVerdict?) {
         let connecting = metrics.lookUpTime + metrics.handshakeTime

@@ -1,19 +1,19 @@
-/// How far a transfer is, in bytes of content.
+/// The progress of a transfer, in bytes of content.
 public struct TransferProgress: Equatable, Sendable {
-    /// Of the request's content.
+    /// Bytes of the request's content that were sent.
     public var sent: UInt64 = 0
-    /// `nil` where it is not known beforehand.
+    /// `nil` if the length is not known in advance.
     public var expectedToSend: UInt64?
-    /// Of the response's content, what an earlier call has left of a download among it.
+    /// Bytes of the response's content that were received, including those that an earlier call left of a download.
     public var received: UInt64 = 0
-    /// `nil` where it is not known, or not yet.
+    /// `nil` if the length is not known, or not yet.
     public var expectedToReceive: UInt64?
-    /// Whether it has succeeded.
+    /// Whether the transfer has succeeded.
     public var isComplete = false
 
-    /// The part of what is received, from 0 to 1; `nil` while the whole is not known. 1 when the transfer has succeeded.
+    /// The received fraction, from 0 to 1; `nil` while the total is not known. 1 when the transfer has succeeded.
     public var fractionReceived: Double? { Self.fraction(received, of: expectedToReceive, isComplete) }
-    /// The part of what is sent.
+    /// The sent fraction, in the same way.
     public var fractionSent: Double? { Self.fraction(sent, of: expectedToSend, isComplete) }
 
     private static func fraction(_ done: UInt64, of whole: UInt64?, _ isComplete: Bool) -> Double? {
@@ -23,17 +23,17 @@ public struct TransferProgress: Equatable, Sendable {
     }
 }
 
-/// Counts for one transfer over all its exchanges, and never tells less than before.
+/// Counts the bytes of one transfer over all its exchanges; reported values never decrease.
 struct ProgressMeter {
     var sent: UInt64 = 0
     var expectedToSend: UInt64?
     var received: UInt64 = 0
     var expectedToReceive: UInt64?
-    /// What came before this exchange and counts as received.
+    /// Bytes received before this exchange that count as received.
     var receivedBefore: UInt64 = 0
     private var highest = TransferProgress()
 
-    /// The next exchange begins anew; what was told stays.
+    /// Resets the counts for the next exchange; the reported values stay.
     mutating func beginExchange() {
         sent = 0
         received = 0

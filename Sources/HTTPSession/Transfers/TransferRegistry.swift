@@ -1,8 +1,8 @@
 import EventLoop
 
-/// The transfers of a session that are under way.
+/// The transfers of a session that are in flight.
 final class TransferRegistry: Sendable {
-    /// Where a transfer stands until it leaves.
+    /// The registration of a transfer.
     struct Entry: Sendable {
         /// Unique in its session, in the order of registration.
         let number: UInt64
@@ -10,7 +10,7 @@ final class TransferRegistry: Sendable {
     }
 
     private struct State {
-        /// Places that are left are used again, so that nobody is looked for.
+        /// Free places are reused, so that removing a transfer needs no search.
         var places: [(number: UInt64, transfer: Transfer)?] = []
         var free: [Int] = []
         var nextNumber: UInt64 = 0
@@ -37,7 +37,7 @@ final class TransferRegistry: Sendable {
         }
     }
 
-    /// The second time it does nothing.
+    /// Removes a transfer. A second call does nothing.
     func leave(_ entry: Entry) {
         let (former, waiting): (Transfer?, [Wakeup<Bool>]) = state.withLock { state in
             guard let former = state.places[entry.place], former.number == entry.number else { return (nil, []) }
@@ -47,7 +47,7 @@ final class TransferRegistry: Sendable {
             defer { state.whenEmpty = [] }
             return (former.transfer, state.whenEmpty)
         }
-        // Let go of behind the lock.
+        // Released outside the lock.
         withExtendedLifetime(former) {}
         for wakeup in waiting { wakeup.send(true) }
     }
@@ -56,10 +56,10 @@ final class TransferRegistry: Sendable {
         state.withLock { state in state.places.compactMap { $0 }.sorted { $0.number < $1.number }.map(\.transfer) }
     }
 
-    /// Nothing is registered any more.
+    /// Rejects all later registrations.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Sends the wake-up as soon as there is none.
+    /// Sends `true` as soon as no transfer is registered.
     func whenEmpty(_ wakeup: Wakeup<Bool>) {
         let isEmpty = state.withLock { state in
             if state.isEmpty { return true }

@@ -1,29 +1,29 @@
-/// A transfer as it was at a moment.
+/// The state of a transfer at one moment.
 public struct TransferSnapshot: Sendable {
-    /// How far a transfer is.
+    /// The phase of a transfer.
     public enum Phase: String, Sendable {
-        /// For its turn, for another try, or for the caller's own code.
+        /// Waiting for a turn, for a retry, or for the caller's own code.
         case waiting
-        /// A request is on its way, and no response is there.
+        /// A request is being sent, and no response has arrived.
         case sending
-        /// The body comes.
+        /// The body is being received.
         case receiving
         case ended
     }
 
     /// Unique in its session.
     public let number: UInt64
-    /// Of the request as it was given.
+    /// The method of the caller's request.
     public internal(set) var method = HTTPMethod.get
-    /// The one that is asked at present; `nil` before it begins.
+    /// The URI of the current request; `nil` before the transfer begins.
     public internal(set) var uri: TargetURI?
-    /// How far it is.
+    /// The current phase.
     public internal(set) var phase = Phase.waiting
-    /// Its place among those that wait.
+    /// The priority among waiting transfers.
     public internal(set) var priority = HTTPRequest.Priority.normal
-    /// Whether it is stopped.
+    /// Whether the transfer is suspended.
     public internal(set) var isSuspended = false
-    /// Its bytes.
+    /// The progress in bytes.
     public internal(set) var progress = TransferProgress()
 
     init(number: UInt64) { self.number = number }

@@ -1,8 +1,8 @@
 public import ServerTrust
 
-/// A certificate of ours with its key, and the https origins that get it when they ask.
+/// A client certificate with its key, and the https origins that get it when they request one.
 public struct SessionIdentity: Sendable {
-    /// A name, `*.` and a name, or an address.
+    /// A name, `*.` and a name, or an IP address.
     public let host: String
     /// `nil` for every port.
     public let port: UInt16?
@@ -10,9 +10,9 @@ public struct SessionIdentity: Sendable {
     public let identity: ClientIdentity
 
     /// - Parameters:
-    ///   - host: a name, `*.` and a name, or an address, as in `TrustPolicySet.Entry`.
+    ///   - host: a name, `*.` and a name, or an IP address, as in `TrustPolicySet.Entry`.
     ///   - port: `nil` for every port.
-    ///   - identity: what is shown there.
+    ///   - identity: the certificate that is sent to these origins.
     public init(host: String, port: UInt16? = nil, identity: ClientIdentity) {
         self.host = host
         self.port = port

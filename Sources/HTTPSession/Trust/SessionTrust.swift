@@ -1,21 +1,21 @@
 import EventLoop
 public import ServerTrust
 
-/// By what a session believes the servers of https origins.
+/// How a session verifies the servers of https origins.
 public enum SessionTrust: Sendable {
-    /// The roots that the system keeps in one of `TrustAnchors.systemBundles`, with the names and dates of certificates. Read when the
-    /// session is made, which takes some 30 ms.
+    /// With the root certificates in one of `TrustAnchors.systemBundles`, checking names and validity dates. Read when the
+    /// session is created, which takes about 30 ms.
     case system
-    /// Each host by its own policy.
+    /// With a separate policy for each host.
     case policies(TrustPolicySet)
 
-    /// `nil` where the system has no bundle: no https origin is believed then.
+    /// `nil` if the system has no bundle: then no https origin is trusted.
     func policies() throws(SessionError) -> TrustPolicySet? {
         switch self {
         case .policies(let policies): return policies
         case .system:
             for path in TrustAnchors.systemBundles {
-                guard let bundle = try? Self.octets(of: path) else { continue }  // the next one may be there
+                guard let bundle = try? Self.octets(of: path) else { continue }  // try the next path
                 do {
                     let policy = try TrustPolicy(anchors: .given(TrustAnchors(pem: bundle)), source: path)
                     return try TrustPolicySet([], fallback: .policy(policy))
@@ -27,7 +27,7 @@ public enum SessionTrust: Sendable {
         }
     }
 
-    /// A bundle is some 200 KiB.
+    /// A bundle is about 200 KiB.
     private static let bundleLimit = 8 << 20
 
     private static func octets(of path: String) throws(SystemError) -> [UInt8] {
