@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// How far a check of a body goes before it gives up.
+/// Limits for checking a body.
 package struct BodyCheckLimits: Equatable, Sendable {
-    /// In bytes, for the body as it came and for what comes out of each coding.
+    /// In bytes, for the body as received and for the output of each coding.
     package var bodyLength: UInt64 = 8 << 20
-    /// How many times longer than the body itself its decoded form may be (T35), once it is past `ratioFloor`.
+    /// How many times longer than the body itself its decoded form may be (T35), once it exceeds `ratioFloor`.
     package var ratio: UInt64 = 256
-    /// In octets: below, no ratio is suspicious.
+    /// In bytes: below this length any ratio is accepted.
     package var ratioFloor: UInt64 = 1 << 20
     package var jsonDepth = JSONChecker.defaultDepthLimit
     package var image = ImageLimits()
@@ -16,7 +16,7 @@ package struct BodyCheckLimits: Equatable, Sendable {
     var codings: CodingLimits { CodingLimits(length: bodyLength, ratio: ratio, ratioFloor: ratioFloor) }
 }
 
-/// Whether a body is well-formed under its content codings: made where the head is known, carried out off the loop.
+/// Checks whether a body is well-formed under its content codings. Created when the head is known, run off the loop.
 package struct BodyCheck: Sendable {
     package let kinds: BodyKinds
     package let codings: ContentCodings
@@ -37,7 +37,7 @@ package struct BodyCheck: Sendable {
         head = ReceivedHead(status: 200)
     }
 
-    /// The outcome for a body that stands in memory, in one piece or several.
+    /// The outcome for a complete body in memory, in one or several pieces.
     package func outcome(of body: some Sequence<[UInt8]>) -> BodyCheckOutcome {
         let checker = BodyChecker(self)
         for piece in body where !checker.consume(piece.span) { break }
@@ -46,8 +46,8 @@ package struct BodyCheck: Sendable {
 
     package func outcome(of body: [UInt8]) -> BodyCheckOutcome { outcome(of: CollectionOfOne(body)) }
 
-    /// The outcome for a body that is longer than the limit, by what has come of it: of an image the beginning tells whether it is one that may
-    /// pass, of everything else nothing does.
+    /// The outcome for a body that is longer than the limit, from its beginning. For an image this may be a fault that the
+    /// beginning shows; otherwise the outcome is `tooLarge`.
     package func outcome(ofBeginning body: [UInt8]) -> BodyCheckOutcome {
         guard kinds == .image else { return .tooLarge }
         let checker = BodyChecker(self)
@@ -57,9 +57,9 @@ package struct BodyCheck: Sendable {
     }
 }
 
-/// One body on its way through a check, in pieces. Confined to the thread that checks it.
+/// Checks one body, which arrives in pieces. Confined to the thread that checks it.
 ///
-/// JSON alone is judged as it comes, and nothing of it is kept. Other kinds are gathered first, as far as `bodyLength` permits.
+/// JSON is checked piece by piece, and nothing of it is kept. Other kinds are collected first, up to `bodyLength`.
 package final class BodyChecker {
     private struct Failure: Error { let outcome: BodyCheckOutcome }
 
@@ -79,10 +79,10 @@ package final class BodyChecker {
         codings = CodingChain(known, limits: check.limits.codings)
     }
 
-    /// - Returns: whether more is of use; after `false` the outcome is settled.
+    /// - Returns: whether to continue; after `false` the outcome is settled.
     package func consume(_ octets: Span<UInt8>) -> Bool {
         if octets.isEmpty || failure != nil { return failure == nil }
-        // A body without content is not encoded in anything.
+        // An empty body is not encoded, whatever Content-Encoding says.
         guard isSupported else {
             failure = .unsupportedCoding
             return false
@@ -95,7 +95,7 @@ package final class BodyChecker {
         return failure == nil
     }
 
-    /// The body ends here.
+    /// The outcome at the end of the body.
     package func finish() -> BodyCheckOutcome {
         if let failure { return failure }
         guard codings.permitsEnd else { return .malformedCoding }
@@ -108,7 +108,7 @@ package final class BodyChecker {
         }
     }
 
-    /// The body goes on, and is not looked at any further.
+    /// The outcome if the body continues, but is not checked any further.
     func finishBeginning() -> BodyCheckOutcome {
         if let failure, failure != .tooLarge { return failure }
         return KindCheck(check).fault(ofImage: content, isWhole: false) ?? .tooLarge

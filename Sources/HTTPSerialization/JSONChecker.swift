@@ -1,32 +1,32 @@
 import HTTPMessage
 
-/// Whether a text is JSON to the letter of RFC 8259, read in pieces as they come.
+/// Checks whether a text is strictly valid JSON (RFC 8259), in pieces as they arrive.
 ///
-/// Nothing is built and nothing is kept but the state: what is expected next, and one bit for each container that is open.
-/// Names may stand twice in an object (§4 leaves it to the receiver), a `\u` escape may name half of a pair (§8.2); a byte
-/// order mark is not part of the grammar (§8.1).
+/// No value is built. The checker keeps only its state: what it expects next, and one bit for each open container. Names may be
+/// repeated in an object (§4 leaves it to the receiver), a `\u` escape may be half of a surrogate pair (§8.2); a byte order
+/// mark is not part of the grammar (§8.1).
 package struct JSONChecker: Sendable {
-    /// How deeply arrays and objects may stand in each other (§9 allows a limit).
+    /// Maximum nesting of arrays and objects (§9 allows a limit).
     package static let defaultDepthLimit = 512
     package static let greatestDepthLimit = 1024
 
-    /// States and moves: `value` and its two forms at the beginning of a container lead into a string, a number, a literal or
-    /// the next container; the end of each leads to `separator` or, at the top, to `end`.
+    /// States and moves: `value`, and its two forms at the beginning of a container, lead to a string, a number, a literal or
+    /// the next container. The end of each leads to `separator` or, at the top level, to `end`.
     private enum State: UInt8 {
         case value
-        /// Behind `[`: a value or `]`.
+        /// After `[`: a value or `]`.
         case firstElement
-        /// Behind `{`: a name or `}`.
+        /// After `{`: a name or `}`.
         case firstName
-        /// Behind the comma of an object.
+        /// After the comma of an object.
         case name
         case colon
-        /// Behind a value in a container: a comma or the end of the container.
+        /// After a value in a container: a comma or the end of the container.
         case separator
-        /// Behind the only value: blanks.
+        /// After the top-level value: only whitespace.
         case end
         case string, escape, unicodeEscape
-        /// Within a character of several bytes.
+        /// Inside a multibyte character.
         case continuation
         case minus, zero, integer, point, fraction, exponentMark, exponentSign, exponent
         case literal
@@ -39,9 +39,9 @@ package struct JSONChecker: Sendable {
     /// One bit for each open container: set for an object.
     private var isObject: InlineArray<16, UInt64> = .init(repeating: 0)
     private var stringIsName = false
-    /// Hexadecimal digits of a `\u` escape, or bytes of a character, that are still to come.
+    /// Hexadecimal digits of a `\u` escape, or bytes of a character, that are still missing.
     private var left = 0
-    /// What the next byte of a character may be (RFC 3629 §4).
+    /// The valid range of the next byte of a character (RFC 3629 §4).
     private var continuationRange: ClosedRange<UInt8> = 0x80...0xBF
     private var literal: StaticString = "true"
     private var literalPlace = 0
@@ -53,7 +53,7 @@ package struct JSONChecker: Sendable {
         self.depthLimit = depthLimit
     }
 
-    /// Goes on with the next bytes; after a fault nothing more is read.
+    /// Checks the next bytes; after a fault it always throws that fault.
     package mutating func consume(_ octets: Span<UInt8>) throws(JSONFault) {
         if let fault { throw fault }
         if offset == 0, !octets.isEmpty { firstOctet = octets[0] }
@@ -73,8 +73,7 @@ package struct JSONChecker: Sendable {
         offset += UInt64(octets.count)
     }
 
-    /// Nothing more comes. No bytes at all are fine, and so is a single space: there are servers that send one to say
-    /// nothing (V6).
+    /// Ends the text. No bytes at all are accepted, and so is a single space: some servers send one for an empty response (V6).
     package mutating func finish() throws(JSONFault) {
         if let fault { throw fault }
         switch state {
@@ -92,7 +91,7 @@ package struct JSONChecker: Sendable {
 
     // MARK: Steps
 
-    /// Where the run of characters that need no look ends: at a quote, a backslash, a control or the first byte above 127.
+    /// The end of a run of plain characters: a quote, a backslash, a control character or a byte above 127.
     private static func endOfPlainText(in octets: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index < octets.count {
@@ -221,7 +220,7 @@ package struct JSONChecker: Sendable {
         return nil
     }
 
-    /// RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF.
+    /// RFC 3629 §4: rejects overlong forms, surrogates, and characters above U+10FFFF.
     private mutating func beginCharacter(_ octet: UInt8) -> JSONFault.Reason? {
         switch octet {
         case 0xC2...0xDF: left = 1
@@ -274,7 +273,7 @@ package struct JSONChecker: Sendable {
         return nil
     }
 
-    /// A number has no end of its own: the byte behind it is read again as what may follow a value.
+    /// A number does not mark its end: the byte after it is processed again as the byte after a value.
     private mutating func endNumber(before octet: UInt8) -> JSONFault.Reason? {
         endValue()
         return step(octet)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Whether content, out of its codings, is of one of several kinds.
+/// Checks whether decoded content is of one of several kinds.
 struct KindCheck {
     private let kinds: BodyKinds
     private let limits: BodyCheckLimits
@@ -12,7 +12,7 @@ struct KindCheck {
         head = check.head
     }
 
-    /// No content at all, and a single space, are fine whatever is asked for: there are servers that send one to say nothing (V4, V6).
+    /// Empty content and a single space are accepted for every kind: some servers send one for an empty response (V4, V6).
     func outcome(of content: [UInt8]) -> BodyCheckOutcome {
         if content.isEmpty || content == [ASCII.space] { return .passed }
         var faults = ValidationFaults()
@@ -48,7 +48,7 @@ struct KindCheck {
     private func faultOfXML(_ content: [UInt8]) -> BodyCheckOutcome? {
         guard let text = XMLText(content, of: head) else { return .malformedXML }
         do throws(XMLFault) {
-            // In UTF-8 a text is up to three times as long as in a charset of one byte for each character.
+            // In UTF-8 a text is up to three times as long as in a single-byte charset.
             let reader = XMLEventReader(
                 limits: XMLLimits(length: 3 * Int(clamping: min(limits.bodyLength, 1 << 40))), isUTF8: text.isUTF8)
             _ = try reader.consume(text.octets.span)
@@ -68,7 +68,7 @@ struct KindCheck {
         }
     }
 
-    /// - Parameter isWhole: whether there is no more of it: without, what the bytes do not tell yet is no fault.
+    /// - Parameter isWhole: whether the content is complete; if it is not, missing bytes are not a fault.
     func fault(ofImage content: [UInt8], isWhole: Bool) -> BodyCheckOutcome? {
         do throws(ImageFault) {
             guard let info = try ImageInfo.reading(content, isWhole: isWhole, limits: limits.image) else { return nil }
@@ -78,7 +78,7 @@ struct KindCheck {
         }
     }
 
-    /// Its media type is that of an image, and of another kind.
+    /// Whether the media type is an image type of another format.
     private func isDeclaredOtherwise(_ kind: ImageKind) -> Bool {
         guard let type = head.contentTypes.first.map({ Array($0.utf8) }), MediaTypePattern("image/*")?.matches(type.span) == true
         else { return false }

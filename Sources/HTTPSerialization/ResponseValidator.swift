@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Validates a whole response: its media type, then its status, then its body.
 ///
-/// A response that is of an unacceptable type is not parsed; one of an unacceptable status is, so that both faults are known.
+/// A response of an unacceptable type is not parsed; one with an unacceptable status is, so that both faults are reported.
 package struct ResponseValidator: Sendable {
     package var headChecks: ResponseHeadChecks
-    /// Whether the body has to be well-formed JSON.
+    /// Whether the body must be well-formed JSON.
     package var checksJSON: Bool
     package var limits: BodyCheckLimits
 

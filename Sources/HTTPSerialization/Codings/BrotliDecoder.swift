@@ -1,7 +1,7 @@
 internal import CBrotli
 import HTTPMessage
 
-/// Takes the coding `br` off (RFC 7932). Windows are as that permits them, 16 MiB at most.
+/// Decodes the coding `br` (RFC 7932), with windows of at most 16 MiB, as the RFC allows.
 final class BrotliDecoder: CodingDecoder {
     private static let bufferLength = 16 << 10
 
@@ -24,9 +24,9 @@ final class BrotliDecoder: CodingDecoder {
     ) throws(Failure) {
         guard !input.isEmpty else { return }
         hasInput = true
-        // Nothing may stand behind the end.
+        // No bytes may follow the end.
         if isAtEnd { throw malformed }
-        // Out of the object while it is lent to `take`.
+        // Moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }

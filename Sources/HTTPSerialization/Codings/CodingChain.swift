@@ -1,10 +1,10 @@
-/// How much may come out of content codings (T35).
+/// Limits for the output of content codings (T35).
 public struct CodingLimits: Hashable, Sendable {
-    /// In bytes, for the body as it comes and for what comes out of each coding.
+    /// In bytes, for the body as received and for the output of each coding.
     public var length: UInt64
-    /// How many times longer than the body itself its decoded form may be, once it is past `ratioFloor`.
+    /// How many times longer than the body itself its decoded form may be, once it exceeds `ratioFloor`.
     public var ratio: UInt64
-    /// In octets: below, no ratio is suspicious.
+    /// In bytes: below this length any ratio is accepted.
     public var ratioFloor: UInt64
 
     /// These limits.
@@ -15,20 +15,20 @@ public struct CodingLimits: Hashable, Sendable {
     }
 }
 
-/// Why content does not come out of its codings.
+/// Why content cannot be decoded.
 public enum CodingFault: String, Error, Hashable, Sendable {
-    /// Not what the coding says: a bad check value, an impossible code, a cut stream, bytes behind the end.
+    /// The data is invalid in its coding: a wrong checksum, an impossible code, a truncated stream, bytes after the end.
     case malformed = "malformed_coding"
-    /// More came out than the limits permit.
+    /// The output exceeds the limits.
     case tooLarge = "body_too_large"
 }
 
-/// Takes several content codings off a body, the outermost first, within limits. Confined to whoever decodes the body.
+/// Decodes several content codings within limits, the outermost first. Confined to the thread that decodes the body.
 final class CodingChain {
     private let limits: CodingLimits
-    /// The outermost coding first: the order in which they are taken off.
+    /// The outermost coding first: the order in which they are decoded.
     private let decoders: [any CodingDecoder]
-    /// Bytes that came into each decoder and, last, out of all.
+    /// Bytes that entered each decoder and, last, the bytes of the final output.
     private var lengths: [UInt64]
 
     /// - Parameter codings: in the order in which they were applied.
@@ -41,7 +41,7 @@ final class CodingChain {
     /// Whether the body may end here.
     var permitsEnd: Bool { decoders.allSatisfy(\.permitsEnd) }
 
-    /// Decodes all of `octets`, and gives what comes out to `take` in pieces. After anything thrown this object is of no more use.
+    /// Decodes all of `octets`, and passes the output to `take` in pieces. After it has thrown, this object must not be used again.
     func decode<Failure: Error>(
         _ octets: Span<UInt8>, failing: (CodingFault) -> Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

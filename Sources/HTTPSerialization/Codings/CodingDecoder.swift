@@ -1,17 +1,16 @@
-/// Takes one content coding off a body that comes in pieces. Confined to whoever decodes the body.
+/// Decodes one content coding of a body that arrives in pieces. Confined to the thread that decodes the body.
 ///
-/// It produces at most a buffer at a time, so whoever takes the output can stop it; what is bounded, and by how much, is
-/// their affair.
+/// It produces at most one buffer of output at a time, so the caller's `take` can stop it. The caller limits the output.
 protocol CodingDecoder: AnyObject {
-    /// Decodes all of `input`, and gives what comes out to `take` in pieces.
+    /// Decodes all of `input`, and passes the output to `take` in pieces.
     ///
-    /// Throws `malformed` where the coding is not what it says: a bad check value, an impossible code, bytes behind its end.
-    /// After anything thrown this object is of no more use.
+    /// Throws `malformed` if the data is invalid in its coding: a wrong checksum, an impossible code, bytes after its end.
+    /// After it has thrown, this object must not be used again.
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure)
 
-    /// Whether the body may end here: nothing came, or the coding reached its own end.
+    /// Whether the body may end here: no bytes arrived, or the coding reached its own end.
     var permitsEnd: Bool { get }
 }
 

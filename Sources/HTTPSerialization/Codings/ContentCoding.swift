@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// A coding of content that can be seen through (RFC 9110 §8.4.1).
+/// A content coding that Larder can decode (RFC 9110 §8.4.1).
 package enum ContentCoding: UInt8, Sendable, CaseIterable {
     case gzip
-    /// The zlib format (RFC 1950), or, as some servers send in its name, bare deflate (RFC 1951).
+    /// The zlib format (RFC 1950), or bare deflate (RFC 1951), which some servers send under this name.
     case deflate
     /// RFC 7932.
     case brotli
@@ -26,17 +26,17 @@ package enum ContentCoding: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// The codings around a body as its head names them, in the order in which they were applied.
+/// The codings of a body as its head lists them, in the order in which they were applied.
 package enum ContentCodings: Equatable, Sendable {
     /// At most `ContentCodings.limit`; empty for a body that is not encoded.
     case known([ContentCoding])
-    /// One that cannot be seen through, or more of them than the limit.
+    /// A coding that Larder cannot decode, or more codings than the limit.
     case unsupported
 
-    /// How many codings may stand around each other (T35).
+    /// How many codings may be applied to one body (T35).
     package static let limit = 2
 
-    /// Reads all Content-Encoding lines of the head. `identity` says nothing (§12.5.3).
+    /// Reads all Content-Encoding lines of the head. `identity` is ignored (§12.5.3).
     package init(of fields: borrowing Fields) {
         var codings: [ContentCoding] = []
         var isSupported = true

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Takes a response's content codings off (RFC 9110 §8.4) while it comes. Confined to whoever reads the response.
+/// Decodes the content codings of a response (RFC 9110 §8.4) as it arrives. Confined to the thread that reads the response.
 public final class ContentDecoder {
-    /// For a request's Accept-Encoding: what can be taken off, the best first.
+    /// For a request's Accept-Encoding: the supported codings, best first.
     public static let acceptEncoding = "zstd, br, gzip, deflate"
 
     private let chain: CodingChain
@@ -11,8 +11,8 @@ public final class ContentDecoder {
 
     /// - Parameters:
     ///   - contentEncoding: the value of each Content-Encoding line, in order; none for a body that is not encoded.
-    ///   - limits: of what may come out.
-    /// - Returns: `nil` for a coding that is not known, and for more of them around each other than two.
+    ///   - limits: for the output.
+    /// - Returns: `nil` for an unknown coding, and for more than two codings.
     public init?(contentEncoding: [String], limits: CodingLimits = CodingLimits()) {
         var fields = Fields()
         for value in contentEncoding { fields.append(name: "Content-Encoding", value: value) }
@@ -21,14 +21,14 @@ public final class ContentDecoder {
         isPlain = codings.isEmpty
     }
 
-    /// Whether there is nothing to take off: what comes is the content.
+    /// Whether no coding was applied: the bytes received are the content.
     public var isIdentity: Bool { isPlain }
 
-    /// Goes on with the next bytes of the body.
+    /// Decodes the next bytes of the body.
     /// - Parameters:
-    ///   - octets: behind those of the call before.
-    ///   - take: is given what comes out, in pieces of 16 KiB at most where there is a coding; what it throws is thrown on.
-    /// - Throws: `CodingFault`. Nothing more comes out after anything thrown.
+    ///   - octets: the bytes that follow those of the previous call.
+    ///   - take: receives the output, with a coding in pieces of at most 16 KiB; an error that it throws is rethrown.
+    /// - Throws: `CodingFault`. After any error there is no more output.
     public func decode(_ octets: Span<UInt8>, take: (Span<UInt8>) throws -> Void) throws {
         if let fault { throw fault }
         do {
@@ -39,14 +39,14 @@ public final class ContentDecoder {
         }
     }
 
-    /// The body ends here.
-    /// - Throws: `malformed` where a coding has not come to its own end.
+    /// Ends the body.
+    /// - Throws: `malformed` if a coding has not reached its own end.
     public func finish() throws(CodingFault) {
         if let fault { throw fault }
         guard chain.permitsEnd else { throw .malformed }
     }
 
-    /// A whole body at once.
+    /// Decodes a whole body.
     public static func decoded(
         _ body: [UInt8], contentEncoding: [String], limits: CodingLimits = CodingLimits()
     ) throws(CodingFault) -> [UInt8] {

@@ -1,19 +1,19 @@
 internal import CZlib
 import HTTPMessage
 
-/// Takes the codings `gzip` and `deflate` off (RFC 1952, 1950, 1951).
+/// Decodes the codings `gzip` and `deflate` (RFC 1952, 1950, 1951).
 final class Inflater: CodingDecoder {
     private enum Format { case undecided, gzip, zlib, raw }
 
     private static let bufferLength = 16 << 10
 
-    // zlib keeps the address of the stream and refuses to work when it moves.
+    // zlib keeps the address of the stream and fails if it moves.
     private let stream: UnsafeMutablePointer<z_stream>
     private var format: Format
     private var isStarted = false
     private var isAtEnd = false
     private var hasInput = false
-    /// The first byte of a `deflate` body, kept until the second tells which format it is.
+    /// The first byte of a `deflate` body, kept until the second byte shows the format.
     private var firstOctet: UInt8?
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
 
@@ -24,7 +24,7 @@ final class Inflater: CodingDecoder {
     }
 
     deinit {
-        // The answer is Z_DATA_ERROR when the stream has not ended, which is no fault of ours and frees all the same.
+        // inflateEnd returns Z_DATA_ERROR if the stream has not ended. That is not an error here, and the memory is freed all the same.
         if isStarted { inflateEnd(stream) }
         stream.deinitialize(count: 1)
         stream.deallocate()
@@ -50,7 +50,7 @@ final class Inflater: CodingDecoder {
 
     var permitsEnd: Bool { !hasInput || isAtEnd }
 
-    /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check over both bytes.
+    /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a checksum over both bytes.
     private static func isZlibHeader(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }
@@ -62,11 +62,11 @@ final class Inflater: CodingDecoder {
         var index = 0
         while index < input.count {
             if isAtEnd {
-                // Only gzip allows another member behind the first (RFC 1952 §2.2).
+                // Only gzip allows another member after the first (RFC 1952 §2.2).
                 guard format == .gzip, inflateReset(stream) == Z_OK else { throw malformed }
                 isAtEnd = false
             }
-            // What zlib takes in one call is counted in 32 bits.
+            // zlib counts the input of one call in 32 bits.
             let piece = input.extracting(index..<min(input.count, index + 1 << 30))
             index += try inflateUntilDry(piece, orFail: malformed, take: take)
         }
@@ -76,7 +76,7 @@ final class Inflater: CodingDecoder {
     private func inflateUntilDry<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Int {
-        // Out of the object while it is lent to `take`.
+        // Moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }
@@ -90,9 +90,9 @@ final class Inflater: CodingDecoder {
                 isAtEnd = true
                 return used
             case Z_OK where produced == Self.bufferLength || used < input.count: continue
-            // Z_BUF_ERROR: nothing to do until more comes.
+            // Z_BUF_ERROR: zlib needs more input.
             case Z_OK, Z_BUF_ERROR: return used
-            // Z_DATA_ERROR, and Z_NEED_DICT: a dictionary that no HTTP body can name.
+            // Z_DATA_ERROR, and Z_NEED_DICT: an HTTP body cannot name a dictionary.
             default: throw malformed
             }
         }

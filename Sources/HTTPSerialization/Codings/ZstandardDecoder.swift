@@ -1,20 +1,21 @@
 internal import CZstd
 import HTTPMessage
 
-/// Takes the coding `zstd` off (RFC 8878): frames one behind the other, with windows of at most 8 MiB (RFC 9659).
+/// Decodes the coding `zstd` (RFC 8878): one or more frames, with windows of at most 8 MiB (RFC 9659).
 final class ZstandardDecoder: CodingDecoder {
     private static let bufferLength = 16 << 10
     private static let windowLogLimit: Int32 = 23
 
     private let context: OpaquePointer
     private var isAtEnd = true
-    /// The bytes by which a frame says that it is one, until all four are there: libzstd, given some of them, would take what follows for
-    /// a format of before RFC 8878.
+    /// The magic number of a frame, until all four bytes have arrived: given only some of them, libzstd would parse the
+    /// following bytes as a format older than RFC 8878.
     private var magic: [UInt8] = []
-    /// So many bytes behind those go to libzstd one by one: it looks for a whole frame at the beginning of what it is given when a header ends,
-    /// and would take that for one of such a format where the header began in an earlier piece.
+    /// How many more bytes after the magic number are passed to libzstd one by one. When a header ends, libzstd looks for a
+    /// whole frame at the beginning of its input; if the header began in an earlier piece, it would take those bytes for a
+    /// frame of an old format.
     private var headerOctetsLeft = 0
-    /// What a header has at most behind its magic number (RFC 8878 §3.1.1.1).
+    /// The longest header after the magic number (RFC 8878 §3.1.1.1).
     private static let headerLimit = 14
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
 
@@ -32,7 +33,7 @@ final class ZstandardDecoder: CodingDecoder {
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        // Out of the object while it is lent to `take`.
+        // Moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }
@@ -56,7 +57,7 @@ final class ZstandardDecoder: CodingDecoder {
         }
     }
 
-    /// Up to the end of the frame or of the input.
+    /// Decodes up to the end of the frame or of the input.
     private func decodeFrame<Failure: Error>(
         _ input: Span<UInt8>, _ used: inout Int, into output: inout [UInt8], orFail malformed: Failure,
         take: (Span<UInt8>) throws(Failure) -> Void
@@ -67,12 +68,12 @@ final class ZstandardDecoder: CodingDecoder {
             used += consumed
             isAtEnd = result == 0
             if produced > 0 { try take(output.span.extracting(0..<produced)) }
-            // With room left there is no more to come out.
+            // If the output buffer is not full, there is no more output.
             if isAtEnd || used == input.count && produced < output.count { return }
         }
     }
 
-    /// A frame, or one to be skipped (RFC 8878 §3.1).
+    /// Whether this is the magic number of a frame or of a skippable frame (RFC 8878 §3.1).
     private static func isFrame(_ magic: [UInt8]) -> Bool {
         magic == [0x28, 0xB5, 0x2F, 0xFD] || magic[0] & 0xF0 == 0x50 && magic[1...] == [0x2A, 0x4D, 0x18]
     }

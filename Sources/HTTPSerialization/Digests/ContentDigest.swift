@@ -1,7 +1,7 @@
 import HTTPMessage
 import RawStructuredFieldValues
 
-/// A way to make a digest that RFC 9530 §5 calls active. The others there are not safe, and count as not known here.
+/// A digest algorithm that RFC 9530 §5 lists as active. The others listed there are insecure, and count as unknown here.
 public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
@@ -12,19 +12,19 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
 
 /// The digest of some bytes.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
-    /// How it was made.
+    /// The algorithm of the digest.
     public let algorithm: DigestAlgorithm
-    /// As many as the algorithm makes.
+    /// The digest, of the algorithm's length.
     public let octets: [UInt8]
 
-    /// - Returns: `nil` where the bytes are not as many as the algorithm makes.
+    /// - Returns: `nil` if the bytes do not have the algorithm's length.
     public init?(_ algorithm: DigestAlgorithm, octets: [UInt8]) {
         guard octets.count == algorithm.length else { return nil }
         self.algorithm = algorithm
         self.octets = octets
     }
 
-    /// Reads `sha256:` or `sha-512:` with hexadecimal digits behind, as tools print it.
+    /// Parses `sha256:` or `sha-512:` followed by hexadecimal digits, as tools print it.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -45,7 +45,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         self.octets = octets
     }
 
-    /// Of a whole content.
+    /// The digest of a whole content.
     public init(of content: [UInt8], by algorithm: DigestAlgorithm) {
         let hasher = DigestHasher(algorithm)
         hasher.update(content.span)
@@ -57,18 +57,18 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         self.octets = octets
     }
 
-    /// As a member of the fields: `sha-256=:…:`.
+    /// As a member of the field: `sha-256=:…:`.
     public var description: String { "\(algorithm.rawValue)=:\(Base64.encode(octets)):" }
 }
 
-/// The value of a Repr-Digest or Content-Digest field (RFC 9530 §2, §3): digests by their algorithms.
+/// The value of a Repr-Digest or Content-Digest field (RFC 9530 §2, §3): digests by algorithm.
 ///
-/// Content-Digest is of the bytes in this message, behind their content coding; Repr-Digest of the whole representation, of which a message may
-/// hold a part or nothing.
+/// Content-Digest covers the content of this message, in its content coding. Repr-Digest covers the whole representation, of
+/// which a message may carry a part or nothing.
 public struct DigestField: Hashable, Sendable, CustomStringConvertible {
-    /// Those whose algorithms are known, in order.
+    /// The digests with known algorithms, in order.
     public let digests: [ContentDigest]
-    /// The algorithms that are not known here, as they are named.
+    /// The names of the unknown algorithms.
     public let others: [String]
 
     /// A field of these digests.
@@ -77,17 +77,17 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
         others = []
     }
 
-    /// Of a whole content, by these algorithms.
+    /// The digests of a whole content, by these algorithms.
     public init(of content: [UInt8], by algorithms: [DigestAlgorithm] = [.sha256]) {
         self.init(algorithms.map { ContentDigest(of: content, by: $0) })
     }
 
-    /// Reads the value of each line of the field.
-    /// - Returns: `nil` for what is no dictionary of bytes (RFC 9651 §3.2), and for a digest that is not as long as its algorithm makes
-    ///   it: such a field says nothing.
+    /// Parses the value of each line of the field.
+    /// - Returns: `nil` if it is not a dictionary of byte sequences (RFC 9651 §3.2), or if a digest does not have its
+    ///   algorithm's length: such a field is ignored.
     public init?(parsing values: [String]) {
         var parser = StructuredFieldValueParser(Array(values.joined(separator: ", ").utf8))
-        // What is thrown tells only that the field does not parse.
+        // The error only says that the field does not parse.
         guard let members = try? parser.parseDictionaryFieldValue() else { return nil }
         var digests: [ContentDigest] = []
         var others: [String] = []
@@ -104,22 +104,22 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
         self.others = others
     }
 
-    /// As it stands behind the name of the field.
+    /// The field value.
     public var description: String { digests.map(\.description).joined(separator: ", ") }
 
-    /// The one to check by: the longest.
+    /// The digest to check against: the longest.
     public var strongest: ContentDigest? { digests.max { $0.algorithm.length < $1.algorithm.length } }
 
-    /// What checking a content comes to.
+    /// The result of checking a content.
     public enum Verdict: Hashable, Sendable {
         case matches
-        /// With the digest that the field gives and the content does not have.
+        /// With the digest in the field that does not match the content.
         case differs(ContentDigest)
-        /// No algorithm of the field's is known.
+        /// All algorithms of the field are unknown.
         case unknown
     }
 
-    /// Checks a whole content by every digest whose algorithm is known.
+    /// Checks a whole content against every digest with a known algorithm.
     public func verdict(on content: [UInt8]) -> Verdict {
         if digests.isEmpty { return .unknown }
         let other = digests.first { ContentDigest(of: content, by: $0.algorithm) != $0 }

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// Makes a digest of bytes that come in pieces, by OpenSSL. Confined to whoever makes it.
+/// Computes a digest over bytes that arrive in pieces, with OpenSSL. Confined to one thread at a time.
 public final class DigestHasher {
     private let context: OpaquePointer
     private let algorithm: DigestAlgorithm
 
-    /// Begins a digest.
+    /// Starts a digest.
     public init(_ algorithm: DigestAlgorithm) {
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("OpenSSL has no memory") }
         self.context = context
@@ -15,7 +15,7 @@ public final class DigestHasher {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Goes on with these bytes.
+    /// Adds these bytes to the digest.
     public func update(_ octets: Span<UInt8>) {
         octets.withUnsafeBytes { octets in
             let result = EVP_DigestUpdate(context, octets.baseAddress, octets.count)
@@ -23,7 +23,7 @@ public final class DigestHasher {
         }
     }
 
-    /// The digest of all that came; from here on it begins anew.
+    /// The digest of all bytes added; then the hasher starts a new digest.
     public func finish() -> ContentDigest {
         let octets = [UInt8](unsafeUninitializedCapacity: algorithm.length) { buffer, initialized in
             var count: UInt32 = 0

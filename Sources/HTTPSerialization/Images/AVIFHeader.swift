@@ -1,4 +1,4 @@
-/// AVIF: boxes within boxes (ISO/IEC 14496-12, 23008-12): the size is a property of the primary item.
+/// AVIF: nested boxes (ISO/IEC 14496-12, 23008-12); the size is a property of the primary item.
 struct AVIFHeader {
     private struct Box {
         let type: String
@@ -28,7 +28,7 @@ struct AVIFHeader {
         }
     }
 
-    /// Whether one of the brands is AVIF's.
+    /// Whether one of the brands is an AVIF brand.
     private func names(of content: Range<Int>) throws(ImageStop) -> Bool {
         guard content.count >= 8, content.count <= 1024 else { throw .malformed("a list of brands") }
         for place in stride(from: content.lowerBound, through: content.upperBound - 4, by: 4)
@@ -42,7 +42,7 @@ struct AVIFHeader {
         var primary: Int?
         var sizes: [(width: Int, height: Int)?] = []
         var associations: [Int: [Int]] = [:]
-        // Behind version and flags.
+        // After version and flags.
         for box in try boxes(in: content.lowerBound + 4..<max(content.lowerBound + 4, content.upperBound)) {
             if box.type == "pitm" {
                 primary = try header.big(box.content.lowerBound + 4, try header.octet(box.content.lowerBound) == 0 ? 2 : 4)
@@ -60,7 +60,7 @@ struct AVIFHeader {
         return try ImageHeaders.info(.avif, size.width, size.height)
     }
 
-    /// For each property its size, if that is what it says.
+    /// For each property its size, or `nil` if it is not a size.
     private mutating func sizes(in content: Range<Int>) throws(ImageStop) -> [(width: Int, height: Int)?] {
         var sizes: [(width: Int, height: Int)?] = []
         for box in try boxes(in: content) {
@@ -70,7 +70,7 @@ struct AVIFHeader {
         return sizes
     }
 
-    /// The properties of each item, counted from 1.
+    /// The properties of each item, numbered from 1.
     private mutating func associations(in content: Range<Int>) throws(ImageStop) -> [Int: [Int]] {
         var associations: [Int: [Int]] = [:]
         let isWide = try header.octet(content.lowerBound + 3) & 1 == 1

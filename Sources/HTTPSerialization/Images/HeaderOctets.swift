@@ -1,11 +1,11 @@
-/// Why reading a header stops.
+/// Why parsing a header stops.
 enum ImageStop: Error {
-    /// What is asked for has not come.
+    /// The required bytes have not arrived.
     case needsMore
     case malformed(String)
 }
 
-/// The bytes of a header, asked by place: what has not come is a reason to stop.
+/// The bytes of a header, read by position; reading a byte that has not arrived throws `needsMore`.
 struct HeaderOctets {
     let octets: [UInt8]
 
@@ -33,7 +33,7 @@ struct HeaderOctets {
         return String(decoding: octets[place..<place + length], as: UTF8.self)
     }
 
-    /// Whether these bytes stand there. What has come of them decides: a difference is known before all have come.
+    /// Whether these bytes are at this position. A difference is reported even if later bytes have not arrived.
     func has(_ expected: [UInt8], at place: Int = 0) throws(ImageStop) -> Bool {
         for (step, octet) in expected.enumerated() where try self.octet(place + step) != Int(octet) { return false }
         return true

@@ -1,7 +1,7 @@
 internal import CZlib
 import HTTPMessage
 
-/// Reads widths and heights out of headers, each kind by its own specification.
+/// Reads width and height from the header of each image format, as its specification defines them.
 enum ImageHeaders {
     private typealias Reader = @Sendable (HeaderOctets) throws(ImageStop) -> ImageInfo
 
@@ -17,7 +17,7 @@ enum ImageHeaders {
             do throws(ImageStop) {
                 guard try header.has(kind.mark) else { continue }
             } catch {
-                // It may become this kind.
+                // The bytes that are missing may make it this kind.
                 needsMore = true
                 continue
             }
@@ -33,7 +33,7 @@ enum ImageHeaders {
         return ImageInfo(kind: kind, width: width, height: height)
     }
 
-    /// The first chunk is IHDR, with its check value (PNG §5.3, §11.2.1).
+    /// The first chunk is IHDR, with its checksum (PNG §5.3, §11.2.1).
     private static func png(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         guard try header.big(8, 4) == 13, try header.has(Array("IHDR".utf8), at: 12) else { throw .malformed("no IHDR") }
         let expected = try header.big(29, 4)
@@ -49,7 +49,7 @@ enum ImageHeaders {
         var place = 2
         while true {
             guard try header.octet(place) == 0xFF else { throw .malformed("no marker at \(place)") }
-            // Any number of 0xFF may stand before a marker.
+            // Any number of 0xFF bytes may precede a marker.
             while try header.octet(place) == 0xFF { place += 1 }
             let marker = try header.octet(place)
             place += 1
@@ -77,21 +77,21 @@ enum ImageHeaders {
         case 12: return try info(.bmp, try header.little(18, 2), try header.little(20, 2))
         case 16, 40, 52, 56, 64, 108, 124:
             let width = Int(Int32(truncatingIfNeeded: try header.little(18, 4)))
-            // Below zero: the rows from the top down.
+            // A negative height means that rows are stored top-down.
             let height = Int(Int32(truncatingIfNeeded: try header.little(22, 4)))
             return try info(.bmp, width, abs(height))
         case let length: throw .malformed("a header of \(length) bytes")
         }
     }
 
-    /// A directory of images, of each a width and height in a byte; 0 is 256.
+    /// A directory of images, each with width and height in one byte; 0 means 256.
     private static func ico(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let count = try header.little(4, 2)
         guard count > 0 else { throw .malformed("no image in it") }
         var largest = (width: 0, height: 0)
         for number in 0..<count {
             let place = 6 + number * 16
-            // An entry is there as a whole, or the directory is cut short.
+            // If an entry is incomplete, the directory is truncated.
             _ = try header.octet(place + 15)
             let (width, height) = (try header.octet(place), try header.octet(place + 1))
             let size = (width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
@@ -100,7 +100,7 @@ enum ImageHeaders {
         return try info(.ico, largest.width, largest.height)
     }
 
-    /// The first directory (TIFF 6.0 §2), wherever it stands.
+    /// The first directory (TIFF 6.0 §2), at any position.
     private static func tiff(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let isLittle = try header.octet(0) == 0x49
         func number(_ place: Int, _ length: Int) throws(ImageStop) -> Int {

@@ -1,8 +1,8 @@
-/// A kind of image that can be told by its first bytes.
+/// An image format that can be recognized by its first bytes.
 public enum ImageKind: String, Hashable, Sendable, CaseIterable {
     case png, jpeg, gif, tiff, bmp, ico, xbm, webp, avif
 
-    /// The media types under which it is sent, the registered or usual one first.
+    /// The media types it is sent with, the registered or usual one first.
     public var mediaTypes: [String] {
         switch self {
         case .png: ["image/png"]
@@ -18,29 +18,29 @@ public enum ImageKind: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What the first bytes of an image say of it. Its pixels are not looked at.
+/// Format and size of an image, from its first bytes. Pixels are not decoded.
 public struct ImageInfo: Hashable, Sendable {
-    /// By its bytes, whatever its type says.
+    /// Determined from the bytes, not from the media type.
     public let kind: ImageKind
-    /// In pixels, at least 1. Of an icon's several images the largest; of an animation the canvas.
+    /// In pixels, at least 1. For an icon the width of the largest image; for an animation that of the canvas.
     public let width: Int
     /// In pixels, at least 1.
     public let height: Int
 
-    /// What an image says.
+    /// The format and size of an image.
     public init(kind: ImageKind, width: Int, height: Int) {
         self.kind = kind
         self.width = width
         self.height = height
     }
 
-    /// Looks at the bytes that have come.
+    /// Reads format and size from the bytes received so far.
     /// - Parameters:
-    ///   - octets: all that have come, from the first on.
-    ///   - isWhole: whether there are no more.
-    ///   - limits: of what is taken for an image.
-    /// - Returns: `nil` while more are needed, which is never so when `isWhole`.
-    /// - Throws: `ImageFault`, as soon as it is known.
+    ///   - octets: all bytes received, from the first on.
+    ///   - isWhole: whether the image ends here.
+    ///   - limits: on the size of the image.
+    /// - Returns: `nil` if more bytes are needed; never if `isWhole`.
+    /// - Throws: `ImageFault`, as soon as a fault is known.
     public static func reading(
         _ octets: [UInt8], isWhole: Bool, limits: ImageLimits = ImageLimits()
     ) throws(ImageFault) -> ImageInfo? {
@@ -66,13 +66,13 @@ public struct ImageInfo: Hashable, Sendable {
     }
 }
 
-/// How large an image may say it is.
+/// Limits on the size that an image declares.
 public struct ImageLimits: Hashable, Sendable {
-    /// Of width and of height, in pixels.
+    /// Maximum width and height, in pixels.
     public var side: Int
-    /// Of width by height.
+    /// Maximum of width times height.
     public var pixels: Int
-    /// How many bytes are waited for until the size is said. A TIFF may say it at its end.
+    /// In how many bytes the size must be found. A TIFF may store it at its end.
     public var headerLength: Int
 
     /// These limits.
@@ -83,18 +83,18 @@ public struct ImageLimits: Hashable, Sendable {
     }
 }
 
-/// Why bytes are taken for no image.
+/// Why bytes are not accepted as an image.
 public struct ImageFault: Error, Hashable, Sendable {
-    /// What kind of fault it is, as a word.
+    /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// No kind that is known, or not what that kind permits.
+        /// An unknown format, or invalid in its format.
         case malformed
-        /// Past a limit.
+        /// A limit is exceeded.
         case tooLarge = "too_large"
     }
 
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let reason: Reason
-    /// What was found, or which limit it is.
+    /// The problem found, or the limit exceeded.
     public let detail: String
 }

@@ -1,18 +1,18 @@
 extension ResponseValidation {
-    /// AFNetworking's ten types of images, the registered name of icons, WebP and AVIF.
+    /// AFNetworking's ten image types, the registered type of icons, WebP and AVIF.
     public static let image = ResponseValidation(contentTypes: [
         "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
         "image/x-xbitmap", "image/x-win-bitmap", "image/vnd.microsoft.icon", "image/webp", "image/avif",
     ])
 }
 
-/// What the content says of the image that it is, or `nil` without content. Its pixels are not decoded.
+/// Decodes content to the format and size of the image, or `nil` without content. Pixels are not decoded.
 public struct ImageInfoSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// How much is read.
+    /// Limits on the size of the image.
     public var limits: ImageLimits
-    /// Whether an image of another kind than its Content-Type names is a fault.
+    /// Whether an image of another format than its Content-Type names is a fault.
     public var requiresDeclaredKind: Bool
 
     /// A serializer within these limits, for these statuses and types.

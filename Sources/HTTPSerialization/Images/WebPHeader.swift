@@ -1,4 +1,4 @@
-/// WebP: RIFF around one of three forms (RFC 9649).
+/// WebP: RIFF with one of three chunk types (RFC 9649).
 enum WebPHeader {
     static func read(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         guard try header.has(Array("WEBP".utf8), at: 8) else { throw .malformed("RIFF, but not WebP") }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// XBM: a text of C that begins with `#define name_width 16` and `#define name_height 16`, in any order.
+/// XBM: C source text that begins with `#define name_width 16` and `#define name_height 16`, in any order.
 enum XBMHeader {
     private static let lineLimit = 32
     private static let lineLength = 512
@@ -24,7 +24,7 @@ enum XBMHeader {
         throw .malformed("an unknown image format")
     }
 
-    /// The next line. What does not begin as a definition does is given up before its end has come.
+    /// The next line. A first line that cannot begin with `#define` is rejected before its end has arrived.
     private static func line(in header: HeaderOctets, from place: inout Int) throws(ImageStop) -> ArraySlice<UInt8> {
         let start = place
         while true {

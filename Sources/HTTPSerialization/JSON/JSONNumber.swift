@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// A number of JSON as its text says it (RFC 8259 §6): `1.0`, `1e400` and twenty digits stay what they are.
+/// A JSON number, kept as text (RFC 8259 §6): `1.0`, `1e400` and numbers of twenty digits stay unchanged.
 public struct JSONNumber: Hashable, Sendable {
-    /// To the letter of the grammar.
+    /// The number, exactly as the grammar requires.
     public let text: String
 
-    /// - Returns: `nil` where the text is no number of JSON.
+    /// - Returns: `nil` if the text is not a JSON number.
     public init?(_ text: String) {
         var text = text
         let isNumber = text.withUTF8 { octets in
@@ -18,17 +18,17 @@ public struct JSONNumber: Hashable, Sendable {
     /// In decimal.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// The shortest digits that read as the same value.
-    /// - Returns: `nil` for what is infinite or no number.
+    /// The shortest digits that parse to the same value.
+    /// - Returns: `nil` for infinities and NaN.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         text = value.description
     }
 
-    /// For the parser, which has looked at the text already.
+    /// For the parser, which has checked the text already.
     init(parsed text: String) { self.text = text }
 
-    /// Where a number's grammar ends, or the place of the byte that breaks it.
+    /// Where a number ends in the grammar, or the position of the invalid byte.
     static func end(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> NumberEnd {
         var index = start
         if index < octets.count, octets[index] == UInt8(ascii: "-") { index += 1 }
@@ -65,7 +65,7 @@ public struct JSONNumber: Hashable, Sendable {
 }
 
 extension Double {
-    /// The nearest value, or `nil` where the number is beyond all finite ones.
+    /// The nearest value, or `nil` if the number is beyond all finite values.
     public init?(_ number: JSONNumber) {
         guard let value = Double(number.text), value.isFinite else { return nil }
         self = value
@@ -73,7 +73,7 @@ extension Double {
 }
 
 extension FixedWidthInteger {
-    /// The number, where it is a whole one that the type holds: `12`, `-0`, also `1.0` and `1e3`; otherwise `nil`.
+    /// The number, if it is an integer that the type can represent: `12`, `-0`, also `1.0` and `1e3`; otherwise `nil`.
     public init?(exactly number: JSONNumber) {
         if let value = Self(number.text) {
             self = value
@@ -85,7 +85,7 @@ extension FixedWidthInteger {
 }
 
 extension JSONNumber {
-    /// Digits with their point moved by the exponent, exactly, where no digit but zero is left behind the point.
+    /// Applies the exponent exactly; `nil` if nonzero digits remain after the decimal point.
     fileprivate static func wholeNumber<Integer: FixedWidthInteger>(_ text: String, as: Integer.Type) -> Integer? {
         var digits: [UInt8] = []
         var pointPlace: Int?
@@ -99,7 +99,7 @@ extension JSONNumber {
         let zero = UInt8(ascii: "0")
         let leadingZeros = digits.prefix { $0 == zero }.count
         if leadingZeros == digits.count { return 0 }
-        // An exponent that does not fit is far from every integer, since no text has so many digits.
+        // An exponent that overflows cannot give an integer: no text has that many digits.
         guard let exponent = rest.isEmpty ? 0 : Int(Substring(rest.dropFirst())) else { return nil }
         let (wholeCount, overflow) = (pointPlace ?? digits.count).addingReportingOverflow(exponent)
         guard !overflow, wholeCount - leadingZeros <= 40, wholeCount > 0 else { return nil }

@@ -1,13 +1,13 @@
-/// The members of a JSON object in the order in which they stand in the text (RFC 8259 §4).
+/// The members of a JSON object, in the order of the text (RFC 8259 §4).
 ///
-/// Names may stand twice, as they may in a text: all are kept and written again, and who asks by name is given the last,
-/// as most readers do. Who must not meet them refuses them when reading (`JSONParseOptions.refusesRepeatedNames`).
+/// Names may be repeated, as the RFC allows: all members are kept and written again, and a lookup by name returns the last one,
+/// as most parsers do. `JSONParseOptions.refusesRepeatedNames` rejects them when parsing.
 public struct JSONObject: Hashable, Sendable {
     /// One name with its value.
     public struct Member: Hashable, Sendable {
-        /// As it is after escapes are read.
+        /// The name, with its escapes decoded.
         public var name: String
-        /// What the name stands for.
+        /// The value of the member.
         public var value: JSONValue
 
         /// A member.
@@ -17,24 +17,23 @@ public struct JSONObject: Hashable, Sendable {
         }
     }
 
-    /// In order.
+    /// The members in order.
     public var members: [Member]
 
-    /// Members in their order.
+    /// An object with members in this order.
     public init(_ members: [Member] = []) { self.members = members }
 
-    /// Members in their order.
+    /// An object with members in this order.
     public init(_ members: [(String, JSONValue)]) { self.members = members.map { Member(name: $0.0, value: $0.1) } }
 
     /// Whether there is no member.
     public var isEmpty: Bool { members.isEmpty }
-    /// How many members there are, each of a name that stands twice counted.
+    /// How many members there are; members with a repeated name each count.
     public var count: Int { members.count }
 
-    /// The value of the last member with this name, found by going through all of them.
+    /// The value of the last member with this name; a linear search.
     ///
-    /// Setting one replaces the value of that member in its place, or adds a member at the end; setting `nil` removes every member
-    /// of the name.
+    /// Setting a value replaces that member's value, or appends a member. Setting `nil` removes every member with the name.
     public subscript(name: String) -> JSONValue? {
         get { members.last { $0.name == name }?.value }
         set {

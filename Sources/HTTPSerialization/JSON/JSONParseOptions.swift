@@ -1,33 +1,33 @@
-/// Which nulls are left out while a text is read.
+/// Which nulls are removed while parsing.
 public enum NullRemoval: Hashable, Sendable {
     /// None.
     case never
-    /// Members of objects whose value is null, however deep. Elements of arrays stay, and so their places.
+    /// Object members whose value is null, at any depth. Array elements stay, so indices do not change.
     case members
-    /// Members of objects and elements of arrays, however deep (as AFNetworking 4 does).
+    /// Object members and array elements, at any depth (as AFNetworking 4 does).
     case everywhere
 
     var leavesOutMembers: Bool { self != .never }
     var leavesOutElements: Bool { self == .everywhere }
 }
 
-/// How a JSON text is read, and how much of it.
+/// Options and limits for parsing a JSON text.
 public struct JSONParseOptions: Hashable, Sendable {
-    /// The text as a whole is never nothing: a null that is the only value stays.
+    /// Which nulls are removed. A text that is only `null` stays null.
     public var removesNulls: NullRemoval
-    /// How deeply arrays and objects may stand in each other; `greatestDepthLimit` at most.
+    /// Maximum nesting of arrays and objects; at most `greatestDepthLimit`.
     public var depthLimit: Int
-    /// In bytes. A value takes up to 20 times as much memory as its text: `[0,0,0…`.
+    /// In bytes. A value takes up to 20 times the memory of its text, for example `[0,0,0…`.
     public var lengthLimit: Int
-    /// How many values there may be in all, those in each other counted one by one. Left alone, as many as the length permits.
+    /// Maximum number of values, nested ones included. The default is no limit other than the length.
     public var valueLimit: Int
-    /// Whether an object with the same name twice is a fault. Names are compared by their bytes after escapes are read.
+    /// Whether a repeated name in an object is an error. Names are compared by bytes after their escapes are decoded.
     public var refusesRepeatedNames: Bool
 
-    /// The reader's recursion is as deep as the text.
+    /// Bounds the recursion of the parser, which is as deep as the text.
     public static let greatestDepthLimit = 1024
 
-    /// Options; by default everything is kept, 512 levels and 64 MiB.
+    /// Options; by default nothing is removed, and the limits are 512 levels and 64 MiB.
     public init(
         removesNulls: NullRemoval = .never, depthLimit: Int = 512, lengthLimit: Int = 64 << 20, valueLimit: Int = .max,
         refusesRepeatedNames: Bool = false
@@ -40,29 +40,29 @@ public struct JSONParseOptions: Hashable, Sendable {
     }
 }
 
-/// The first place at which a text stops being JSON, or goes past a limit.
+/// The first position at which a text is not valid JSON or exceeds a limit.
 public struct JSONParseError: Error, Hashable, Sendable {
-    /// What kind of fault it is, as a word.
+    /// The kind of error.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// A byte that the grammar does not allow here, or anything after the value.
+        /// A byte that the grammar does not allow here, or any byte after the value.
         case unexpectedByte = "unexpected_byte"
         /// The text ends before the value does.
         case unexpectedEnd = "unexpected_end"
         /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8 = "not_utf8"
-        /// A `\u` escape names half of a pair alone (§8.2): no text can hold it.
+        /// A `\u` escape is half of a surrogate pair (§8.2), which no string can represent.
         case halfPair = "half_pair"
-        /// Arrays and objects stand in each other more deeply than the limit allows.
+        /// Arrays and objects are nested more deeply than the limit.
         case tooDeep = "too_deep"
         /// The text is longer than the limit.
         case tooLarge = "too_large"
         /// There are more values than the limit.
         case tooManyValues = "too_many_values"
-        /// A name stands twice in an object, and that is refused.
+        /// A name is repeated in an object, and the options reject that.
         case repeatedName = "repeated_name"
     }
 
-    /// What kind of fault it is.
+    /// The kind of error.
     public let reason: Reason
     /// In bytes from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
     public let offset: Int

@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Reads a JSON text into a value by recursive descent, once over the bytes.
+/// Parses a JSON text into a value by recursive descent, in one pass over the bytes.
 ///
-/// Values of containers that are open stand on two stacks and move from there into arrays of just their size, so that each container
-/// is one allocation and nothing is copied. Strings of up to 15 bytes, and numbers, are none. The recursion is as deep as the text,
-/// which `depthLimit` bounds.
+/// The values of open containers are on two stacks. They move from there into arrays of exact size, so each container is one
+/// allocation and nothing is copied. Strings of up to 15 bytes, and numbers up to that length, need no allocation. The
+/// recursion is as deep as the text, which `depthLimit` bounds.
 struct JSONParser: ~Copyable {
     typealias Stop = JSONScanner.Stop
 
@@ -19,12 +19,12 @@ struct JSONParser: ~Copyable {
         return value
     }
 
-    /// - Parameter isOverdue: asked now and then.
-    /// - Returns: `nil` where it says that nobody waits for the value any more.
+    /// - Parameter isOverdue: called from time to time.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the value any more.
     static func parse(
         _ text: some Collection<UInt8>, options: JSONParseOptions, isOverdue: (() -> Bool)?
     ) throws(JSONParseError) -> JSONValue? {
-        // The closure's own errors are typed, but `withContiguousStorageIfAvailable` says only that it rethrows.
+        // The closure's errors are typed, but `withContiguousStorageIfAvailable` only rethrows.
         func result(_ octets: UnsafeBufferPointer<UInt8>) -> Result<JSONValue?, JSONParseError> {
             var parser = JSONParser(JSONScanner(octets, options: options, isOverdue: isOverdue))
             return parser.result()

@@ -1,9 +1,9 @@
-/// A place in a JSON value (RFC 6901): `/users/0/name`; the empty pointer is the whole value.
+/// A position in a JSON value (RFC 6901): `/users/0/name`; the empty pointer is the whole value.
 public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
-    /// Names of members and places of elements, from the outermost on, without escapes.
+    /// Member names and element indices from the outermost on, with their escapes decoded.
     public let parts: [String]
 
-    /// - Returns: `nil` for a text that is not empty and does not begin with a slash, and for a `~` that is neither `~0` nor `~1`.
+    /// - Returns: `nil` for a nonempty text that does not begin with a slash, and for a `~` that is followed by neither `0` nor `1`.
     public init?(_ text: String) {
         if text.isEmpty {
             parts = []
@@ -18,10 +18,10 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         self.parts = parts
     }
 
-    /// - Parameter parts: names of members and places of elements, without escapes.
+    /// - Parameter parts: member names and element indices, without escapes.
     package init(parts: [String]) { self.parts = parts }
 
-    /// As it is written.
+    /// The pointer's text, with escapes.
     public var description: String {
         parts.map { part in "/" + part.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : "\($0)" }.joined() }.joined()
     }
@@ -43,7 +43,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The place of an element: digits without a zero before them.
+    /// The index of an element: digits without a leading zero.
     static func place(_ part: String) -> Int? {
         guard part == "0" || part.utf8.first != UInt8(ascii: "0"), part.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
         return Int(part)
@@ -51,7 +51,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// What stands at a place, or `nil` where nothing does.
+    /// The value at a position, or `nil` if there is none.
     public subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for part in pointer.parts {
@@ -68,12 +68,12 @@ extension JSONValue {
         return value
     }
 
-    /// Puts a value at a place: in the place of what stands there, as a new last member, or behind the last element (`-`, or its count).
-    /// - Returns: whether there was somewhere to put it: nothing around it is made.
+    /// Sets a value: replaces the existing one, or appends a member or an element (`-`, or the count).
+    /// - Returns: whether the position exists or can be appended to; missing containers are not created.
     public mutating func set(_ value: JSONValue, at pointer: JSONPointer) -> Bool { change(pointer.parts[...], to: value) }
 
-    /// Takes out what stands at a place: every member of the name, or the element, so that those behind it move up.
-    /// - Returns: whether anything stood there. The whole value stays.
+    /// Removes a value: every member with the name, or the element, so that later elements move up.
+    /// - Returns: whether there was one. The whole value cannot be removed.
     public mutating func remove(at pointer: JSONPointer) -> Bool { !pointer.parts.isEmpty && change(pointer.parts[...], to: nil) }
 
     private mutating func change(_ parts: ArraySlice<String>, to value: JSONValue?) -> Bool {
@@ -84,7 +84,7 @@ extension JSONValue {
         let isLast = parts.count == 1
         switch self {
         case .object(var object):
-            // Out of the value while it is changed, so that nothing is copied.
+            // Moved out of the value while it is changed, so that nothing is copied.
             self = .null
             defer { self = .object(object) }
             if isLast {

@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// Finds the ends of runs in strings, eight bytes at a time.
+/// Finds the ends of runs in strings, 8 bytes at a time.
 enum JSONScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
-    /// Where a quote, a backslash, a control or a byte above 127 stands, or the end.
+    /// The position of the next quote, backslash, control character or byte above 127, or the end.
     @inline(__always)
     static func endOfPlainText(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = UnsafeRawPointer(octets.baseAddress) else { return start }
         var index = start
         while index + 8 <= octets.count {
             let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            // The lowest bit that is set tells the first place rightly; borrows reach only the places above it.
+            // The lowest set bit gives the first position correctly; borrows reach only positions above it.
             let found = (word | special(word)) & tops
             if found != 0 { return index + found.trailingZeroBitCount / 8 }
             index += 8
@@ -25,21 +25,21 @@ enum JSONScan {
         return index
     }
 
-    /// Where a quote, a backslash or a control stands, or the end.
+    /// The position of the next quote, backslash or control character, or the end.
     static func endOfText(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = endOfPlainText(in: octets, from: start)
         while index < octets.count, octets[index] >= 0x80 { index = endOfPlainText(in: octets, from: index + 1) }
         return index
     }
 
-    /// Where a byte below 128 stands, or the end.
+    /// The position of the next byte below 128, or the end.
     static func endOfHighOctets(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         while index < octets.count, octets[index] >= 0x80 { index += 1 }
         return index
     }
 
-    /// The top bit of each byte that is a quote, a backslash or a control (and of some above the first).
+    /// Sets the top bit of each byte that is a quote, a backslash or a control character (and of some bytes above the first).
     @inline(__always)
     private static func special(_ word: UInt64) -> UInt64 {
         let quote = word ^ (ones &* UInt64(ASCII.quote))
@@ -49,10 +49,10 @@ enum JSONScan {
     }
 }
 
-/// Where bytes stop being UTF-8 (RFC 3629 §4).
+/// Finds invalid UTF-8 (RFC 3629 §4).
 enum UTF8Fault {
-    /// The place of the first byte that cannot stand where it does; the bytes' count where the last character is cut short.
-    /// - Returns: `nil` for UTF-8.
+    /// The position of the first invalid byte; the number of bytes if the last character is truncated.
+    /// - Returns: `nil` if all bytes are valid UTF-8.
     static func place(in octets: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         while index < octets.count {

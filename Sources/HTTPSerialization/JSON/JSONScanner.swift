@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// Goes over a JSON text byte by byte, for those who make something of it: what is a blank, a string, a number or a literal, where the
-/// containers begin and end, and what is wrong.
+/// Scans a JSON text byte by byte, for the parser and the stripper: whitespace, strings, numbers, literals, the bounds of
+/// containers, and errors.
 struct JSONScanner: ~Copyable {
-    /// Why nothing more is read.
+    /// Why scanning stops.
     enum Stop: Error {
         case fault(JSONParseError.Reason, offset: Int)
-        /// Nobody waits for it any more.
+        /// No caller waits for the result any more.
         case overdue
     }
 
-    /// A string as it stands in the text: between its quotes, or with escapes, which are read into `unescaped`.
+    /// A string in the text: the range between its quotes, or, if it has escapes, decoded into `unescaped`.
     enum StringRead {
         case plain(Range<Int>, isASCII: Bool)
         case escaped
@@ -23,7 +23,7 @@ struct JSONScanner: ~Copyable {
     private var valuesLeft: Int
     /// The last string with escapes.
     private(set) var unescaped: [UInt8] = []
-    /// Asked each time that so much more has been read.
+    /// Called each time another `octetsBetweenQuestions` bytes were scanned.
     private let isOverdue: (() -> Bool)?
     private var nextQuestion: Int
     private static let octetsBetweenQuestions = 256 << 10
@@ -38,12 +38,12 @@ struct JSONScanner: ~Copyable {
         nextQuestion = isOverdue == nil ? .max : Self.octetsBetweenQuestions
     }
 
-    /// Before anything is read.
+    /// Call it before scanning.
     func checkLength() throws(Stop) {
         if octets.count > options.lengthLimit { throw .fault(.tooLarge, offset: options.lengthLimit) }
     }
 
-    /// Nothing but blanks may be left.
+    /// Only whitespace may be left.
     mutating func finish() throws(Stop) {
         skipBlanks()
         if index < octets.count { throw unexpected() }
@@ -53,7 +53,7 @@ struct JSONScanner: ~Copyable {
         .fault(index < octets.count ? .unexpectedByte : .unexpectedEnd, offset: min(index, octets.count))
     }
 
-    /// With its line and column.
+    /// The error with its line and column.
     func placed(_ reason: JSONParseError.Reason, at offset: Int) -> JSONParseError {
         let before = octets[..<offset]
         let line = before.reduce(1) { $0 + ($1 == ASCII.lf ? 1 : 0) }
@@ -72,7 +72,7 @@ struct JSONScanner: ~Copyable {
         }
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is not whitespace.
     @inline(__always)
     mutating func next() throws(Stop) -> UInt8 {
         skipBlanks()
@@ -80,7 +80,7 @@ struct JSONScanner: ~Copyable {
         return octets[index]
     }
 
-    /// The first byte of the next value, which is counted.
+    /// The first byte of the next value; counts the value.
     @inline(__always)
     mutating func nextValue() throws(Stop) -> UInt8 {
         let octet = try next()
@@ -102,7 +102,7 @@ struct JSONScanner: ~Copyable {
         }
     }
 
-    /// - Returns: where it stands.
+    /// - Returns: the range of the number.
     mutating func readNumber() throws(Stop) -> Range<Int> {
         let start = index
         switch JSONNumber.end(in: octets, from: index) {
@@ -117,9 +117,9 @@ struct JSONScanner: ~Copyable {
 
     // MARK: Containers
 
-    /// From the byte that begins one to behind it.
-    /// - Parameter end: the byte that ends it.
-    /// - Returns: `false` for a container without anything in it, behind which the reader stands.
+    /// Enters a container; the index moves past the byte that opens it.
+    /// - Parameter end: the byte that closes the container.
+    /// - Returns: `false` for an empty container; the index is then after its end.
     mutating func enter(until end: UInt8) throws(Stop) -> Bool {
         guard depth < options.depthLimit else { throw .fault(.tooDeep, offset: index) }
         depth += 1
@@ -130,7 +130,7 @@ struct JSONScanner: ~Copyable {
         return false
     }
 
-    /// Behind a value in a container: `true` behind a comma, `false` behind the container's end.
+    /// After a value in a container: moves past the comma (`true`) or past the container's end (`false`).
     mutating func goesOn(until end: UInt8) throws(Stop) -> Bool {
         let octet = try next()
         guard octet == ASCII.comma || octet == end else { throw unexpected() }
@@ -140,12 +140,12 @@ struct JSONScanner: ~Copyable {
         return false
     }
 
-    /// The quote of a name.
+    /// Expects the quote of a name.
     mutating func nextName() throws(Stop) {
         guard try next() == ASCII.quote else { throw unexpected() }
     }
 
-    /// The colon behind a name.
+    /// Expects the colon after a name.
     mutating func readColon() throws(Stop) {
         guard try next() == ASCII.colon else { throw unexpected() }
         index += 1
@@ -153,7 +153,8 @@ struct JSONScanner: ~Copyable {
 
     // MARK: Strings
 
-    /// From the quote that begins it to behind the one that ends it. Whether bytes above 127 are UTF-8 is for the caller to see, by `checkUTF8`.
+    /// Scans a string including its quotes. In a `plain` result, bytes above 127 may not be UTF-8; the caller checks them with
+    /// `checkUTF8`.
     @inline(__always)
     mutating func readString() throws(Stop) -> StringRead {
         index += 1
@@ -173,7 +174,7 @@ struct JSONScanner: ~Copyable {
                 isASCII = false
                 index = JSONScan.endOfHighOctets(in: octets, from: index)
             default:
-                // What stands before a control is judged first.
+                // Bytes before the control character are checked first.
                 try checkUTF8(start..<index)
                 throw unexpected()
             }
@@ -201,7 +202,7 @@ struct JSONScanner: ~Copyable {
             index = JSONScan.endOfText(in: octets, from: index)
             guard index < octets.count else { throw unexpectedEnd(ofStringFrom: runStart) }
             if runStart < index {
-                // Judged run by run, so that faults are found in the order in which they stand.
+                // Checked run by run, so that errors are found in text order.
                 try checkUTF8(runStart..<index)
                 unescaped.append(contentsOf: octets[runStart..<index])
             }
@@ -235,7 +236,7 @@ struct JSONScanner: ~Copyable {
         index += 1
     }
 
-    /// From the `u` to behind the escape, or behind the second one of a pair (RFC 8259 §7).
+    /// Scans from the `u` to the end of the escape, or of the second escape of a pair (RFC 8259 §7).
     private mutating func readUnicodeEscape() throws(Stop) {
         let place = index - 1
         index += 1

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// Writes a JSON text as short as can be and without nulls, while it is read: the text that `JSONValue` would write, without the value, which
-/// takes many times the memory.
+/// Minifies a JSON text and removes nulls while it scans the text. The output is the text that `JSONValue` would write, but no
+/// value is built, which would take many times the memory.
 ///
-/// What is written never takes more room than what was read.
+/// The output is never longer than the input.
 struct JSONStripper: ~Copyable {
     private typealias Stop = JSONScanner.Stop
 
     private var scanner: JSONScanner
     private var text: [UInt8] = []
 
-    /// - Parameter isOverdue: asked now and then.
-    /// - Returns: `nil` where it says that nobody waits for the text any more.
+    /// - Parameter isOverdue: called from time to time.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the text any more.
     static func strip(
         _ text: [UInt8], options: JSONParseOptions, isOverdue: (() -> Bool)? = nil
     ) throws(JSONParseError) -> [UInt8]? {
@@ -41,7 +41,7 @@ struct JSONStripper: ~Copyable {
         }
     }
 
-    /// - Returns: whether it is null.
+    /// - Returns: whether the value is null.
     private mutating func copyValue() throws(Stop) -> Bool {
         switch try scanner.nextValue() {
         case ASCII.quote: try copyString()
@@ -98,7 +98,7 @@ struct JSONStripper: ~Copyable {
         switch try scanner.readString() {
         case .plain(let range, let isASCII):
             if !isASCII { try scanner.checkUTF8(range) }
-            // With its quotes.
+            // Including its quotes.
             text.append(contentsOf: scanner.octets[range.lowerBound - 1..<range.upperBound + 1])
         case .escaped:
             var writer = JSONWriter(JSONWriteOptions())

@@ -1,19 +1,19 @@
-/// How the names of members are made into the names of properties.
+/// How member names map to property names.
 public enum JSONNameStrategy: Hashable, Sendable {
     case asGiven
-    /// `first_name` is `firstName`; underscores at the beginning and the end stay.
+    /// `first_name` becomes `firstName`; leading and trailing underscores stay.
     case fromSnakeCase
 }
 
-/// Decodes `Decodable` types out of a JSON value.
+/// Decodes `Decodable` types from a JSON value.
 ///
-/// Numbers are read from their text: whole ones exactly or not at all, never by way of a `Double`. The types of the standard library are
-/// known and nothing of Foundation: a `Date` or `URL` decodes as it describes itself, and who wants another form says so in `init(from:)`.
+/// Numbers are read from their text: integers exactly or not at all, never through a `Double`. Foundation types get no special
+/// treatment: a `Date` or `URL` decodes as its own `init(from:)` does; for another form write your own `init(from:)`.
 public struct JSONValueDecoder: Sendable {
-    /// How names become those of properties.
+    /// How member names map to property names.
     public var names: JSONNameStrategy
 
-    /// A decoder with names as they are given, or made of them.
+    /// A decoder with this mapping of names.
     public init(names: JSONNameStrategy = .asGiven) { self.names = names }
 
     /// - Throws: `DecodingError`, or what the type's own `init(from:)` throws.

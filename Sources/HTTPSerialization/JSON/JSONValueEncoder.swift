@@ -1,11 +1,11 @@
-/// Encodes `Encodable` types as JSON values, members in the order in which they are encoded.
+/// Encodes `Encodable` types as JSON values, with members in the order in which they are encoded.
 ///
-/// The types of the standard library are known and nothing of Foundation, as for `JSONValueDecoder`.
+/// As for `JSONValueDecoder`, Foundation types get no special treatment.
 public struct JSONValueEncoder: Sendable {
     /// An encoder.
     public init() {}
 
-    /// - Throws: `EncodingError` for a real that JSON has no number for, or what the type's own `encode(to:)` throws.
+    /// - Throws: `EncodingError` for a value that is infinite or NaN; errors of the type's own `encode(to:)`.
     public func encode(_ value: some Encodable) throws -> JSONValue {
         let node = NodeEncoder(at: [])
         try node.encode(value)
@@ -13,7 +13,7 @@ public struct JSONValueEncoder: Sendable {
     }
 }
 
-/// A place at which something is encoded. Confined to one call of `encode`.
+/// One value while it is encoded. Confined to one call of `encode`.
 final class NodeEncoder: Encoder {
     private enum Kind { case nothing, value, members, elements }
 
@@ -23,7 +23,7 @@ final class NodeEncoder: Encoder {
     private var single = JSONValue.null
     private var names: [String] = []
     private var nodes: [NodeEncoder] = []
-    /// Where each name stands, so that many of them are not gone through for each.
+    /// The index of each name, so that adding a member needs no search.
     private var places: [String: Int] = [:]
 
     init(at path: [any CodingKey]) { codingPath = path }
@@ -59,7 +59,7 @@ final class NodeEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// A name that is encoded again takes the place of the first.
+    /// A name that is encoded again replaces its first value.
     func member(_ key: any CodingKey) -> NodeEncoder {
         let node = NodeEncoder(at: codingPath + [key])
         if let place = places[key.stringValue] {
@@ -87,7 +87,7 @@ extension NodeEncoder: SingleValueEncodingContainer {
     func encode(_ value: String) { set(.string(value)) }
     func encode(_ value: Double) throws { set(.number(try number(value))) }
     func encode(_ value: Float) throws {
-        // By its own digits: as a Double it would have more.
+        // From its own digits: as a Double it would have more.
         guard value.isFinite, let number = JSONNumber(value.description) else { throw noNumber(value) }
         set(.number(number))
     }
@@ -105,7 +105,7 @@ extension NodeEncoder: SingleValueEncodingContainer {
     func encode(_ value: UInt128) { integer(value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // A part that is JSON already stands as it is.
+        // A part that is already JSON is used unchanged.
         if let value = value as? JSONValue { set(value) } else { try value.encode(to: self) }
     }
 

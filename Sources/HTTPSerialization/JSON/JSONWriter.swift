@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// How a JSON value is written.
+/// Options for writing a JSON value.
 public struct JSONWriteOptions: Hashable, Sendable {
-    /// With a line for each member and element, indented by two spaces.
+    /// One line for each member and element, indented by two spaces.
     public var isIndented: Bool
-    /// Members in the order of their names' bytes instead of their own; names that stand twice keep their order.
+    /// Sorts members by the bytes of their names; repeated names keep their order.
     public var sortsNames: Bool
-    /// `\/` for a slash, for texts that stand in HTML.
+    /// Writes `\/` for a slash, for texts embedded in HTML.
     public var escapesSlashes: Bool
-    /// `\u` escapes for everything above 127, for readers that know no UTF-8.
+    /// Writes `\u` escapes for all characters above 127, for readers without UTF-8.
     public var escapesNonASCII: Bool
 
-    /// Options; by default as short as can be.
+    /// Options; by default the shortest text.
     public init(
         isIndented: Bool = false, sortsNames: Bool = false, escapesSlashes: Bool = false, escapesNonASCII: Bool = false
     ) {
@@ -23,7 +23,7 @@ public struct JSONWriteOptions: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The value as a text in UTF-8 (RFC 8259): numbers with the digits they have, strings with as few escapes as can be.
+    /// The value as a UTF-8 text (RFC 8259): numbers with their digits as written, strings with as few escapes as possible.
     public func text(_ options: JSONWriteOptions = JSONWriteOptions()) -> [UInt8] {
         var writer = JSONWriter(options)
         writer.write(self)
@@ -31,7 +31,7 @@ extension JSONValue {
     }
 }
 
-/// Puts a text together.
+/// Builds the text.
 struct JSONWriter {
     private(set) var text: [UInt8] = []
     private let options: JSONWriteOptions
@@ -116,7 +116,7 @@ struct JSONWriter {
         return index
     }
 
-    /// - Returns: where to go on.
+    /// - Returns: the position after the escaped part.
     private mutating func writeEscape(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Int {
         switch octets[place] {
         case ASCII.quote: text.append("\\\"")

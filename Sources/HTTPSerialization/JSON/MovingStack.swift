@@ -1,4 +1,4 @@
-/// A stack out of which elements move into arrays of just their size: nothing is retained or copied on the way.
+/// A stack whose elements move into arrays of exact size, without being retained or copied.
 struct MovingStack<Element>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private var capacity = 64
@@ -18,7 +18,7 @@ struct MovingStack<Element>: ~Copyable {
         count += 1
     }
 
-    /// Takes everything above a place.
+    /// Removes all elements from `start` on.
     mutating func popAll(from start: Int) -> [Element] {
         let taken = count - start
         if taken == 0 { return [] }

@@ -1,8 +1,8 @@
-/// The members of an object, by name. Names stand in an index, so that a type that asks for each of many does not go through all each time.
+/// The members of an object, by name. The names are indexed, so that looking up many of them does not search the object each time.
 struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: NodeDecoder
     private let object: JSONObject
-    /// By the name that the strategy makes; of names that stand twice the last.
+    /// Indices by mapped name; for a repeated name the last one.
     private let places: [String: Int]
 
     init(_ object: JSONObject, of decoder: NodeDecoder) {
@@ -52,7 +52,7 @@ struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The elements of an array, one after the other.
+/// The elements of an array, in order.
 struct ElementContainer: UnkeyedDecodingContainer {
     private let decoder: NodeDecoder
     private let elements: [JSONValue]

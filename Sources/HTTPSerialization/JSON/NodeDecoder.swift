@@ -1,4 +1,4 @@
-/// A place in a value from which something is decoded.
+/// A value at its path, to decode from.
 struct NodeDecoder: Decoder {
     let value: JSONValue
     let codingPath: [any CodingKey]
@@ -73,7 +73,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
     func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // A part may be asked for as it stands.
+        // A part may be requested as a `JSONValue`.
         if let value = value as? Value { return value }
         return try Value(from: self)
     }
@@ -105,7 +105,8 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// From `JSONValueDecoder` the value as it stands. Other decoders have no text of a number: theirs is the nearest that they give.
+    /// With `JSONValueDecoder` the value unchanged. Other decoders do not offer a number's text; there it becomes an `Int`,
+    /// else a `Double`.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? NodeDecoder {
             self = node.value
@@ -139,7 +140,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Whole numbers that fit an `Int` as such, others as the nearest `Double`, since encoders take no text.
+    /// Numbers that fit an `Int` are encoded as such, others as the nearest `Double`, since encoders accept no text.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:
@@ -163,7 +164,7 @@ extension JSONValue: Codable {
     }
 }
 
-/// A member's name, or an element's place, in a path.
+/// A member name or element index in a path.
 struct NameKey: CodingKey {
     let stringValue: String
     let intValue: Int?

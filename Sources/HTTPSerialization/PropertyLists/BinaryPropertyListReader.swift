@@ -1,7 +1,7 @@
-/// The form in octets: `bplist00`, objects, a table of their places, and a trailer of 32 bytes.
+/// Reads the binary form: `bplist00`, objects, a table of their offsets, and a trailer of 32 bytes.
 ///
-/// Objects refer to others by number, so that a short text may stand for a long value: strings and data are read once and shared, and each
-/// reference counts towards the limit of values.
+/// Objects refer to others by number, so that a short text can expand to a long value. Strings and data are read once and
+/// shared, and each reference counts towards the limit of values.
 struct BinaryPropertyListReader {
     private static let trailerLength = 32
     private static let headerLength = 8
@@ -12,9 +12,9 @@ struct BinaryPropertyListReader {
     private let referenceLength: Int
     private let objectsEnd: Int
     private var valueCount = 0
-    /// Strings and data that were read, by number.
+    /// Strings and data already read, by object number.
     private var shared: [Int: PropertyListValue] = [:]
-    /// Whether the object is one of those around the place that is read.
+    /// Whether the object is an ancestor of the one being read.
     private var isOpen: [Bool]
 
     static func read(_ octets: [UInt8], limits: PropertyListLimits) throws(PropertyListFault) -> PropertyListValue {
@@ -56,7 +56,7 @@ struct BinaryPropertyListReader {
         isOpen = Array(repeating: false, count: places.count)
     }
 
-    /// Big-endian, without a sign, at most eight bytes.
+    /// Big-endian, unsigned, at most 8 bytes.
     private static func number(in octets: [UInt8], _ place: Int, _ length: Int) -> UInt64 {
         octets[place..<place + length].reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -99,7 +99,7 @@ struct BinaryPropertyListReader {
         return Self.number(in: octets, place, length)
     }
 
-    /// Up to four bytes have no sign, eight and sixteen have one.
+    /// Integers of up to 4 bytes are unsigned, those of 8 and 16 bytes signed.
     private func integer(at place: Int) throws(PropertyListFault) -> Int128 {
         let length = 1 << Int(octets[place] & 0xF)
         if length < 8 { return Int128(try unsigned(at: place + 1, length)) }

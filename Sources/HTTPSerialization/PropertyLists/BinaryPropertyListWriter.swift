@@ -1,9 +1,9 @@
-/// Writes the form in bytes. Strings, numbers and the like stand there once each, however often they come, in the order in which Python
-/// writes them too.
+/// Writes the binary form. Equal strings, numbers and so on are written once, in the same order as Python's plistlib
+/// writes them.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
     private var numbers: [PropertyListValue: Int] = [:]
-    /// The numbers of what stands in an object, for arrays and dictionaries.
+    /// The object numbers of the elements, keys and values of each array and dictionary.
     private var contents: [Int: [Int]] = [:]
     private var octets: [UInt8] = Array("bplist00".utf8)
 
@@ -29,7 +29,7 @@ struct BinaryPropertyListWriter {
         return number
     }
 
-    /// Minus zero is equal to zero, and not the same.
+    /// Minus zero equals zero, but must be written as itself.
     private static func isShared(_ value: PropertyListValue) -> Bool {
         switch value {
         case .array, .dictionary, .uid: false
@@ -104,7 +104,7 @@ struct BinaryPropertyListWriter {
             return
         }
         if unsigned > UInt64(Int64.max) {
-            // Eight bytes would be read with a sign.
+            // Eight bytes would be read as a signed integer.
             octets.append(0x14)
             append(0, 8)
             append(unsigned, 8)

@@ -1,14 +1,14 @@
 import HTTPMessage
 
-/// A moment as property lists count them: seconds since the beginning of 2001, UTC, without leap seconds.
+/// A date in a property list: seconds since the beginning of 2001, UTC, without leap seconds.
 public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
-    /// May have a fraction, which XML does not.
+    /// May have a fraction, which the XML form does not support.
     public let secondsSince2001: Double
 
-    /// The moment so many seconds from the beginning of 2001.
+    /// The date this many seconds after the beginning of 2001.
     public init(secondsSince2001: Double) { self.secondsSince2001 = secondsSince2001 }
 
-    /// Reads `2026-11-23T03:07:55Z` to the letter.
+    /// Parses exactly the form `2026-11-23T03:07:55Z`.
     public init?(_ text: String) {
         let octets = Array(text.utf8)
         let form = Array("0000-00-00T00:00:00Z".utf8)
@@ -25,7 +25,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
         secondsSince2001 = Double(((days * 24 + hour) * 60 + minute) * 60 + second)
     }
 
-    /// As XML writes it, in whole seconds; `nil` for a moment outside of the years 1 to 9999.
+    /// As in the XML form, in whole seconds; `nil` for a date outside the years 1 to 9999.
     public var text: String? {
         guard secondsSince2001.isFinite, abs(secondsSince2001) < 1e12 else { return nil }
         let total = Int(secondsSince2001.rounded(.down))
@@ -37,7 +37,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))Z"
     }
 
-    /// As XML writes it, or in seconds outside of its years.
+    /// As in the XML form; for a date outside its years, in seconds.
     public var description: String { text ?? "\(secondsSince2001) s since 2001" }
 
     private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
@@ -46,7 +46,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
         month == 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Days from the first of March of year 0 of the calendar as it is now, so that a leap day ends its year.
+    /// Days since March 1 of year 0 of the proleptic Gregorian calendar, so that a leap day is the last day of its year.
     private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let monthPlace = (month + 9) % 12

@@ -1,13 +1,13 @@
 extension ResponseValidation {
-    /// What property lists are sent as.
+    /// The media type of property lists.
     public static let propertyList = ResponseValidation(contentTypes: ["application/x-plist"])
 }
 
-/// The content as a property list in either form, or `nil` without content.
+/// Decodes content as a property list in either form, or `nil` without content.
 public struct PropertyListSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// How much is read.
+    /// Limits for parsing.
     public var limits: PropertyListLimits
 
     /// A serializer within these limits, for these statuses and types.
@@ -28,15 +28,15 @@ public struct PropertyListSerializer: ResponseSerializer {
     }
 }
 
-/// A property list as content (`application/x-plist`).
+/// Encodes parameters as a property list (`application/x-plist`).
 public struct PropertyListRequestSerializer: RequestSerializer {
-    /// The form that is written.
+    /// The form to write.
     public var form: PropertyListValue.Form
 
-    /// A serializer that writes in this form.
+    /// A serializer for this form.
     public init(_ form: PropertyListValue.Form = .xml) { self.form = form }
 
-    /// Without parameters there is neither type nor content.
+    /// Without parameters the request has no content and no type.
     /// - Throws: `inexpressible`.
     public func serialize(
         _ parameters: PropertyListValue?, method: String, target: String

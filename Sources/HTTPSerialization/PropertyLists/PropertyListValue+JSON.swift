@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension PropertyListValue {
-    /// The value as JSON: dates as `2026-11-23T03:07:55Z`, data in base64, an archive's references as `{"CF$UID": 1}`, and a real that JSON
-    /// has no number for as null.
+    /// The value as JSON: dates as `2026-11-23T03:07:55Z`, data in base64, an archive's references as `{"CF$UID": 1}`, and
+    /// infinite or NaN reals as null.
     public var json: JSONValue {
         switch self {
         case .string(let string): .string(string)
@@ -17,8 +17,8 @@ extension PropertyListValue {
         }
     }
 
-    /// A JSON value as a property list: whole numbers as integers, others as reals.
-    /// - Throws: `inexpressible` for a null, which property lists do not have, and for a number beyond all reals.
+    /// A JSON value as a property list: integers as integers, other numbers as reals.
+    /// - Throws: `inexpressible` for null, which property lists do not support, and for a number beyond all finite reals.
     public init(_ json: JSONValue) throws(PropertyListFault) {
         switch json {
         case .null: throw PropertyListFault(.inexpressible, "null")

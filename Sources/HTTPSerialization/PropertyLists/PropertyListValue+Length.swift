@@ -1,6 +1,6 @@
 extension PropertyListValue {
-    /// Whether what is written of it as JSON is no longer, but for escapes: the value shares what it refers to several times, and a text
-    /// does not.
+    /// Whether its JSON text, not counting escapes, has at most this length in bytes. The value shares objects that are
+    /// referenced several times; a text repeats them.
     func jsonLengthIsAtMost(_ limit: UInt64) -> Bool {
         var left = Int64(clamping: limit)
         take(from: &left)

@@ -1,32 +1,32 @@
-/// A property list as a value, with the order of its dictionaries' members.
+/// A property list value; dictionaries keep the order of their members.
 public enum PropertyListValue: Hashable, Sendable {
-    /// A text.
+    /// A string.
     case string(String)
-    /// From -2⁶³ to 2⁶⁴ - 1 where it is written; what is read may be wider.
+    /// Values from -2⁶³ to 2⁶⁴ - 1 can be written; wider ones can be read.
     case integer(Int128)
     /// A number with a fraction.
     case real(Double)
     /// True or false.
     case bool(Bool)
-    /// A time.
+    /// A date.
     case date(PropertyListDate)
     /// Bytes.
     case data([UInt8])
-    /// Values in their order.
+    /// Elements in order.
     case array([PropertyListValue])
-    /// Values by their keys.
+    /// Members by key.
     case dictionary(PropertyListDictionary)
-    /// A reference within an archive; only binary property lists have a form of its own for it.
+    /// A reference within an archive; only the binary form has a type for it.
     case uid(UInt64)
 }
 
-/// The members of a dictionary in the order in which they stand.
+/// The members of a dictionary, in order.
 public struct PropertyListDictionary: Hashable, Sendable {
     /// A key with its value.
     public struct Member: Hashable, Sendable {
-        /// May stand twice in a dictionary.
+        /// May be repeated in a dictionary.
         public var key: String
-        /// What the key stands for.
+        /// The value of the member.
         public var value: PropertyListValue
 
         /// A key with its value.
@@ -36,10 +36,10 @@ public struct PropertyListDictionary: Hashable, Sendable {
         }
     }
 
-    /// In order.
+    /// The members in order.
     public var members: [Member]
 
-    /// Members in their order.
+    /// A dictionary with members in this order.
     public init(_ members: [(String, PropertyListValue)] = []) { self.members = members.map { Member(key: $0.0, value: $0.1) } }
 
     /// The value of the last member with this key.
@@ -51,11 +51,11 @@ extension PropertyListValue: ExpressibleByStringLiteral, ExpressibleByIntegerLit
 {
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// An integer.
     public init(integerLiteral value: Int) { self = .integer(Int128(value)) }
     /// A real.
     public init(floatLiteral value: Double) { self = .real(value) }
-    /// A truth value.
+    /// A Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An array.
     public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
@@ -63,13 +63,13 @@ extension PropertyListValue: ExpressibleByStringLiteral, ExpressibleByIntegerLit
     public init(dictionaryLiteral members: (String, PropertyListValue)...) { self = .dictionary(PropertyListDictionary(members)) }
 }
 
-/// How much of a property list is read.
+/// Limits for parsing a property list.
 public struct PropertyListLimits: Hashable, Sendable {
-    /// In bytes.
+    /// Maximum length in bytes.
     public var length: Int
-    /// How deeply arrays and dictionaries may stand in each other.
+    /// Maximum nesting of arrays and dictionaries.
     public var depth: Int
-    /// Of values, keys among them, each counted as often as something refers to it.
+    /// Maximum number of values, including keys; a shared value counts once for each reference.
     public var valueCount: Int
 
     /// These limits.
@@ -81,23 +81,23 @@ public struct PropertyListLimits: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no property list, or a value has no such form.
+/// Why bytes are not a property list, or a value cannot be written.
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is, as a word.
+    /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// Neither form, or not what that form permits.
+        /// Neither form, or invalid in its form.
         case malformed
         case tooDeep = "too_deep"
         case tooLarge = "too_large"
-        /// A value that the form cannot express: an integer that is too wide, a control character in XML.
+        /// A value that the form cannot express: an integer that is too wide, or a control character in XML.
         case inexpressible
     }
 
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let reason: Reason
-    /// What was found, or which limit it is.
+    /// The problem found, or the limit exceeded.
     public let detail: String
-    /// In bytes from 0, in the binary form.
+    /// In bytes from 0; only for the binary form.
     public let offset: Int?
 
     init(_ reason: Reason, _ detail: String, at offset: Int? = nil) {
@@ -111,7 +111,7 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension PropertyListValue {
-    /// The two forms that are read and written.
+    /// The two forms that can be read and written.
     public enum Form: Hashable, Sendable {
         /// Version 1.0.
         case xml
@@ -119,7 +119,7 @@ extension PropertyListValue {
         case binary
     }
 
-    /// Reads either form, as the first bytes say.
+    /// Parses either form; the first bytes determine which.
     public init(parsing octets: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListFault) {
         if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) bytes") }
         if octets.starts(with: Array("bplist".utf8)) {
@@ -129,7 +129,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The value written down.
+    /// The encoded value.
     public func octets(_ form: Form = .xml) throws(PropertyListFault) -> [UInt8] {
         switch form {
         case .xml: try XMLPropertyList.write(self)

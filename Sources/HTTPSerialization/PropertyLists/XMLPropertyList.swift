@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The form in XML, version 1.0.
+/// The XML form, version 1.0.
 enum XMLPropertyList {
     // MARK: Reading
 
@@ -73,7 +73,7 @@ enum XMLPropertyList {
         return PropertyListDictionary(members)
     }
 
-    /// Only blanks may stand between elements.
+    /// Child elements; only whitespace is allowed between them.
     private static func elements(of element: XMLTree.Element) throws(PropertyListFault) -> [XMLTree.Element] {
         for child in element.children {
             if case .text(let text) = child, !text.allSatisfy(\.isWhitespace) {
@@ -101,7 +101,7 @@ enum XMLPropertyList {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Decimal, or hexadecimal behind `0x`.
+    /// Decimal, or hexadecimal after `0x`.
     private static func integer(_ text: String) -> Int128? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
@@ -131,7 +131,7 @@ enum XMLPropertyList {
         switch value {
         case .string(let string): text += line("string", try escaped(string))
         case .integer(let integer): text += line("integer", "\(try checked(integer))")
-        // Of what is no number Swift's own description says more than others read.
+        // Swift's description of NaN can be longer than other readers accept.
         case .real(let real): text += line("real", real.isNaN ? "nan" : "\(real)")
         case .bool(let bool): text += "\(indent)<\(bool ? "true" : "false")/>\n"
         case .date(let date):
@@ -139,7 +139,7 @@ enum XMLPropertyList {
             text += line("date", moment)
         case .data(let octets):
             text += "\(indent)<data>\n"
-            // As others do it: 76 columns, of which a tab takes eight.
+            // As other writers do: 76 columns, with a tab as eight.
             let lineLength = max(16, 76 - 8 * depth) / 4 * 3
             for start in stride(from: 0, to: octets.count, by: lineLength) {
                 text += indent + Base64.encode(Array(octets[start..<min(start + lineLength, octets.count)])) + "\n"
@@ -159,7 +159,7 @@ enum XMLPropertyList {
             }
             text += "\(indent)</dict>\n"
         case .uid(let number):
-            // XML has no form of its own for it; this is Apple's.
+            // XML has no element for it; this is Apple's convention.
             try write(.dictionary(PropertyListDictionary([("CF$UID", .integer(Int128(number)))])), depth: depth, to: &text)
         }
     }
@@ -171,7 +171,7 @@ enum XMLPropertyList {
         return integer
     }
 
-    /// A carriage return is written as a reference, since readers of XML would make a line feed of it.
+    /// A carriage return is written as a character reference, since XML parsers turn it into a line feed.
     private static func escaped(_ text: String) throws(PropertyListFault) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

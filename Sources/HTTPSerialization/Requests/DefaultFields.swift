@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// Values of fields that a request carries where it does not have its own.
+/// Default values for fields that a request does not set itself.
 public enum DefaultFields {
-    /// How many languages are named at most.
+    /// Maximum number of languages.
     public static let languageLimit = 6
 
-    /// Languages in the order in which they are liked, for Accept-Language (RFC 9110 §12.5.4): `zh-Hans-CN;q=1, en;q=0.9`,
-    /// down to 0.5. What is no language range is left out.
-    /// - Returns: `nil` where none is left.
+    /// The value of Accept-Language (RFC 9110 §12.5.4) for languages in order of preference: `zh-Hans-CN;q=1, en;q=0.9`, down
+    /// to 0.5. Invalid language ranges are left out.
+    /// - Returns: `nil` if none is left.
     public static func acceptLanguage(_ languages: [String]) -> String? {
         let ranges = languages.filter(isLanguageRange).prefix(languageLimit)
         if ranges.isEmpty { return nil }
@@ -16,8 +16,8 @@ public enum DefaultFields {
         }.joined(separator: ", ")
     }
 
-    /// Language ranges out of a system's words for them, as they stand in `LANGUAGE` and `LANG`: `de_DE.UTF-8` is `de-DE`. `C` and
-    /// `POSIX` are none, and each is named once.
+    /// Language ranges from system locale names, as in `LANGUAGE` and `LANG`: `de_DE.UTF-8` is `de-DE`. `C` and `POSIX` are
+    /// left out, and so are repetitions.
     public static func languages(ofLocales locales: [String]) -> [String] {
         var languages: [String] = []
         for locale in locales {
@@ -27,8 +27,8 @@ public enum DefaultFields {
         return languages
     }
 
-    /// A User-Agent (RFC 9110 §10.1.5): `Product/1.2 (comment)`. What is no ASCII is written without its marks, or left out; what is no
-    /// token in product and version becomes a hyphen.
+    /// A User-Agent value (RFC 9110 §10.1.5): `Product/1.2 (comment)`. Letters outside ASCII lose their diacritics or are left
+    /// out; characters of product and version that are not allowed in a token become hyphens.
     public static func userAgent(product: String, version: String? = nil, comment: String? = nil) -> String {
         var text = token(product)
         if let version { text += "/" + token(version) }
@@ -46,7 +46,7 @@ public enum DefaultFields {
         return folded.isEmpty ? "-" : String(decoding: folded, as: UTF8.self)
     }
 
-    /// RFC 4647 §2.1: `*`, or letters, then letters and digits, up to eight each, with hyphens between.
+    /// RFC 4647 §2.1: `*`, or letters, then letters and digits, up to eight each, separated by hyphens.
     private static func isLanguageRange(_ text: String) -> Bool {
         if text == "*" { return true }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -59,9 +59,10 @@ public enum DefaultFields {
     }
 }
 
-/// Writes text in ASCII: letters of Latin without their marks, everything else above 127 left out, controls too.
+/// Converts text to ASCII: Latin letters lose their diacritics; all other characters above 127 are left out, and so are control
+/// characters.
 enum ASCIIFold {
-    /// U+00C0 to U+017F, one word each; a point for none.
+    /// U+00C0 to U+017F, one word each; a period for none.
     private static let latin = """
         A A A A A A AE C E E E E I I I I D N O O O O O . O U U U U Y TH ss a a a a a a ae c e e e e i i i i d n o o o o o . o u u u u y th y \
         A a A a A a C c C c C c C c D d D d E e E e E e E e E e G g G g G g G g H h H h I i I i I i I i I i IJ ij J j K k k \

@@ -1,17 +1,18 @@
 import HTTPMessage
 
-/// Writes parameters as `name=value&name=value`, for queries and forms alike.
+/// Encodes parameters as `name=value&name=value`, for queries and forms alike.
 ///
-/// Objects within are written `user[name]=…`. Names and values are UTF-8, of which only letters, digits and `-._~/?` stand for
-/// themselves: RFC 3986 §3.4 permits a query slashes and question marks, and everything else means something to somebody.
+/// Nested objects are written `user[name]=…`. Names and values are UTF-8, percent-encoded except for letters, digits and
+/// `-._~/?`: RFC 3986 §3.4 allows slashes and question marks in a query; all other characters have a special meaning for some
+/// servers.
 public struct FormEncoder: Hashable, Sendable {
-    /// How pairs are made.
+    /// How pairs are written.
     public var options: FormEncodingOptions
 
-    /// An encoder that makes pairs so.
+    /// An encoder with these options.
     public init(_ options: FormEncodingOptions = FormEncodingOptions()) { self.options = options }
 
-    /// One name with its value, not escaped. A value of `nil` is written without an equals sign.
+    /// One name with its value, not escaped. A `nil` value is written without an equals sign.
     public struct Pair: Hashable, Sendable {
         /// Not escaped.
         public let name: String
@@ -25,14 +26,14 @@ public struct FormEncoder: Hashable, Sendable {
         }
     }
 
-    /// The pairs in the order in which they are written. Empty arrays and objects make none.
+    /// The pairs in the order in which they are written. Empty arrays and objects yield none.
     public func pairs(of parameters: JSONObject) -> [Pair] {
         var pairs: [Pair] = []
         appendMembers(of: parameters, below: nil, to: &pairs)
         return pairs
     }
 
-    /// The pairs written one behind the other; empty for none.
+    /// The pairs joined to one text; empty if there are none.
     public func encode(_ parameters: JSONObject) -> String {
         pairs(of: parameters).map { pair in
             let name = Self.escape(pair.name, options.spaces)
@@ -40,7 +41,7 @@ public struct FormEncoder: Hashable, Sendable {
         }.joined(separator: "&")
     }
 
-    /// The URI with the parameters added to its query, before its fragment: behind `?` where it has none, and else behind `&`.
+    /// The URI with the parameters added to its query, before its fragment: after `?` if it has no query, else after `&`.
     public func appending(_ parameters: JSONObject, to target: String) -> String {
         let query = encode(parameters)
         guard !query.isEmpty else { return target }
@@ -51,7 +52,7 @@ public struct FormEncoder: Hashable, Sendable {
         return head + separator + query + target[fragmentStart...]
     }
 
-    /// A name or value with everything escaped that does not stand for itself.
+    /// A name or value with all other characters escaped.
     public static func escape(_ text: String, _ spaces: FormEncodingOptions.Spaces = .percent) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.utf8.count)

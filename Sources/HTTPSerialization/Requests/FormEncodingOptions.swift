@@ -1,6 +1,6 @@
-/// How parameters become the pairs of a query or a form. The defaults are AFNetworking's.
+/// How parameters are written as pairs of a query or a form. The defaults are AFNetworking's.
 public struct FormEncodingOptions: Hashable, Sendable {
-    /// The names of an array's elements.
+    /// How the elements of an array are named.
     public enum Arrays: Hashable, Sendable {
         /// `tags[]=a&tags[]=b`
         case brackets
@@ -10,7 +10,7 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case indices
     }
 
-    /// The values of truth.
+    /// How Booleans are written.
     public enum Booleans: Hashable, Sendable {
         /// `1` and `0`
         case numeric
@@ -18,17 +18,17 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case literal
     }
 
-    /// What stands for a null.
+    /// How null is written.
     public enum Nulls: Hashable, Sendable {
         /// `name`
         case bareName
         /// `name=`
         case emptyValue
-        /// Nothing at all.
+        /// It is left out.
         case leftOut
     }
 
-    /// What stands for a space.
+    /// How a space is written.
     public enum Spaces: Hashable, Sendable {
         /// `%20`
         case percent
@@ -36,15 +36,15 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case plus
     }
 
-    /// The names of an array's elements.
+    /// How the elements of an array are named.
     public var arrays: Arrays
-    /// The values of truth.
+    /// How Booleans are written.
     public var booleans: Booleans
-    /// What stands for a null.
+    /// How null is written.
     public var nulls: Nulls
-    /// What stands for a space.
+    /// How a space is written.
     public var spaces: Spaces
-    /// Members of objects in the order of their names' bytes instead of their own.
+    /// Sorts members of objects by the bytes of their names.
     public var sortsNames: Bool
 
     /// Options; by default AFNetworking's.

@@ -1,29 +1,30 @@
 import HTTPMessage
 
-/// Reads `name=value&name=value`, as queries and forms have it (the URL standard's application/x-www-form-urlencoded).
+/// Parses `name=value&name=value` in queries and forms (the URL standard's application/x-www-form-urlencoded).
 ///
-/// `+` and `%20` are spaces; a `%` that begins no escape stands for itself; bytes that are no UTF-8 are replaced. Nothing is wrong with a form
-/// but its size.
+/// `+` and `%20` are spaces; a `%` that does not begin an escape stays a `%`; bytes that are not UTF-8 are replaced. Only the
+/// size of a form can be an error.
 public struct FormParser: Hashable, Sendable {
-    /// Bytes of a form; one more is `tooLong`.
+    /// Maximum length of a form in bytes; one more is `tooLong`.
     public var lengthLimit = 8 << 20
-    /// Pairs of a form; one more is `tooManyPairs`.
+    /// Maximum number of pairs; one more is `tooManyPairs`.
     public var pairLimit = 10_000
-    /// Whether brackets in names mean objects and arrays, as `FormEncoder` writes them. Else every value is a text under its name.
+    /// Whether brackets in names denote objects and arrays, as `FormEncoder` writes them. If not, every value is a string under
+    /// its name.
     public var nests = true
-    /// Brackets of one name; more of them are part of the last name. At most 32.
+    /// Maximum number of brackets in one name, at most 32; with more the name is used as written.
     public var depthLimit = 16
 
-    /// Too much of something.
+    /// A limit is exceeded.
     public enum Fault: String, Error, Sendable {
         case tooLong = "too_long"
         case tooManyPairs = "too_many_pairs"
     }
 
-    /// With the usual limits.
+    /// The default limits.
     public init() {}
 
-    /// The pairs in their order, nothing made of brackets. A name without an equals sign has no value.
+    /// The pairs in order; brackets in names are not interpreted. A name without an equals sign has no value.
     public func pairs(of form: [UInt8]) throws(Fault) -> [FormEncoder.Pair] {
         if form.count > lengthLimit { throw .tooLong }
         var pairs: [FormEncoder.Pair] = []
@@ -36,10 +37,10 @@ public struct FormParser: Hashable, Sendable {
         return pairs
     }
 
-    /// The parameters: what `FormEncoder` would have written, every value a text, and null where there is no equals sign.
+    /// The parameters, in the structure that `FormEncoder` writes; every value is a string, or null if there is no equals sign.
     ///
-    /// `a=1&a=2` and `a[]=1&a[]=2` are arrays, `a[b]=1` is an object. What does not fit to what stands there already stands at the end
-    /// under its name as it is written.
+    /// `a=1&a=2` and `a[]=1&a[]=2` are arrays, `a[b]=1` is an object. A pair that conflicts with an earlier one is appended
+    /// under its name as written.
     public func parse(_ form: [UInt8]) throws(Fault) -> JSONObject {
         var root = FormNode()
         var beside: [JSONObject.Member] = []
@@ -51,7 +52,7 @@ public struct FormParser: Hashable, Sendable {
         return JSONObject(root.object.members + beside)
     }
 
-    /// `a[b][]` as `a`, `b` and nothing.
+    /// `a[b][]` as `a`, `b` and the empty string.
     private func path(of name: String) -> [String] {
         let octets = Array(name.utf8)
         guard let first = octets.firstIndex(of: UInt8(ascii: "[")), first > 0, octets.last == UInt8(ascii: "]") else {
@@ -74,7 +75,7 @@ public struct FormParser: Hashable, Sendable {
     }
 }
 
-/// An object as it grows.
+/// An object while it is built.
 private struct FormNode {
     private enum Kind {
         case value(JSONValue)
@@ -85,10 +86,10 @@ private struct FormNode {
     private var names: [String] = []
     private var kinds: [String: Kind] = [:]
 
-    /// - Returns: `false` where something of another kind stands there.
+    /// - Returns: `false` if a value of another kind is there.
     mutating func insert(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
         let name = path[path.startIndex]
-        // Taken out, so that what is changed is not copied.
+        // Removed from the dictionary while it is changed, so that nothing is copied.
         let former = kinds.removeValue(forKey: name)
         guard let new = Self.joined(former, value, at: path.dropFirst()) else {
             kinds[name] = former
@@ -99,7 +100,7 @@ private struct FormNode {
         return true
     }
 
-    /// - Returns: `nil` where they do not fit.
+    /// - Returns: `nil` if the value conflicts with the former one.
     private static func joined(_ former: consuming Kind?, _ value: JSONValue, at rest: ArraySlice<String>) -> Kind? {
         let isElement = rest.isEmpty || (rest.count == 1 && rest.first == "")
         switch former {
@@ -116,7 +117,7 @@ private struct FormNode {
     }
 
     private static func inserted(_ value: JSONValue, at rest: ArraySlice<String>, into node: consuming FormNode) -> Kind? {
-        // An array of what has members cannot be told from its elements' members.
+        // An array of objects is ambiguous: members of one element cannot be told from members of the next.
         guard rest.first?.isEmpty == false, node.insert(value, at: rest) else { return nil }
         return .object(node)
     }

@@ -1,17 +1,17 @@
-/// Parameters in the query of some methods, and in a form for all others (`application/x-www-form-urlencoded`).
+/// Encodes parameters in the query for some methods, and as a form (`application/x-www-form-urlencoded`) for all others.
 public struct FormRequestSerializer: RequestSerializer {
-    /// How parameters are written.
+    /// Encodes the parameters.
     public var encoder: FormEncoder
-    /// Whose parameters stand in the URI.
+    /// Methods whose parameters are in the URI.
     public var queryMethods: QueryMethods
 
-    /// A serializer that writes so.
+    /// A serializer with these options.
     public init(_ options: FormEncodingOptions = FormEncodingOptions(), queryMethods: QueryMethods = .usual) {
         encoder = FormEncoder(options)
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters nothing is added. A form of no pairs is content of no bytes, which is a form too.
+    /// Without parameters the query stays unchanged; a form is then empty content with its type.
     public func serialize(
         _ parameters: JSONObject?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {
@@ -24,16 +24,16 @@ public struct FormRequestSerializer: RequestSerializer {
     }
 }
 
-/// A JSON text as content (`application/json`); for the methods that have none, an object's members in the query.
+/// Encodes parameters as JSON content (`application/json`), or, for methods without content, an object's members in the query.
 public struct JSONRequestSerializer: RequestSerializer {
-    /// How the text is written.
+    /// Options for the JSON text.
     public var options: JSONWriteOptions
-    /// How parameters stand in a query.
+    /// Options for parameters in the query.
     public var query: FormEncodingOptions
-    /// Whose parameters stand in the URI.
+    /// Methods whose parameters are in the URI.
     public var queryMethods: QueryMethods
 
-    /// A serializer that writes so.
+    /// A serializer with these options.
     public init(
         _ options: JSONWriteOptions = JSONWriteOptions(), query: FormEncodingOptions = FormEncodingOptions(),
         queryMethods: QueryMethods = .usual
@@ -43,7 +43,7 @@ public struct JSONRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters there is neither type nor content.
+    /// Without parameters the request has no content and no type.
     public func serialize(
         _ parameters: JSONValue?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {
@@ -58,12 +58,12 @@ public struct JSONRequestSerializer: RequestSerializer {
     }
 }
 
-/// A form of parts as content (`multipart/form-data`, RFC 7578), read while it is sent.
+/// Encodes a multipart form as content (`multipart/form-data`, RFC 7578), which is read while it is sent.
 public struct MultipartRequestSerializer: RequestSerializer {
-    /// The form says everything itself.
+    /// A serializer; the form has no options outside itself.
     public init() {}
 
-    /// A form without parts leaves the request as it is. GET and HEAD have no content.
+    /// A form without parts leaves the request unchanged. GET and HEAD have no content.
     public func serialize(
         _ form: MultipartForm?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {

@@ -1,4 +1,4 @@
-/// The media type that a file's extension stands for.
+/// The media type for a file extension.
 public enum MediaTypeByExtension {
     private static let types: [String: String] = [
         "aac": "audio/aac", "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp",
@@ -21,7 +21,7 @@ public enum MediaTypeByExtension {
         "yaml": "application/yaml", "yml": "application/yaml", "zip": "application/zip", "zst": "application/zstd",
     ]
 
-    /// - Returns: `application/octet-stream` for an extension that is not known, and without one.
+    /// - Returns: `application/octet-stream` for an unknown extension, and for a name without one.
     public static func type(ofPath path: String) -> String {
         let name = path.split(separator: "/").last ?? ""
         guard let point = name.lastIndex(of: ".") else { return "application/octet-stream" }

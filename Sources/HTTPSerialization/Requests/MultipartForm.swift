@@ -1,12 +1,12 @@
 import Glibc
 import HTTPMessage
 
-/// A form of parts (RFC 7578): values, files, and whatever else gives bytes, of a length that is known before the first is read.
+/// A multipart form (RFC 7578): values, files, and other byte sources whose length is known before the first byte is read.
 ///
-/// Names are escaped as browsers do it, so that no name ends its field or begins another. The boundary is 128 bits of chance, which no data
-/// holds that was not made from it.
+/// Names are escaped as browsers do it, so that no name can end its field or begin another. The boundary has 128 random bits,
+/// so data cannot contain it by accident.
 public struct MultipartForm: Sendable {
-    /// What a part holds.
+    /// The content of a part.
     enum Source: Sendable {
         case octets([UInt8])
         case file(path: String)
@@ -18,23 +18,23 @@ public struct MultipartForm: Sendable {
         let head: [UInt8]
         let source: Source
         let length: UInt64
-        /// For messages.
+        /// For error messages.
         let name: String
     }
 
-    /// What stands between the parts.
+    /// The boundary between the parts.
     public let boundary: String
     private(set) var parts: [Part] = []
 
-    /// A form without parts, with a boundary made by chance.
+    /// An empty form with a random boundary.
     public init() {
         var generator = SystemRandomNumberGenerator()
         let digits = [generator.next(), generator.next()].map { Hexadecimal.encode(padded: $0) }
         boundary = "larder-" + digits.joined()
     }
 
-    /// - Parameter boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 permits, other than those that need quotes.
-    /// - Throws: `malformedPart` for any other.
+    /// - Parameter boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 allows, except those that need quotes.
+    /// - Throws: `malformedPart` for any other boundary.
     public init(boundary: String) throws(RequestSerializationError) {
         let isGood = (1...70).contains(boundary.utf8.count) && boundary.utf8.allSatisfy(ASCII.isTokenCharacter)
         guard isGood else { throw RequestSerializationError(.malformedPart, boundary) }
@@ -43,9 +43,9 @@ public struct MultipartForm: Sendable {
 
     /// Whether there is no part.
     public var isEmpty: Bool { parts.isEmpty }
-    /// For the request's Content-Type.
+    /// The value for the request's Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
-    /// Of the whole content, in bytes; nothing without parts.
+    /// Length of the whole content, in bytes; 0 without parts.
     public var length: UInt64 {
         parts.isEmpty
             ? 0 : parts.reduce(UInt64(closing.count)) { $0 + UInt64($1.head.count) + $1.length + 2 }
@@ -55,25 +55,25 @@ public struct MultipartForm: Sendable {
 
     // MARK: Parts
 
-    /// A value as text.
+    /// Appends a text value.
     public mutating func append(_ name: String, _ value: String) {
         let octets = Array(value.utf8)
         add(name, source: .octets(octets), length: UInt64(octets.count), fields: [])
     }
 
-    /// Parameters as parts of text, named as in a form; a null is an empty part.
+    /// Appends parameters as text parts, named as in a form; null becomes an empty part.
     public mutating func append(_ parameters: JSONObject, options: FormEncodingOptions = FormEncodingOptions()) {
         for pair in FormEncoder(options).pairs(of: parameters) { append(pair.name, pair.value ?? "") }
     }
 
-    /// Bytes in memory.
+    /// Appends bytes in memory.
     /// - Parameters:
-    ///   - name: of the field.
+    ///   - name: the name of the form field.
     ///   - octets: its value.
-    ///   - fileName: `nil` for a part that is no file.
-    ///   - contentType: `nil` says nothing of it.
-    ///   - fields: more fields of the part.
-    /// - Throws: `malformedPart` for a field that is none.
+    ///   - fileName: `nil` for a part that is not a file.
+    ///   - contentType: `nil` for a part without Content-Type.
+    ///   - fields: further header fields of the part.
+    /// - Throws: `malformedPart` for an invalid field.
     public mutating func append(
         _ name: String, octets: [UInt8], fileName: String? = nil, contentType: String? = nil,
         fields: [(name: String, value: String)] = []
@@ -82,13 +82,13 @@ public struct MultipartForm: Sendable {
         add(name, source: .octets(octets), length: UInt64(octets.count), fileName: fileName, fields: fields)
     }
 
-    /// A file, read piece by piece while the form is sent. It has to keep its length until then.
+    /// Appends a file, which is read piece by piece while the form is sent. Its length must not change until then.
     /// - Parameters:
-    ///   - name: of the field.
-    ///   - path: of the file.
-    ///   - fileName: the path's last component where it is not given.
-    ///   - contentType: by the path's extension where it is not given, and `application/octet-stream` for one that is not known.
-    ///   - fields: more fields of the part.
+    ///   - name: the name of the form field.
+    ///   - path: the path of the file.
+    ///   - fileName: `nil`: the path's last component.
+    ///   - contentType: `nil`: by the path's extension, and `application/octet-stream` for an unknown one.
+    ///   - fields: further header fields of the part.
     /// - Throws: `unreadableFile`, `malformedPart`.
     public mutating func append(
         _ name: String, file path: String, fileName: String? = nil, contentType: String? = nil,
@@ -100,13 +100,13 @@ public struct MultipartForm: Sendable {
         add(name, source: .file(path: path), length: file.length, fileName: fileName, fields: fields)
     }
 
-    /// What somebody else gives in pieces.
+    /// Appends content that a closure produces in pieces.
     /// - Parameters:
-    ///   - name: of the field.
-    ///   - length: in bytes; it has to come to that, and no more.
-    ///   - fileName: `nil` for a part that is no file.
-    ///   - contentType: `nil` says nothing of it.
-    ///   - make: begins to read anew, for each time that the form is sent; the function that it returns gives `nil` at the end.
+    ///   - name: the name of the form field.
+    ///   - length: in bytes; the content must have exactly this length.
+    ///   - fileName: `nil` for a part that is not a file.
+    ///   - contentType: `nil` for a part without Content-Type.
+    ///   - make: starts reading, each time the form is sent; the function that it returns yields `nil` at the end.
     public mutating func append(
         _ name: String, length: UInt64, fileName: String? = nil, contentType: String? = nil,
         pieces make: @escaping @Sendable () throws -> () throws -> [UInt8]?
@@ -125,7 +125,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: Array((head + "\r\n").utf8), source: source, length: length, name: name))
     }
 
-    /// As HTML says: quotes and the ends of lines are escaped, and everything else stands as it is in UTF-8.
+    /// As HTML specifies: quotes and line ends are escaped, and all other characters are UTF-8.
     static func escape(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {

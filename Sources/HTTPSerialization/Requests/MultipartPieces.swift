@@ -1,22 +1,22 @@
-/// So many bytes at once with a pause behind them: for testing what a slow line does.
+/// Sends a number of bytes at once, with a pause after them: simulates a slow connection in tests.
 public struct PacketThrottle: Hashable, Sendable {
     /// In bytes.
     public var packetLength: Int
-    /// Behind each packet.
+    /// The pause between two packets.
     public var pause: Duration
 
-    /// Packets of so many bytes, at least one.
+    /// Packets of `packetLength` bytes, at least 1.
     public init(packetLength: Int, pause: Duration) {
         precondition(packetLength > 0, "a packet holds at least one byte")
         self.packetLength = packetLength
         self.pause = pause
     }
 
-    /// What AFNetworking suggests for 3G: 16 KiB each 0.2 s.
+    /// AFNetworking's suggestion for 3G: 16 KiB every 0.2 s.
     public static let thirdGeneration = PacketThrottle(packetLength: 16 << 10, pause: .milliseconds(200))
 }
 
-/// The pieces of a form as they are asked for. Each iteration reads anew, on the thread that asks.
+/// The pieces of a form as an asynchronous sequence. Each iteration reads the form again, on the thread that iterates.
 public struct MultipartPieces: AsyncSequence, Sendable {
     private let form: MultipartForm
     private let throttle: PacketThrottle?
@@ -26,7 +26,7 @@ public struct MultipartPieces: AsyncSequence, Sendable {
         self.throttle = throttle
     }
 
-    /// Begins to read anew.
+    /// Starts reading from the beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: form.makeReader(), throttle: throttle) }
 
     /// Reads the pieces.
@@ -40,7 +40,7 @@ public struct MultipartPieces: AsyncSequence, Sendable {
             self.throttle = throttle
         }
 
-        /// - Throws: `RequestSerializationError`; `CancellationError` while it pauses.
+        /// - Throws: `RequestSerializationError`; `CancellationError` during a pause.
         public mutating func next() async throws -> [UInt8]? {
             if let throttle, hasBegun { try await Task.sleep(for: throttle.pause) }
             hasBegun = true

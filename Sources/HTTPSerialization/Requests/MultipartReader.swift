@@ -1,6 +1,7 @@
 import Glibc
 
-/// Reads a form piece by piece, from its first delimiter to its last. Confined to whoever reads; each reader begins anew.
+/// Reads a form piece by piece, from its first delimiter to its last. Confined to one thread at a time; each reader starts from
+/// the beginning.
 public final class MultipartReader {
     private enum Place {
         case head(Int)
@@ -15,7 +16,7 @@ public final class MultipartReader {
     private var place: Place
     private var file: PartFile?
     private var nextPiece: (() throws -> [UInt8]?)?
-    /// Where the piece of bytes in memory that comes next begins.
+    /// The offset of the next piece of bytes in memory.
     private var offset = 0
 
     init(_ form: MultipartForm) {
@@ -23,8 +24,8 @@ public final class MultipartReader {
         place = form.isEmpty ? .end : .head(0)
     }
 
-    /// The next bytes, at most so many of a part's content at once, or `nil` behind the last.
-    /// - Throws: `unreadableFile`, `changedLength`. After that there is nothing more to read.
+    /// The next bytes, with at most `pieceLength` bytes of a part's content, or `nil` at the end.
+    /// - Throws: `unreadableFile`, `changedLength`. After an error there are no more bytes.
     public func next(upTo pieceLength: Int = defaultPieceLength) throws(RequestSerializationError) -> [UInt8]? {
         do throws(RequestSerializationError) {
             return try step(pieceLength)
@@ -109,10 +110,10 @@ public final class MultipartReader {
 }
 
 extension MultipartForm {
-    /// Begins to read.
+    /// A reader at the beginning of the form.
     public func makeReader() -> MultipartReader { MultipartReader(self) }
 
-    /// All of it in memory, for forms that are known to be small.
+    /// The whole form in memory, for small forms.
     public func octets() throws(RequestSerializationError) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(Int(length))
@@ -121,8 +122,8 @@ extension MultipartForm {
         return octets
     }
 
-    /// Writes all of it into a new file, which only its owner may read: for whoever sends it by its path.
-    /// - Throws: `unreadableFile` where the file is there already or cannot be written; what there is of it is taken away again.
+    /// Writes the whole form to a new file that only its owner may read, to be sent by its path.
+    /// - Throws: `unreadableFile` if the file exists or cannot be written; a partly written file is removed.
     public func write(toFile path: String) throws(RequestSerializationError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw RequestSerializationError(.unreadableFile, path) }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// An open file of a part. Closed when nobody holds it any more.
+/// The open file of a part. Closed when the last reference is released.
 final class PartFile {
     let length: UInt64
     private let descriptor: Int32
     private let path: String
 
-    /// - Throws: `unreadableFile` for what is not there, is no regular file, or may not be read.
+    /// - Throws: `unreadableFile` for a missing file, one that is not a regular file, or one that may not be read.
     init(_ path: String) throws(RequestSerializationError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw RequestSerializationError(.unreadableFile, path) }

@@ -1,13 +1,13 @@
-/// What parameters make of a request: where it goes, and what it carries.
+/// The result of serializing parameters: the target and content of a request.
 public struct SerializedRequest: Sendable {
-    /// The URI, with parameters in its query where they belong there.
+    /// The URI, with the parameters in its query if they belong there.
     public var target: String
-    /// Of the content, for a request that names no type itself; `nil` without content.
+    /// The type of the content, used if the request does not set one; `nil` without content.
     public var contentType: String?
-    /// `nil`: the request has no content and says nothing of any. Empty content is told by its length.
+    /// `nil`: the request has no content. Empty content is sent with its length (0).
     public var content: RequestContent?
 
-    /// What a serializer of one's own made.
+    /// The result of a custom serializer.
     public init(target: String, contentType: String? = nil, content: RequestContent? = nil) {
         self.target = target
         self.contentType = contentType
@@ -17,7 +17,7 @@ public struct SerializedRequest: Sendable {
 
 /// The content of a request.
 public enum RequestContent: Sendable {
-    /// It is at hand.
+    /// Content in memory.
     case octets([UInt8])
     /// Read piece by piece while it is sent.
     case multipart(MultipartForm)
@@ -31,23 +31,23 @@ public enum RequestContent: Sendable {
     }
 }
 
-/// Why parameters do not become a request. Nothing is sent then.
+/// Why parameters cannot be serialized. Nothing is sent then.
 public struct RequestSerializationError: Error, Hashable, Sendable {
-    /// What kind of fault it is, as a word.
+    /// The kind of error.
     public enum Code: String, Hashable, Sendable {
-        /// The parameters are of a kind that the form cannot express.
+        /// The serializer cannot express these parameters.
         case inexpressible
         /// The method never has content.
         case methodWithoutContent = "method_without_content"
-        /// A part's file is not there, is none, or cannot be read.
+        /// A part's file is missing, is not a regular file, or cannot be read.
         case unreadableFile = "unreadable_file"
-        /// A part gave more or less than its length.
+        /// A part's content is longer or shorter than its length.
         case changedLength = "changed_length"
-        /// A boundary or a field of a part is not what the grammar permits.
+        /// A boundary or a field of a part is not valid in the grammar.
         case malformedPart = "malformed_part"
     }
 
-    /// What kind of fault it is.
+    /// The kind of error.
     public let code: Code
     /// The file, name or method concerned.
     public let subject: String
@@ -58,30 +58,30 @@ public struct RequestSerializationError: Error, Hashable, Sendable {
     }
 }
 
-/// Makes requests out of parameters.
+/// Serializes parameters into requests.
 public protocol RequestSerializer<Parameters>: Sendable {
-    /// What a request is made of.
+    /// The type of the parameters.
     associatedtype Parameters
 
     /// - Parameters:
-    ///   - parameters: `nil` where there are none.
+    ///   - parameters: `nil` if there are none.
     ///   - method: compared without regard to case.
-    ///   - target: a URI or a reference to one.
+    ///   - target: a URI or a relative reference.
     func serialize(
         _ parameters: Parameters?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest
 }
 
-/// Methods whose parameters stand in the URI.
+/// Methods whose parameters are in the URI.
 public struct QueryMethods: Hashable, Sendable {
     private let names: Set<String>
 
-    /// Compared without regard to case.
+    /// These methods, compared without regard to case.
     public init(_ names: [String]) { self.names = Set(names.map { $0.uppercased() }) }
 
     /// GET, HEAD and DELETE.
     public static let usual = QueryMethods(["GET", "HEAD", "DELETE"])
 
-    /// Whether parameters of this method stand in the URI.
+    /// Whether the parameters of this method are in the URI.
     public func contains(_ method: String) -> Bool { names.contains(method.uppercased()) }
 }

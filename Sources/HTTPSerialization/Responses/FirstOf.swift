@@ -1,22 +1,22 @@
-/// The first of several serializers that takes the response: one that accepts its type and can decode its content.
+/// Uses the first of several serializers that accepts the response's type and can decode its content.
 ///
-/// The order matters: a serializer that takes everything, such as `RawSerializer`, belongs at the end. Values of several types are brought to
-/// one by `map`. The status is judged once, by `validation`.
+/// The order matters: a serializer that accepts everything, such as `RawSerializer`, belongs at the end. Use `map` to bring the
+/// outputs to one type. The status is checked once, by `validation`.
 public struct FirstOf<Output: Sendable>: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
     private let serializers: [any ResponseSerializer<Output>]
 
     /// - Parameters:
-    ///   - serializers: in the order in which they are asked; at least one.
-    ///   - statuses: those of a response that is asked about at all.
+    ///   - serializers: in the order in which they are tried; at least one.
+    ///   - statuses: the accepted statuses of the response.
     public init(_ serializers: [any ResponseSerializer<Output>], statuses: [ClosedRange<Int>] = [200...299]) {
         precondition(!serializers.isEmpty, "nobody would accept anything")
         self.serializers = serializers
         validation = ResponseValidation(statuses: statuses)
     }
 
-    /// - Throws: `noneAccepts`, whose detail holds the faults of each in order.
+    /// - Throws: `noneAccepts`, whose detail lists the fault of each serializer, in order.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output {
         var reasons: [String] = []
         for serializer in serializers {

@@ -1,22 +1,22 @@
 extension ResponseValidation {
-    /// What forms are sent as.
+    /// The media type of forms.
     public static let form = ResponseValidation(contentTypes: ["application/x-www-form-urlencoded"])
 }
 
-/// The content as the parameters of a form, as old token endpoints send them.
+/// Decodes content as the parameters of a form, as old token endpoints send them.
 public struct FormSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// How the form is read.
+    /// Parses the form.
     public var parser: FormParser
 
-    /// A serializer that reads so.
+    /// A serializer with this parser.
     public init(_ parser: FormParser = FormParser(), validation: ResponseValidation = .form) {
         self.parser = parser
         self.validation = validation
     }
 
-    /// No content is no parameters.
+    /// Empty content yields no parameters.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> JSONObject {
         do throws(FormParser.Fault) { return try parser.parse(body) } catch { throw ResponseFault(.tooLarge, error.rawValue) }
     }

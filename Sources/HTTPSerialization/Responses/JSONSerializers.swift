@@ -1,21 +1,22 @@
 import HTTPMessage
 
 extension ResponseValidation {
-    /// What JSON is sent as: AFNetworking's three types, and every `+json` (RFC 6839 §3.1).
+    /// The media types of JSON: AFNetworking's three types, and every `+json` (RFC 6839 §3.1).
     public static let json = ResponseValidation(
         contentTypes: ["application/json", "text/json", "text/javascript", "*/*+json"])
 }
 
-/// The content as a JSON value that keeps digits and order.
+/// Decodes content as a JSON value that keeps digits and order.
 public struct JSONValueSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// How the text is read.
+    /// Options for parsing the text.
     public var options: JSONParseOptions
-    /// Bytes that some servers send before their JSON, so that it is no script, such as `)]}',`. Content without them is read too.
+    /// Bytes that some servers send before their JSON, so that it cannot run as a script, such as `)]}',`. Content without them
+    /// is accepted too.
     public var skippedPrefix: [UInt8]
 
-    /// A serializer that reads so.
+    /// A serializer with these options.
     public init(
         _ options: JSONParseOptions = JSONParseOptions(), skippedPrefix: String = "", validation: ResponseValidation = .json
     ) {
@@ -24,10 +25,10 @@ public struct JSONValueSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// Without nulls wherever they stand.
+    /// Optionally removes all nulls.
     public init(stripsNulls: Bool) { self.init(JSONParseOptions(removesNulls: stripsNulls ? .everywhere : .never)) }
 
-    /// No content, and a single space, are null: there are servers that send one to say nothing.
+    /// Empty content and a single space yield null: some servers send one for an empty response.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> JSONValue {
         if body.isEmpty || body == [ASCII.space] { return .null }
         let skipped = !skippedPrefix.isEmpty && body.starts(with: skippedPrefix) ? skippedPrefix.count : 0
@@ -41,13 +42,13 @@ public struct JSONValueSerializer: ResponseSerializer {
     }
 }
 
-/// The content as a value of a `Decodable` type, read from JSON.
+/// Decodes JSON content as a value of a `Decodable` type.
 public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
-    /// What reads the text.
+    /// Parses the text.
     public var json: JSONValueSerializer
-    /// What decodes the value.
+    /// Decodes the value.
     public var decoder: JSONValueDecoder
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation {
         get { json.validation }
         set { json.validation = newValue }
@@ -61,7 +62,7 @@ public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSeriali
         decoder = JSONValueDecoder(names: names)
     }
 
-    /// No content is null, which an optional type takes.
+    /// Empty content yields null, which an optional type accepts.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output {
         let value = try json.decode(body, of: head)
         do {

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Reads the parameters of a media type (RFC 9110 §5.6.6): `type/subtype; name=token; name="quoted"`.
+/// Parses the parameters of a media type (RFC 9110 §5.6.6): `type/subtype; name=token; name="quoted"`.
 package enum MediaTypeParameters {
-    /// The first one of this name, compared without regard to case; `nil` where there is none before the first that breaks the grammar.
+    /// The first parameter with this name, compared without regard to case; `nil` if there is none before the first syntax error.
     package static func value(of name: StaticString, in text: Span<UInt8>) -> String? {
         var index = 0
         while index < text.count, text[index] != ASCII.semicolon { index += 1 }
@@ -12,7 +12,7 @@ package enum MediaTypeParameters {
             let nameStart = index
             while index < text.count, ASCII.isTokenCharacter(text[index]) { index += 1 }
             let isWanted = text.extracting(nameStart..<index).equalsIgnoringCase(name)
-            // Semicolons may stand one behind the other.
+            // Several semicolons may follow each other.
             if index > nameStart {
                 guard index < text.count, text[index] == ASCII.equals else { return nil }
                 index += 1

@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// What serializers look at in a response's head.
+/// The parts of a response's head that serializers use.
 public struct ReceivedHead: Hashable, Sendable {
-    /// As the response has it: usually 100 to 599. A server may send any three digits, and 600 to 999 count as a server error (RFC 9110 §15).
+    /// As received: usually 100 to 599. A server may send any three digits, and 600 to 999 count as a server error (RFC 9110 §15).
     public let status: Int
-    /// The value of each Content-Type line, as it came; usually one or none.
+    /// The value of each Content-Type line, as received; usually one or none.
     public let contentTypes: [String]
-    /// Whether the request was HEAD, so that no content comes whatever the head says.
+    /// Whether the request was HEAD, so that the response has no content.
     public let answersHEAD: Bool
 
     /// - Parameters:
-    ///   - status: as it was received; no number is rejected, because a server chooses it.
+    ///   - status: as received; every number is accepted, because a server chooses it.
     ///   - contentTypes: the value of each Content-Type line.
-    ///   - method: of the request.
+    ///   - method: the method of the request.
     public init(status: Int, contentTypes: [String], method: String = "GET") {
         self.status = status
         self.contentTypes = contentTypes
@@ -32,7 +32,7 @@ public struct ReceivedHead: Hashable, Sendable {
         answersHEAD = method == .head
     }
 
-    /// The value of a parameter of the Content-Type, such as `charset` (RFC 9110 §8.3.2), without its quotes; `nil` where there is none.
+    /// The value of a parameter of Content-Type, such as `charset` (RFC 9110 §8.3.2), without its quotes; `nil` if there is none.
     func parameter(_ name: StaticString) -> String? {
         guard let contentType = contentTypes.first else { return nil }
         return MediaTypeParameters.value(of: name, in: Array(contentType.utf8).span)

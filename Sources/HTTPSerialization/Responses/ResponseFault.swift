@@ -1,33 +1,33 @@
-/// One thing that is wrong with a response.
+/// One fault of a response.
 public struct ResponseFault: Error, Hashable, Sendable {
-    /// The words of machine-readable errors.
+    /// The codes of machine-readable errors.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case malformedJSON = "malformed_json"
         case malformedXML = "malformed_xml"
         case malformedPropertyList = "malformed_plist"
         case malformedImage = "malformed_image"
-        /// The bytes are no text of the charset that they are said to be in, or nobody knows that charset.
+        /// The bytes are invalid in their charset, or the charset is not supported.
         case malformedText = "malformed_text"
-        /// JSON, but not of the type that is asked for.
+        /// Valid JSON, but not of the requested type.
         case otherType = "other_type"
-        /// Past a limit of the serializer: length, depth, pixels.
+        /// A limit of the serializer is exceeded: length, depth or pixels.
         case tooLarge = "body_too_large"
-        /// The content's digest is another than the fields say.
+        /// The content's digest differs from the one in the fields.
         case otherDigest = "other_digest"
-        /// None of several serializers takes it; the faults behind this one say why.
+        /// None of several serializers accepts it; the detail lists the fault of each.
         case noneAccepts = "none_accepts"
         case unacceptableStatus = "unacceptable_status"
         case unacceptableContentType = "unacceptable_content_type"
     }
 
-    /// What is wrong, as a word.
+    /// The kind of fault.
     public let code: Code
-    /// What was found, and what would have been accepted. Holds nothing of the content but names and numbers.
+    /// The problem found, and the accepted values. Contains nothing of the content except names and numbers.
     public let detail: String
-    /// In the decoded content, in bytes from 0, where a place can be told.
+    /// In the decoded content, in bytes from 0, if the position is known.
     public let offset: Int?
 
-    /// A fault that a serializer of one's own finds.
+    /// A fault found by a custom serializer.
     public init(_ code: Code, _ detail: String, at offset: Int? = nil) {
         self.code = code
         self.detail = detail
@@ -35,15 +35,15 @@ public struct ResponseFault: Error, Hashable, Sendable {
     }
 }
 
-/// A response that does not become a value, with everything that is wrong with it, from the outermost fault to the innermost: what cannot be
-/// parsed stands outside a status that is not accepted, and that outside a media type.
+/// A response could not be serialized. Lists all its faults from the outermost to the innermost: a parse error comes before an
+/// unacceptable status, and that before an unacceptable media type.
 public struct ResponseSerializationError: Error, Hashable, Sendable {
     /// At least one.
     public let faults: [ResponseFault]
-    /// Of the response.
+    /// The status of the response.
     public let status: Int
 
-    /// The fault that names the whole.
+    /// The code of the outermost fault.
     public var code: ResponseFault.Code { faults[0].code }
 
     init(faults: [ResponseFault], status: Int) {

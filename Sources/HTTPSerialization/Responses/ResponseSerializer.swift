@@ -1,30 +1,30 @@
-/// Makes values out of responses: validates the head, and decodes the content.
+/// Makes values from responses: validates the head, and decodes the content.
 ///
-/// `serialize(_:_:)` does both by one rule: content of a type that is not accepted is not decoded; content under a status that is not accepted
-/// is, since errors have bodies too.
+/// `serialize(_:_:)` does both: content of an unacceptable type is not decoded; content with an unacceptable status is, since
+/// error responses have content too.
 public protocol ResponseSerializer<Output>: Sendable {
-    /// What a response becomes.
+    /// The type of the values.
     associatedtype Output: Sendable
 
-    /// What the head has to say.
+    /// The accepted statuses and types.
     var validation: ResponseValidation { get }
 
     /// - Parameters:
     ///   - body: the whole content, without its codings; may be empty.
-    ///   - head: what came before the body.
+    ///   - head: the head of the response.
     func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output
 }
 
-/// What a response came to: a value, faults, or both (an error's body with its status).
+/// The result for a response: a value, faults, or both (the body of an error response, with its status).
 public struct SerializedResponse<Output: Sendable>: Sendable {
-    /// What the content says, where it could be decoded.
+    /// The decoded content, if it could be decoded.
     public let value: Output?
-    /// From the outermost to the innermost; none for a response as it should be.
+    /// From the outermost to the innermost; empty for a valid response.
     public let faults: [ResponseFault]
-    /// Of the response.
+    /// The status of the response.
     public let status: Int
 
-    /// - Throws: when there is any fault, also where there is a value.
+    /// - Throws: if there is any fault, even if there is a value.
     public func get() throws(ResponseSerializationError) -> Output {
         if let value, faults.isEmpty { return value }
         throw ResponseSerializationError(faults: faults, status: status)
@@ -32,7 +32,7 @@ public struct SerializedResponse<Output: Sendable>: Sendable {
 }
 
 extension ResponseSerializer {
-    /// Validates the head and decodes the content, as far as each can be.
+    /// Validates the head and decodes the content, each as far as possible.
     public func serialize(_ head: ReceivedHead, _ body: [UInt8]) -> SerializedResponse<Output> {
         let faults = validation.faults(of: head, hasBody: !body.isEmpty)
         if faults.contains(where: { $0.code == .unacceptableContentType }) {
@@ -45,21 +45,21 @@ extension ResponseSerializer {
         }
     }
 
-    /// The same with the value made into another, such as a common one for `FirstOf`.
+    /// A serializer that transforms the value, for example to a common type for `FirstOf`.
     public func map<Other: Sendable>(_ transform: @escaping @Sendable (Output) -> Other) -> MappedSerializer<Self, Other> {
         MappedSerializer(base: self, transform: transform)
     }
 }
 
-/// A serializer whose values are made into others.
+/// A serializer whose values are transformed.
 public struct MappedSerializer<Base: ResponseSerializer, Output: Sendable>: ResponseSerializer {
     let base: Base
     let transform: @Sendable (Base.Output) -> Output
 
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation { base.validation }
 
-    /// The content as it is for the serializer within.
+    /// Decodes with the base serializer, and transforms the value.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output {
         transform(try base.decode(body, of: head))
     }

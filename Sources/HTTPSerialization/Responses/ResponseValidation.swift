@@ -1,47 +1,47 @@
 import HTTPMessage
 
-/// A media type as validations name it: `application/json`, `image/*`, `*/*+json`, `*/*`. Compared without regard to case and parameters.
+/// A media type in a validation: `application/json`, `image/*`, `*/*+json`, `*/*`. Compared without regard to case and parameters.
 public struct MediaTypeRange: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     let pattern: MediaTypePattern
 
-    /// - Returns: `nil` for what is none of the forms above.
+    /// - Returns: `nil` if the text has none of these forms.
     public init?(_ text: String) {
         guard let pattern = MediaTypePattern(text) else { return nil }
         self.pattern = pattern
     }
 
-    /// Misuse: a literal that is no media type.
+    /// A literal that is not a media type is a programming error.
     public init(stringLiteral text: String) {
         guard let range = MediaTypeRange(text) else { preconditionFailure("\(text) is no media type") }
         self = range
     }
 
-    /// As it was written, in lower case.
+    /// The text in lower case.
     public var description: String { pattern.description }
-    /// By the same text by which two are equal.
+    /// Hashes the text that equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
-/// What a response's head has to say for its content to be of use: a status, and a media type where there is content.
+/// The statuses and media types of a response that are accepted.
 ///
-/// A response without content is of no wrong type: what answers HEAD, 204 and 304 never have any (RFC 9110 §6.4.1), and others where none
-/// comes, whatever type they declare.
+/// A response without content never has a wrong type: responses to HEAD, 204 and 304 never have content (RFC 9110 §6.4.1), and
+/// other empty responses are accepted with any declared type.
 public struct ResponseValidation: Hashable, Sendable {
     /// Empty: every status.
     public var statuses: [ClosedRange<Int>]
-    /// Empty: every type, and none. To be added to rather than replaced, so that what comes to be accepted later is.
+    /// Empty: every type, and no type. Add to the list instead of replacing it, so that types added in later versions are accepted too.
     public var contentTypes: [MediaTypeRange]
 
-    /// These statuses and types; by default every type under 200 to 299.
+    /// These statuses and types; by default every type, with statuses 200 to 299.
     public init(statuses: [ClosedRange<Int>] = [200...299], contentTypes: [MediaTypeRange] = []) {
         self.statuses = statuses
         self.contentTypes = contentTypes
     }
 
-    /// What is wrong with the head, the outermost fault first: the status, then the type.
+    /// The faults of the head, the outermost first: the status, then the type.
     /// - Parameters:
-    ///   - head: what is judged.
-    ///   - hasBody: whether at least one byte of content came, or may come.
+    ///   - head: the head to check.
+    ///   - hasBody: whether at least one byte of content arrived, or may arrive.
     public func faults(of head: ReceivedHead, hasBody: Bool) -> [ResponseFault] {
         var faults: [ResponseFault] = []
         if !statuses.isEmpty && !statuses.contains(where: { $0.contains(head.status) }) {
@@ -56,13 +56,14 @@ public struct ResponseValidation: Hashable, Sendable {
         return faults
     }
 
-    /// For a request's Accept field: the types without those that name a suffix alone, which it cannot say; `nil` for all.
+    /// The value for a request's Accept field: the types except those that name only a suffix, which Accept cannot express;
+    /// `nil` if there are none.
     public var acceptField: String? {
         let names = contentTypes.map(\.description).filter { !$0.contains("*+") }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    /// By the checks that rules of the proxy use.
+    /// Uses the same checks as the rules of the proxy.
     func accepts(contentTypeOf head: ReceivedHead, hasBody: Bool) -> Bool {
         var response = ResponseHead()
         response.status = Status(UInt16(clamping: head.status))

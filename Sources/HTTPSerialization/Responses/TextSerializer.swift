@@ -1,20 +1,20 @@
-/// The content as text: by its byte order mark, else by the charset that its type names, else by `fallback`.
+/// Decodes content as text: by its byte order mark, else by the charset of its type, else by `fallback`.
 public struct TextSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// Where neither a mark nor a parameter says it.
+    /// Used without a byte order mark and a charset parameter.
     public var fallback: Charset
-    /// Whether bytes that stand for nothing become U+FFFD. Otherwise they are a fault.
+    /// Whether invalid bytes become U+FFFD. If not, they are a fault.
     public var replacesFaults: Bool
 
-    /// A serializer for text that names no charset, or this one.
+    /// A serializer; text without a declared charset is in `fallback`.
     public init(fallback: Charset = .utf8, replacesFaults: Bool = false, validation: ResponseValidation = ResponseValidation()) {
         self.fallback = fallback
         self.replacesFaults = replacesFaults
         self.validation = validation
     }
 
-    /// - Throws: `malformedText`, also for a charset that is not on `Charset`'s list.
+    /// - Throws: `malformedText`, also for a charset that is not in `Charset`'s list.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> String {
         let charset = try charset(of: body, head)
         do throws(TextFault) {

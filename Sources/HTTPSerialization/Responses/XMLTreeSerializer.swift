@@ -1,15 +1,15 @@
 extension ResponseValidation {
-    /// What XML is sent as (RFC 7303).
+    /// The media types of XML (RFC 7303).
     public static let xml = ResponseValidation(contentTypes: ["application/xml", "text/xml", "*/*+xml"])
 }
 
-/// The content as a tree of XML, or `nil` without content.
+/// Decodes content as an XML tree, or `nil` without content.
 ///
-/// A byte order mark goes before the type's charset, and that before what the text says of itself (RFC 7303 §3).
+/// A byte order mark has precedence over the charset of the type, and that over the encoding declared in the text (RFC 7303 §3).
 public struct XMLTreeSerializer: ResponseSerializer {
-    /// What the head has to say.
+    /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// How much is read.
+    /// Limits for parsing.
     public var limits: XMLLimits
 
     /// A serializer within these limits, for these statuses and types.

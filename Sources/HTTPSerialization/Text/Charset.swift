@@ -1,17 +1,17 @@
 import Glibc
 import HTTPMessage
 
-/// A charset in which text comes, by a name that HTTP's fields may give it (RFC 9110 §8.3.2).
+/// A charset, by a name that HTTP fields use for it (RFC 9110 §8.3.2).
 ///
-/// The C library's `iconv` reads all of them but UTF-8. Which it is asked for is a closed list: those that web browsers read.
+/// The C library's `iconv` converts all of them except UTF-8. The list is closed: the charsets that web browsers support.
 public struct Charset: Hashable, Sendable, CustomStringConvertible {
-    /// As it is registered.
+    /// The registered name.
     public let name: String
     private let unitLength: Int
 
     /// UTF-8 (RFC 3629).
     public static let utf8 = Charset(name: "UTF-8", unitLength: 1)
-    /// ISO 8859-1, to the letter and not as Windows-1252.
+    /// ISO 8859-1 exactly, not Windows-1252.
     public static let latin1 = Charset(name: "ISO-8859-1", unitLength: 1)
     static let utf16BigEndian = Charset(name: "UTF-16BE", unitLength: 2)
     static let utf16LittleEndian = Charset(name: "UTF-16LE", unitLength: 2)
@@ -21,7 +21,7 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
         self.unitLength = unitLength
     }
 
-    /// - Returns: `nil` for a charset that is not on the list.
+    /// - Returns: `nil` for a charset that is not in the list.
     public init?(_ label: String) {
         guard let name = CharsetName(label)?.text else { return nil }
         self.init(name: name, unitLength: name.hasPrefix("UTF-16") ? 2 : name.hasPrefix("UTF-32") ? 4 : 1)
@@ -30,26 +30,26 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public var description: String { name }
 
-    /// The text without its byte order mark.
+    /// Decodes text; the result has no byte order mark.
     /// - Parameters:
     ///   - octets: the whole text, with or without a byte order mark.
-    ///   - replacesFaults: whether bytes that stand for nothing become U+FFFD.
-    /// - Throws: `TextFault` with the place of the first such byte, where they are not replaced.
+    ///   - replacesFaults: whether invalid bytes become U+FFFD.
+    /// - Throws: `TextFault` with the position of the first invalid byte, if they are not replaced.
     public func text(of octets: [UInt8], replacesFaults: Bool = false) throws(TextFault) -> String {
         if name == "UTF-8" { return try Self.utf8Text(octets, replacesFaults) }
         return try IconvDecoder.text(of: octets, in: name, unitLength: unitLength, replacesFaults: replacesFaults)
     }
 
-    /// The text in this charset, without a byte order mark.
-    /// - Returns: `nil` where the charset lacks a character of it.
+    /// Encodes text in this charset, without a byte order mark.
+    /// - Returns: `nil` if the charset lacks a character of the text.
     public func octets(of text: String) -> [UInt8]? {
         if name == "UTF-8" { return Array(text.utf8) }
-        // Among the bytes of this charset these begin or end an escape, which iconv does not ask about when it writes.
+        // In this charset these bytes begin or end an escape sequence; iconv does not check for them when it encodes.
         if name == "ISO-2022-JP", text.utf8.contains(where: { $0 == 0x0E || $0 == 0x0F || $0 == 0x1B }) { return nil }
         return IconvEncoder.octets(of: text, in: name)
     }
 
-    /// The one that a byte order mark at the beginning names; it goes before what fields say.
+    /// The charset of the byte order mark at the beginning; it has precedence over fields.
     public static func ofMark(in octets: [UInt8]) -> Charset? {
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
         if octets.starts(with: [0xFE, 0xFF]) { return .utf16BigEndian }
@@ -65,7 +65,7 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first byte that stands for nothing in a charset.
+/// The first byte that is invalid in a charset.
 public struct TextFault: Error, Hashable, Sendable {
     /// In bytes from 0.
     public let offset: Int

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads text by the C library's `iconv`.
+/// Decodes text with the C library's `iconv`.
 enum IconvDecoder {
     private static let pieceLength = 16 << 10
 
@@ -9,7 +9,7 @@ enum IconvDecoder {
     ) throws(TextFault) -> String {
         let marks: [[UInt8]] = charset == "UTF-16BE" ? [[0xFE, 0xFF]] : charset == "UTF-16LE" ? [[0xFF, 0xFE]] : []
         let start = marks.contains { octets.starts(with: $0) } ? 2 : 0
-        // A C library without its table for this charset answers with -1.
+        // Without a table for this charset, the C library returns -1.
         guard let descriptor = iconv_open("UTF-8", charset), descriptor != iconv_t(bitPattern: -1) else {
             throw TextFault(offset: 0)
         }
@@ -28,7 +28,7 @@ enum IconvDecoder {
             text += [0xEF, 0xBF, 0xBD]
             index += unitLength
         }
-        // What the charset still holds back comes when it is told of the end.
+        // At the end iconv returns what it has buffered for the charset.
         let (_, made, _) = step(descriptor, nil, &piece)
         text += piece[..<made]
         return String(decoding: text, as: UTF8.self)
@@ -45,7 +45,7 @@ enum IconvDecoder {
                 return (0, output.count - room, 0)
             }
             return octets.withUnsafeBytes { input in
-                // iconv takes its input as one that may be changed, and does not change it.
+                // iconv takes a mutable pointer to its input, but does not change it.
                 var start = UnsafeMutablePointer(mutating: input.baseAddress?.assumingMemoryBound(to: CChar.self))
                 var left = input.count
                 let result = iconv(descriptor, &start, &left, &next, &room)

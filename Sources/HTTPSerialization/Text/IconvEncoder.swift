@@ -1,12 +1,12 @@
 import Glibc
 
-/// Writes text by the C library's `iconv`.
+/// Encodes text with the C library's `iconv`.
 enum IconvEncoder {
     private static let pieceLength = 16 << 10
 
-    /// - Returns: `nil` where the charset lacks a character of the text.
+    /// - Returns: `nil` if the charset lacks a character of the text.
     static func octets(of text: String, in charset: String) -> [UInt8]? {
-        // A C library without its table for this charset answers with -1.
+        // Without a table for this charset, the C library returns -1.
         guard let descriptor = iconv_open(charset, "UTF-8"), descriptor != iconv_t(bitPattern: -1) else { return nil }
         defer { iconv_close(descriptor) }
         let source = Array(text.utf8)
@@ -21,7 +21,7 @@ enum IconvEncoder {
             // E2BIG: the piece is full.
             if code != 0 && code != E2BIG { return nil }
         }
-        // Back to the state in which the charset's text begins.
+        // Return to the charset's initial shift state.
         let (_, made, _) = IconvDecoder.step(descriptor, nil, &piece)
         return octets + piece[..<made]
     }

@@ -1,24 +1,24 @@
 import HTTPMessage
 
-/// What is to be made of a body, out of its content codings: made where the head is known, carried out off the loop.
+/// A transform of a body's decoded content. Created when the head is known, run off the loop.
 ///
-/// The same body becomes the same bytes each time, on every machine: its entity tag stands on that.
+/// The same body yields the same bytes each time and on every machine: the entity tag of the result depends on that.
 package struct ContentTransform: Sendable {
     package enum Work: Sendable {
-        /// JSON of this form's values, with these changes.
+        /// Convert content of this form to JSON, with these edits.
         case json(from: Form, JSONEdits)
-        /// The same text in another charset; `from` holds whatever the head says.
+        /// Convert text to another charset; a `from` charset has precedence over the head.
         case text(from: Charset?, to: Charset)
     }
 
     package enum Form: Sendable { case json, xml, propertyList }
 
-    /// How much is done before it gives up (T35).
+    /// Limits on the work (T35).
     package struct Limits: Sendable {
-        /// In bytes, for the body as it comes and for what comes out of each coding.
+        /// In bytes, for the body as received and for the output of each coding.
         package var bodyLength: UInt64 = 8 << 20
         package var outputLength: UInt64 = 16 << 20
-        /// How deeply values, or elements, may stand in each other.
+        /// Maximum nesting of values or elements.
         package var depth = 512
 
         package init() {}
@@ -36,8 +36,8 @@ package struct ContentTransform: Sendable {
         self.head = ReceivedHead(head, to: .get)
     }
 
-    /// The content that is made. No content stays as it is, and so does a single space where JSON is to be made (V6).
-    /// - Parameter isOverdue: asked now and then; where it says so, the work ends with `timedOut`.
+    /// The transformed content. Empty content stays unchanged, and so does a single space if JSON is to be made (V6).
+    /// - Parameter isOverdue: called from time to time; if it returns `true`, the work ends with `timedOut`.
     package func content(of body: [UInt8], isOverdue: @escaping () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
         if isOverdue() { throw .timedOut }
         let content = try decoded(body, isOverdue)
@@ -85,7 +85,7 @@ package struct ContentTransform: Sendable {
         case .xml: return try xml(content, isOverdue).json.removingNulls(nulls)
         case .propertyList:
             let list = try propertyList(content)
-            // A binary one may refer to a long text from many places.
+            // A binary property list may refer to a long string many times.
             guard list.jsonLengthIsAtMost(limits.outputLength) else { throw .outputTooLarge }
             return list.json.removingNulls(nulls)
         }
@@ -99,7 +99,7 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    /// No value is made of it, so that it takes no memory but for what comes out.
+    /// Builds no value, so that only the output takes memory.
     private func withoutNulls(
         _ content: [UInt8], _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
     ) throws(TransformFault) -> [UInt8] {
@@ -108,7 +108,7 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    /// A value takes up to 40 bytes beside its text.
+    /// A value takes up to 40 bytes in addition to its text.
     private static let valueLimit = 4_000_000
 
     private func options(removing nulls: NullRemoval, valueLimit: Int) -> JSONParseOptions {
@@ -131,7 +131,7 @@ package struct ContentTransform: Sendable {
     }
 
     private func xml(_ content: [UInt8], _ isOverdue: () -> Bool) throws(TransformFault) -> XMLTree {
-        // In UTF-8 a text is up to three times as long as in a charset of one byte for each character.
+        // In UTF-8 a text is up to three times as long as in a single-byte charset.
         let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
         do throws(XMLFault) {
             guard let text = XMLText(content, of: head) else {
@@ -162,7 +162,7 @@ package struct ContentTransform: Sendable {
 
     // MARK: Text
 
-    /// A byte order mark goes before what the rule says, and that before what the head does.
+    /// A byte order mark has precedence over the rule's charset, and that over the charset in the head.
     private func reencoded(_ content: [UInt8], _ from: Charset?, _ to: Charset) throws(TransformFault) -> [UInt8] {
         let declared = head.parameter("charset")
         if let declared, from == nil, Charset(declared) == nil { throw .unknownCharset }

@@ -1,4 +1,4 @@
-/// Changes of a JSON value, in their order: nulls are left out, then places are taken out, then places are set.
+/// Edits of a JSON value, in this order: nulls are removed, then positions are removed, then positions are set.
 package struct JSONEdits: Sendable {
     package var nulls: NullRemoval
     package var removals: [JSONPointer]
@@ -12,8 +12,8 @@ package struct JSONEdits: Sendable {
         self.settings = settings
     }
 
-    /// The nulls have been left out already. What is not there need not be taken out.
-    /// - Returns: `false` where there is nowhere to put what is to be set: nothing around it is made.
+    /// Applies the edits; nulls have been removed before. Removing a missing position is not an error.
+    /// - Returns: `false` if a position cannot be set: missing containers are not created.
     func apply(to value: inout JSONValue) -> Bool {
         for place in removals { _ = value.remove(at: place) }
         return settings.allSatisfy { value.set($0.value, at: $0.place) }

@@ -1,6 +1,6 @@
 internal import CXML2
 
-/// What libxml2's callbacks fill: its one user is the reader that owns it.
+/// Collects the data of libxml2's callbacks. Used only by the reader that owns it.
 struct XMLCollector {
     private let limits: XMLLimits
     var parser: xmlParserCtxtPtr?
@@ -8,7 +8,7 @@ struct XMLCollector {
     private var events: [XMLEvent] = []
     private var text: [UInt8] = []
     private var depth = 0
-    /// libxml2 keeps each name once, so that its address stands for it; a string is made once too, and shared.
+    /// libxml2 stores each name once, so its address identifies it; each string is created once too, and shared.
     private var names: [UnsafePointer<xmlChar>: String] = [:]
 
     init(limits: XMLLimits) { self.limits = limits }
@@ -18,7 +18,7 @@ struct XMLCollector {
         return events
     }
 
-    /// The first fault stays.
+    /// Only the first fault is kept.
     mutating func stop(_ reason: XMLFault.Reason, _ detail: String, line: Int? = nil, column: Int? = nil) {
         guard fault == nil, let parser else { return }
         let input = parser.pointee.input
@@ -73,7 +73,7 @@ struct XMLCollector {
         XMLName(shared(local) ?? "", prefix: shared(prefix), namespace: shared(namespace))
     }
 
-    /// Five addresses for each: local name, prefix, namespace, the value's begin and its end.
+    /// Five pointers for each attribute: local name, prefix, namespace, beginning and end of the value.
     private mutating func attributes(
         _ parts: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: CInt
     ) -> [XMLAttribute] {
@@ -98,7 +98,8 @@ struct XMLCollector {
             column: Int(error.pointee.int2))
     }
 
-    /// What libxml2 calls. What is not set here does nothing: no external subset is loaded, no entity is known.
+    /// The callbacks for libxml2. Callbacks that are not set do nothing: no external subset is loaded, and only the predefined
+    /// entities are known.
     static var handler: xmlSAXHandler {
         var handler = xmlSAXHandler()
         handler.initialized = XML_SAX2_MAGIC
@@ -131,7 +132,7 @@ struct XMLCollector {
             owner(of: context).pointee.stop(.declaration, "the entity \(name.map { String(cString: $0) } ?? "")")
         }
         handler.attributeDecl = { context, _, name, _, _, _, values in
-            // The list of permitted values is the callback's to free.
+            // The callback must free the list of allowed values.
             xmlFreeEnumeration(values)
             owner(of: context).pointee.stop(.declaration, "the attribute \(name.map { String(cString: $0) } ?? "")")
         }
@@ -143,7 +144,7 @@ struct XMLCollector {
     }
 }
 
-/// What was given to libxml2 beside the callbacks. A function of its own, since callbacks capture nothing, not even a type.
+/// The collector passed to libxml2 as context. A free function, since the callbacks may not capture anything, not even a type.
 private func owner(of context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLCollector> {
     guard let context else { preconditionFailure("libxml2 gives back what it was given") }
     return context.assumingMemoryBound(to: XMLCollector.self)

@@ -1,28 +1,28 @@
-/// A name of an element or attribute (Namespaces in XML 1.0).
+/// The name of an element or attribute (Namespaces in XML 1.0).
 public struct XMLName: Hashable, Sendable {
-    /// Without a prefix.
+    /// The name without its prefix.
     public let local: String
-    /// As it stands in the text, or `nil`.
+    /// The prefix as written, or `nil`.
     public let prefix: String?
-    /// The namespace that the prefix, or its absence, stands for; `nil` for none.
+    /// The namespace of the prefix, or the default namespace; `nil` for none.
     public let namespace: String?
 
-    /// A name; without a namespace where none is given.
+    /// A name, by default without prefix and namespace.
     public init(_ local: String, prefix: String? = nil, namespace: String? = nil) {
         self.local = local
         self.prefix = prefix
         self.namespace = namespace
     }
 
-    /// `prefix:local`, as it stands in the text.
+    /// `prefix:local`, as written in the text.
     public var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 }
 
-/// An attribute of an element. Declarations of namespaces are none.
+/// An attribute of an element. Namespace declarations do not count as attributes.
 public struct XMLAttribute: Hashable, Sendable {
-    /// With its namespace, where it has a prefix.
+    /// The name, with a namespace if it has a prefix.
     public let name: XMLName
-    /// With its references read.
+    /// The value, with its references replaced.
     public let value: String
 
     /// An attribute.
@@ -32,11 +32,11 @@ public struct XMLAttribute: Hashable, Sendable {
     }
 }
 
-/// What stands in an XML text, in order.
+/// The contents of an XML text, in order.
 public enum XMLEvent: Hashable, Sendable {
     /// An element begins.
     case start(XMLName, attributes: [XMLAttribute])
-    /// All characters up to the next other event, CDATA among them.
+    /// All characters up to the next event of another kind, including CDATA.
     case text(String)
     /// An element ends.
     case end(XMLName)
@@ -46,17 +46,17 @@ public enum XMLEvent: Hashable, Sendable {
     case processingInstruction(target: String, data: String)
 }
 
-/// How much of an XML text is read.
+/// Limits for parsing an XML text.
 public struct XMLLimits: Hashable, Sendable {
-    /// Of the text, in bytes.
+    /// Length of the text, in bytes.
     public var length: Int
-    /// How deeply elements may stand in each other; 250 at most.
+    /// Maximum nesting of elements; at most 250.
     public var depth: Int
-    /// Of one tag, comment or instruction, in bytes.
+    /// Length of one tag, comment or instruction, in bytes.
     public var markupLength: Int
-    /// Of one element.
+    /// Attributes of one element.
     public var attributeCount: Int
-    /// Of a tree: elements, texts, comments and instructions.
+    /// Nodes of a tree: elements, texts, comments and instructions.
     public var nodeCount: Int
 
     /// These limits.
@@ -73,27 +73,27 @@ public struct XMLLimits: Hashable, Sendable {
     }
 }
 
-/// Why an XML text is not read any further.
+/// Why parsing an XML text stopped.
 public struct XMLFault: Error, Hashable, Sendable {
-    /// What kind of fault it is, as a word.
+    /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// Not well-formed, with its namespaces; or in an encoding that is not known.
+        /// Not well-formed, including namespaces; or in an unknown encoding.
         case malformed
-        /// An entity or an attribute's default is declared: both let a short text stand for a long one, or for a file.
+        /// The text declares an entity or an attribute: with these a short text can expand to a long one, or refer to a file.
         case declaration
-        /// An entity that is not one of XML's own five.
+        /// An entity other than the five predefined ones.
         case entity
         case tooDeep = "too_deep"
         case tooLarge = "too_large"
     }
 
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let reason: Reason
     /// From 1.
     public let line: Int
-    /// From 1, where it is known, else 0.
+    /// From 1 if it is known, else 0.
     public let column: Int
-    /// What libxml2 says, or which limit it is.
+    /// libxml2's message, or the limit exceeded.
     public let detail: String
 }
 

@@ -1,9 +1,9 @@
 internal import CXML2
 
-/// Reads an XML text in pieces as they come, and tells what stands in it. Confined to whoever reads.
+/// Parses an XML text in pieces as they arrive, and returns its events. Confined to the thread that reads.
 ///
-/// libxml2 parses (decision 0022). It is asked neither to load anything nor to put entities in: a text that declares an entity or a default of an
-/// attribute is refused at that place, so that nothing it says can grow. A document type that is only named is passed over.
+/// libxml2 parses (decision 0022). It loads no external resources and expands no entities: a text that declares an entity or an
+/// attribute is rejected at that position, so that it cannot expand. A document type without such declarations is ignored.
 public final class XMLEventReader {
     private static let isReady: Void = xmlInitParser()
     private static let pieceLength = 8 << 10
@@ -14,8 +14,8 @@ public final class XMLEventReader {
     private var length = 0
 
     /// - Parameters:
-    ///   - limits: of what is read.
-    ///   - isUTF8: whether the bytes are UTF-8 whatever the text says of itself.
+    ///   - limits: for parsing.
+    ///   - isUTF8: whether the bytes are UTF-8 even if the text declares another encoding.
     public init(limits: XMLLimits = XMLLimits(), isUTF8: Bool = false) {
         _ = Self.isReady
         self.limits = limits
@@ -39,9 +39,9 @@ public final class XMLEventReader {
         collector.deallocate()
     }
 
-    /// Goes on with the next bytes.
-    /// - Returns: what is known to stand there; the last text is told when something else follows.
-    /// - Throws: `XMLFault`; nothing more is read after it.
+    /// Parses the next bytes.
+    /// - Returns: the events known so far; the last text follows when another event ends it.
+    /// - Throws: `XMLFault`; after it nothing more is parsed.
     public func consume(_ octets: Span<UInt8>) throws(XMLFault) -> [XMLEvent] {
         if let fault = collector.pointee.fault { throw fault }
         var index = 0
@@ -50,7 +50,7 @@ public final class XMLEventReader {
             length += count
             if length > limits.length { throw stop(.tooLarge, "longer than \(limits.length) bytes") }
             octets.extracting(index..<index + count).withUnsafeBytes { piece in
-                // The answer stands in the collector too.
+                // The collector has the result too.
                 _ = xmlParseChunk(parser, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
             }
             index += count
@@ -62,8 +62,8 @@ public final class XMLEventReader {
         return collector.pointee.takeEvents()
     }
 
-    /// Nothing more comes.
-    /// - Returns: what was held back.
+    /// Ends the text.
+    /// - Returns: the remaining events.
     public func finish() throws(XMLFault) -> [XMLEvent] {
         if let fault = collector.pointee.fault { throw fault }
         let result = xmlParseChunk(parser, nil, 0, 1)
@@ -72,7 +72,7 @@ public final class XMLEventReader {
         return collector.pointee.takeEvents()
     }
 
-    /// Bytes that libxml2 holds until more of a tag has come.
+    /// Bytes that libxml2 buffers until the rest of a tag arrives.
     private var pendingCount: Int {
         guard let input = parser.pointee.input, let next = input.pointee.cur, let end = input.pointee.end else { return 0 }
         return end - next

@@ -1,20 +1,20 @@
 import HTTPMessage
 
-/// The bytes of an XML text, and whether they are UTF-8 whatever the text says of itself.
+/// The bytes of an XML text, and whether they are UTF-8 even if the text declares another encoding.
 ///
-/// A byte order mark goes before the type's charset, and that before what the text says (RFC 7303 §3).
+/// A byte order mark has precedence over the charset of the type, and that over the encoding declared in the text (RFC 7303 §3).
 struct XMLText {
     let octets: [UInt8]
     let isUTF8: Bool
 
-    /// - Returns: `nil` where they are no text of the charset that the type names.
+    /// - Returns: `nil` if the bytes are invalid in the charset of the type.
     init?(_ content: [UInt8], of head: ReceivedHead) {
         isUTF8 = Charset.ofMark(in: content) == nil && head.parameter("charset") != nil
         guard isUTF8 else {
             octets = content
             return
         }
-        // Which byte it was is of no use here.
+        // The position of the invalid byte is not needed here.
         guard let text = try? TextSerializer().decode(content, of: head) else { return nil }
         octets = Array(text.utf8)
     }

@@ -1,12 +1,12 @@
 extension XMLTree {
-    /// The tree as JSON by this convention: an object of one member, the root by its name. An element is
+    /// The tree as JSON: an object with one member, the root under its name. An element becomes
     ///
-    /// - null where it has neither attributes nor children,
-    /// - a string where it has characters alone,
-    /// - else an object: attributes as `@name`, elements by their names in the order in which each first comes, as an array where a
-    ///   name comes more than once, and characters that are not blank, put together, as `#text`.
+    /// - null if it has neither attributes nor children,
+    /// - a string if it has only characters,
+    /// - else an object: attributes as `@name`; elements by name in order of first appearance, as an array if a name appears
+    ///   more than once; and characters, joined, as `#text` unless they are all whitespace.
     ///
-    /// Names are written with their prefixes. Comments, instructions and the order between elements of different names are lost.
+    /// Names are written with their prefixes. Comments, instructions and the order of elements with different names are lost.
     public var json: JSONValue { .object(JSONObject([(root.name.qualified, root.json)])) }
 }
 

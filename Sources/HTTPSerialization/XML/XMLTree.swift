@@ -1,18 +1,18 @@
 /// An XML text as a tree.
 public struct XMLTree: Hashable, Sendable {
-    /// The one element in which all others stand.
+    /// The root element.
     public var root: Element
 
-    /// An element with what stands in it.
+    /// An element with its content.
     public struct Element: Hashable, Sendable {
-        /// With its namespace.
+        /// The name with its namespace.
         public var name: XMLName
-        /// In order.
+        /// The attributes in order.
         public var attributes: [XMLAttribute]
-        /// In order.
+        /// The children in order.
         public var children: [Node]
 
-        /// An element; an empty one where nothing else is given.
+        /// An element, by default without attributes and children.
         public init(_ name: XMLName, attributes: [XMLAttribute] = [], children: [Node] = []) {
             self.name = name
             self.attributes = attributes
@@ -20,11 +20,11 @@ public struct XMLTree: Hashable, Sendable {
         }
     }
 
-    /// What may stand in an element.
+    /// A child of an element.
     public indirect enum Node: Hashable, Sendable {
-        /// An element with what is in it.
+        /// An element.
         case element(Element)
-        /// Text, its references replaced.
+        /// Text, with its references replaced.
         case text(String)
         /// A comment, without its delimiters.
         case comment(String)
@@ -32,14 +32,14 @@ public struct XMLTree: Hashable, Sendable {
         case processingInstruction(target: String, data: String)
     }
 
-    /// A tree of this element.
+    /// A tree with this root.
     public init(root: Element) { self.root = root }
 
-    /// Reads a whole text. What stands outside of the root is not kept.
+    /// Parses a whole text. Content outside the root element is not kept.
     /// - Parameters:
-    ///   - text: the whole of it.
-    ///   - limits: of what is read.
-    ///   - isUTF8: whether the bytes are UTF-8 whatever the text says of itself.
+    ///   - text: the whole text.
+    ///   - limits: for parsing.
+    ///   - isUTF8: whether the bytes are UTF-8 even if the text declares another encoding.
     public init(
         parsing text: [UInt8], limits: XMLLimits = XMLLimits(), isUTF8: Bool = false
     ) throws(XMLFault) {
@@ -49,8 +49,8 @@ public struct XMLTree: Hashable, Sendable {
         self = tree
     }
 
-    /// - Parameter isOverdue: asked before each piece that is read.
-    /// - Returns: `nil` where it says that nobody waits for the tree any more.
+    /// - Parameter isOverdue: called before each piece is parsed.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the tree any more.
     static func tree(
         parsing text: [UInt8], limits: XMLLimits, isUTF8: Bool, isOverdue: () -> Bool
     ) throws(XMLFault) -> XMLTree? {
@@ -69,7 +69,7 @@ public struct XMLTree: Hashable, Sendable {
 }
 
 extension XMLTree.Element {
-    /// All characters in it, those of elements within too.
+    /// All characters of the element and its descendants.
     public var text: String {
         children.map { child in
             switch child {
@@ -80,19 +80,19 @@ extension XMLTree.Element {
         }.joined()
     }
 
-    /// The elements right in it.
+    /// The child elements.
     public var elements: [XMLTree.Element] {
         children.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// The first element right in it with this local name, whatever its namespace.
+    /// The first child element with this local name, in any namespace.
     public func first(_ name: String) -> XMLTree.Element? { elements.first { $0.name.local == name } }
 
-    /// The value of the attribute of this name, written as in the text.
+    /// The value of the attribute with this name, written as in the text.
     public subscript(attribute: String) -> String? { attributes.first { $0.name.qualified == attribute }?.value }
 }
 
-/// Puts events together.
+/// Builds a tree from events.
 struct XMLTreeBuilder {
     private let limits: XMLLimits
     private var open: [XMLTree.Element] = []
