@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import HTTPMessage
 
-/// What a person needs to know of a certificate.
+/// The facts about a certificate that a user needs.
 public struct CertificateFacts: Equatable, Sendable {
-    /// As RFC 2253 writes it, at most 512 bytes; what is not printable is escaped.
+    /// In the form of RFC 2253, at most 512 bytes; nonprintable bytes are escaped.
     public let subject: String
-    /// Who has signed it, in words.
+    /// The issuer, in the same form.
     public let issuer: String
-    /// The names and addresses of subjectAltName, at most 100, escaped likewise.
+    /// The names and addresses of subjectAltName, at most 100, escaped in the same way.
     public let names: [String]
-    /// `nil` where the date cannot be read.
+    /// `nil` if the date is malformed.
     public let notBefore: POSIXTime?
-    /// Its last second.
+    /// The last valid second; `nil` if the date is malformed.
     public let notAfter: POSIXTime?
     /// In hexadecimal.
     public let serialNumber: String
@@ -25,9 +25,9 @@ extension Certificate {
     static let factLengthLimit = 512
     static let factNamesLimit = 100
 
-    /// What it says of itself.
+    /// Facts from the certificate's fields.
     public var facts: CertificateFacts {
-        // Names that cannot be read are the fault, and are not told.
+        // A subjectAltName that cannot be read is itself the fault, so its names are not listed.
         let names = (try? SubjectAlternativeNames(of: self))?.texts(limit: Self.factNamesLimit) ?? []
         return CertificateFacts(
             subject: subject, issuer: Self.text(of: X509_get_issuer_name(pointer)),
@@ -40,13 +40,13 @@ extension Certificate {
     /// As `CertificateFacts.subject`.
     package var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
 
-    /// `nil` where it is not written as RFC 5280 §4.1.2.5 has it.
+    /// `nil` if it is not in a form of RFC 5280 §4.1.2.5.
     public var notBefore: POSIXTime? { Self.time(X509_get0_notBefore(pointer)) }
 
-    /// The last second in which it is valid; `nil` as with `notBefore`.
+    /// The last valid second; `nil` as for `notBefore`.
     public var notAfter: POSIXTime? { Self.time(X509_get0_notAfter(pointer)) }
 
-    /// UTCTime and GeneralizedTime with seconds and `Z`, the only forms of RFC 5280 §4.1.2.5.1 and §4.1.2.5.2.
+    /// Accepts UTCTime and GeneralizedTime with seconds and `Z`, the only forms of RFC 5280 §4.1.2.5.1 and §4.1.2.5.2.
     static func time(_ time: UnsafePointer<ASN1_TIME>?) -> POSIXTime? {
         guard let time, let text = ASN1_STRING_get0_data(time) else { return nil }
         let count = Int(ASN1_STRING_length(time))
@@ -68,7 +68,7 @@ extension Certificate {
         return escaped(octets)
     }
 
-    /// Printable ASCII as it is, all else as `\xNN`.
+    /// Printable ASCII unchanged, all other bytes as `\xNN`.
     static func escaped(_ octets: some Sequence<UInt8>) -> String {
         var text = ""
         for octet in octets {

@@ -1,14 +1,13 @@
 internal import COpenSSL
 
 extension Certificate {
-    /// An extension that cannot be read, or stands there twice.
+    /// Whether an extension is malformed or repeated.
     var hasUnreadableExtensions: Bool { X509_get_extension_flags(pointer) & UInt32(EXFLAG_INVALID) != 0 }
 
-    /// Whether it says by its basic constraints that it may issue others; an old key usage without them is not enough
-    /// (RFC 5280 §4.2.1.9).
+    /// Whether its basic constraints allow it to issue certificates; an old key usage without them is not enough (RFC 5280 §4.2.1.9).
     var saysItIsAuthority: Bool { X509_check_ca(pointer) == 1 }
 
-    /// - Returns: `nil` where the key cannot be read.
+    /// - Returns: `nil` if the key cannot be read.
     func hasStrongKey(_ sizes: KeySizes) -> Bool? {
         guard let key = X509_get0_pubkey(pointer) else { return nil }
         let bits = Int(EVP_PKEY_get_bits(key))
@@ -20,7 +19,7 @@ extension Certificate {
         }
     }
 
-    /// Parameters in the place of a curve's name (RFC 5480 §2.1.1 forbids them) let a forger choose his own generator.
+    /// Explicit parameters instead of a named curve (RFC 5480 §2.1.1 forbids them) let a forger choose the generator.
     private static func hasCurveOfItsOwn(_ key: OpaquePointer) -> Bool {
         var isExplicit: Int32 = 0
         return EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isExplicit) == 1 && isExplicit != 0
@@ -30,7 +29,7 @@ extension Certificate {
         var digest: Int32 = 0
         var key: Int32 = 0
         guard X509_get_signature_info(pointer, &digest, &key, nil, nil) == 1 else { return false }
-        // The Edwards curves' signatures bring their own digest.
+        // Ed25519 and Ed448 signatures have a fixed digest of their own.
         if digest == NID_undef { return key == NID_ED25519 || key == NID_ED448 }
         guard let known = SignatureDigest(identifier: digest) else { return false }
         return !refused.contains(known)

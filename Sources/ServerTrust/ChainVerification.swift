@@ -1,27 +1,27 @@
 internal import COpenSSL
 
-/// A chain in which each certificate is signed by the key of the next, and that ends where the policy lets one end.
+/// A chain in which each certificate is signed by the key of the next, and which ends where the policy allows.
 struct VerifiedChain {
     let certificates: [Certificate]
-    /// What would have been a failure.
+    /// Faults that the policy allowed.
     let allowed: Set<TrustFailure.Reason>
 
     var endsAtAnchor: Bool { !allowed.contains(.untrustedRoot) && !allowed.contains(.incompleteChain) }
 }
 
-/// Why there is no such chain, before host and pins are known.
+/// Why a chain could not be verified, before host and pins are checked.
 struct ChainFault: Error {
     let reason: TrustFailure.Reason
     var depth: Int?
     var certificate: Certificate?
-    /// As far as it was built.
+    /// The chain, as far as it was built.
     var chain: [Certificate] = []
 }
 
-/// One run of `X509_verify_cert` (RFC 5280 §6): it builds the chain and judges signatures, usage, path lengths, name
-/// constraints, critical extensions and lists. Dates, keys, digests and names are judged behind it, by us.
+/// One run of `X509_verify_cert` (RFC 5280 §6): it builds the chain and checks signatures, usage, path lengths, name
+/// constraints, critical extensions and revocation lists. Larder itself then checks dates, keys, digests and names.
 struct ChainVerification {
-    /// How many certificates may stand between the server's and the anchor.
+    /// Maximum number of intermediates between the server's certificate and the anchor.
     static let intermediatesLimit: Int32 = 8
 
     let anchors: TrustAnchors
@@ -40,13 +40,13 @@ struct ChainVerification {
             fault.chain = chain
             throw fault
         }
-        // Whatever else it may be that failed, it was not foreseen.
+        // Verification failed without a fault that was recorded.
         guard isVerified, chain.first == leaf else { throw ChainFault(reason: .malformed, chain: chain) }
         return VerifiedChain(certificates: chain, allowed: findings.allowed)
     }
 }
 
-/// What OpenSSL's verification finds, and what of it is let pass.
+/// Collects the errors of OpenSSL's verification, and decides which are allowed.
 struct Findings {
     let allowsUntrustedRoot: Bool
     let listCheck: Revocation.Check
@@ -58,10 +58,10 @@ struct Findings {
         self.listCheck = listCheck
     }
 
-    /// - Returns: whether the verification goes on.
+    /// - Returns: whether the verification continues.
     mutating func goesOn(after code: Int32, certificate: OpaquePointer?, depth: Int, chainCount: Int) -> Bool {
-        // Dates are judged behind: OpenSSL takes the last second for one too late (RFC 5280 §4.1.2.5 counts it in), and
-        // does not look at all of them where the root is not trusted.
+        // Dates are checked later: OpenSSL treats the last second as expired (RFC 5280 §4.1.2.5 includes it), and does not
+        // check all dates if the root is untrusted.
         if code == X509_V_ERR_CERT_HAS_EXPIRED || code == X509_V_ERR_CERT_NOT_YET_VALID { return true }
         let reason = TrustFailure.Reason(verification: code)
         switch reason {
@@ -69,7 +69,7 @@ struct Findings {
             allowed.insert(reason)
             return true
         case .revocationUnknown where depth > 0 && depth == chainCount - 1:
-            // Whoever is at the top is not listed by anybody above.
+            // The top of the chain has no issuer above it whose list could name it.
             return true
         case .revocationUnknown where listCheck == .soft && Self.isLackOfList(code):
             allowed.insert(reason)
@@ -77,7 +77,7 @@ struct Findings {
         default:
             if fault == nil {
                 let certificate = certificate.flatMap(Certificate.init(sharing:))
-                // What is wrong with an extension is told as wrong usage by OpenSSL.
+                // OpenSSL reports a malformed extension as wrong usage.
                 let isUnreadable = certificate?.hasUnreadableExtensions == true
                 fault = ChainFault(reason: isUnreadable ? .malformed : reason, depth: depth, certificate: certificate)
             }
@@ -85,7 +85,7 @@ struct Findings {
         }
     }
 
-    /// A list that is not there or out of its time, beside one that is false.
+    /// Whether the list is only missing or out of date, as opposed to invalid.
     private static func isLackOfList(_ code: Int32) -> Bool {
         [
             X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,
@@ -95,7 +95,7 @@ struct Findings {
 }
 
 extension TrustFailure.Reason {
-    /// The reason behind one of OpenSSL's codes; `malformed` for what nobody foresaw.
+    /// The reason for one of OpenSSL's error codes; `malformed` for unexpected codes.
     init(verification code: Int32) {
         switch code {
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED,

@@ -1,30 +1,30 @@
 internal import COpenSSL
 
-/// A certificate with its private key, by which a server is shown who asks (RFC 8446 §4.4.2).
+/// A client certificate with its private key (RFC 8446 §4.4.2).
 ///
-/// Any thread may use it. The key is in no description and in no error.
+/// Any thread may use it. Descriptions and errors never contain the key.
 public struct ClientIdentity: Sendable {
-    /// Why files are no identity. None of it tells anything of what stands in them.
+    /// Why files do not make an identity. The errors contain nothing of the files' content.
     public enum Fault: Error, Equatable, Sendable {
-        /// No certificate, or one that cannot be read.
+        /// No certificate, or a malformed one.
         case unreadableCertificate
         case unreadableKey
-        /// Neither PKCS #12 nor one whose encryption is known here (that of 1990s' tools is not).
+        /// Not PKCS #12, or with an unsupported encryption (such as that of tools from the 1990s).
         case unreadableArchive
         case passphraseMissing
         case passphraseWrong
-        /// The key is not that of the first certificate.
+        /// The key does not belong to the first certificate.
         case keyOfAnother
     }
 
-    /// What is shown: the certificate, then those that lead from it to a root.
+    /// The certificates to send: the client's own, then the intermediates up to a root.
     public let certificates: [Certificate]
     private let key: PrivateKey
 
     /// - Parameters:
-    ///   - certificates: a text in PEM with the certificate, and behind it those that lead to a root.
-    ///   - key: a text in PEM with the private key; it may be the same text.
-    ///   - passphrase: of an encrypted key.
+    ///   - certificates: a PEM text with the certificate, followed by the intermediates up to a root.
+    ///   - key: a PEM text with the private key; may be the same text.
+    ///   - passphrase: for an encrypted key.
     public init(pem certificates: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         guard let read = Certificate.reading(pem: certificates) else { throw .unreadableCertificate }
         let owned: PrivateKey
@@ -41,8 +41,8 @@ public struct ClientIdentity: Sendable {
     }
 
     /// - Parameters:
-    ///   - archive: PKCS #12 (RFC 7292), as `.p12` and `.pfx` files have it.
-    ///   - passphrase: `nil` for an archive that has none.
+    ///   - archive: PKCS #12 (RFC 7292), as in `.p12` and `.pfx` files.
+    ///   - passphrase: `nil` for an archive without one.
     public init(pkcs12 archive: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         let (certificates, key) = try ErrorQueue.unchanged { () throws(Fault) in
             try Self.contents(of: archive, passphrase: passphrase)
@@ -56,8 +56,8 @@ public struct ClientIdentity: Sendable {
         guard key.isKey(of: certificates[0]) else { throw .keyOfAnother }
     }
 
-    /// Has a session show it in the handshake that is under way.
-    /// - Returns: whether OpenSSL takes it.
+    /// Sets the identity for a session whose handshake is in progress.
+    /// - Returns: whether OpenSSL accepts it.
     package func show(in session: OpaquePointer) -> Bool {
         guard SSL_use_certificate(session, certificates[0].pointer) == 1, SSL_use_PrivateKey(session, key.pointer) == 1 else {
             return false
@@ -73,9 +73,9 @@ public struct ClientIdentity: Sendable {
         guard let read = DER.read(archive, by: { d2i_PKCS12(nil, &$0, $1) }, release: { PKCS12_free($0) }) else {
             throw .unreadableArchive
         }
-        // What nobody can tell to be whole is not read (RFC 7292 §4).
+        // Without a MAC the archive's integrity cannot be checked, so it is rejected (RFC 7292 §4).
         guard PKCS12_mac_present(read.pointer) == 1 else { throw .unreadableArchive }
-        // Ends with the zero that C wants. One that has a zero inside is not the passphrase.
+        // A C string, so a passphrase that contains a NUL byte cannot be right.
         let text = (passphrase ?? []).map { CChar(bitPattern: $0) } + [0]
         let count = Int32(text.count - 1)
         guard text.dropLast().allSatisfy({ $0 != 0 }), PKCS12_verify_mac(read.pointer, text, count) == 1 else {

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// OpenSSL's readers and writers of DER.
+/// Wraps OpenSSL's DER readers and writers.
 package enum DER {
-    /// - Parameter read: a `d2i_…` function; it moves the place behind what it has read.
-    /// - Returns: `nil` for what it does not read, or where something stands behind it.
+    /// - Parameter read: a `d2i_…` function; it advances the pointer past the bytes it has read.
+    /// - Returns: `nil` if it cannot read the bytes, or if bytes follow.
     static func read(
         _ der: [UInt8], by read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?,
         release: @escaping @Sendable (OpaquePointer) -> Void
@@ -13,15 +13,15 @@ package enum DER {
                 guard let start = bytes.baseAddress else { return nil }
                 var next: UnsafePointer<UInt8>? = start
                 guard let pointer = read(&next, bytes.count) else { return nil }
-                // Whatever becomes of it, it is released.
+                // Owns the object, so that it is released on every path.
                 let object = OwnedObject(pointer, release: release)
                 return next == start + bytes.count ? object : nil
             }
         }
     }
 
-    /// - Parameter write: an `i2d_…` function, which fills memory of its own.
-    /// - Returns: nothing where it fails.
+    /// - Parameter write: an `i2d_…` function, which allocates its own memory.
+    /// - Returns: an empty array if it fails.
     package static func written(by write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = write(&bytes)

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// What OpenSSL says about its failures, thread by thread. A reason left behind on a thread that also drives TLS would be
-/// taken for one of a connection's.
+/// OpenSSL's error queue, one for each thread. An error left behind on a thread that also drives TLS would be taken for an
+/// error of a connection.
 package enum ErrorQueue {
     package static func unchanged<Result, Failure>(by work: () throws(Failure) -> Result) throws(Failure) -> Result {
         ERR_set_mark()

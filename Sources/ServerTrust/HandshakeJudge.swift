@@ -1,14 +1,14 @@
 internal import COpenSSL
 package import HTTPMessage
 
-/// Judges the server in the midst of one handshake of libssl's, before anything of ours is sent but the handshake itself.
-/// Confined to the thread that drives the handshake.
+/// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread
+/// that drives the handshake.
 ///
-/// States and moves: `waiting` → `judged`, when the certificates are there. Where the policy asks for a stapled response, which
-/// TLS 1.2 sends behind the certificates, `waiting` → `awaitingStaple` → `judged`. Whatever ends elsewhere than in a verdict is no trust.
+/// States and moves: `waiting` → `judged`, when the certificates have arrived. If the policy checks a stapled response, which
+/// TLS 1.2 sends after the certificates: `waiting` → `awaitingStaple` → `judged`. Without a verdict the server is not trusted.
 ///
-/// A server that asks who we are is shown the identity for its host, behind its own certificates: whoever is not believed never
-/// sees it.
+/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated: a
+/// server that is not trusted never gets it.
 package final class HandshakeJudge {
     private enum State {
         case waiting
@@ -22,27 +22,27 @@ package final class HandshakeJudge {
     private let writeKeys: ((UnsafePointer<CChar>) -> Void)?
     private let now: () -> Timestamp
     private var state = State.waiting
-    /// What the server showed besides, in the handshake itself.
+    /// The timestamps that the server sent in the handshake itself.
     private var signedTimestamps: [UInt8]?
-    /// What it was accepted by; `nil` before it was.
+    /// The evidence that the server was accepted with; `nil` before that.
     package private(set) var evidence: ServerEvidence?
     /// The description of the last alert that the server sent, before or after the verdict (RFC 8446 §6).
     package private(set) var receivedAlert: UInt8?
-    /// Whether the server has asked for a certificate of ours (RFC 8446 §4.3.2).
+    /// Whether the server requested a client certificate (RFC 8446 §4.3.2).
     private var isAskedForIdentity = false
-    /// Libssl's, for as long as the connection is not closed.
+    /// libssl's session, valid until the connection is closed.
     private var session: OpaquePointer?
-    /// How many messages of a handshake came behind the verdict: its end, tickets of sessions, new keys.
+    /// How many handshake messages arrived after the verdict: the end of the handshake, session tickets, key updates.
     private var laterMessageCount = 0
-    /// The last moment for which the verdict can be relied upon, of a connection that is kept.
+    /// The last second for which the verdict can be relied on while the connection is kept.
     package private(set) var reliableUntil: POSIXTime?
-    /// The mark of the policy that accepted the server (`TrustPolicy.mark`); 0 before one did.
+    /// The mark of the policy that accepted the server (`TrustPolicy.mark`); 0 before that.
     package private(set) var mark: UInt64 = 0
 
     /// - Parameters:
-    ///   - identity: of ours, for this host.
-    ///   - writeKeys: takes each line of the connection's secrets (`SSLKEYLOGFILE`).
-    ///   - now: reads the time when it is asked for.
+    ///   - identity: the client certificate for this host.
+    ///   - writeKeys: receives each line of the connection's secrets (`SSLKEYLOGFILE`).
+    ///   - now: called to read the time.
     package init(
         policy: TrustPolicy, host: String, identity: ClientIdentity? = nil, writeKeys: ((UnsafePointer<CChar>) -> Void)? = nil,
         now: @escaping () -> Timestamp
@@ -59,7 +59,7 @@ package final class HandshakeJudge {
         return verdict
     }
 
-    /// The verified chain; empty where it ends at no anchor, or where nobody asked whether it is this host's.
+    /// The verified chain; empty if it does not end at an anchor, or if the policy does not validate the host.
     package var judgedChain: [Certificate] {
         guard let verdict, verdict.endsAtAnchor, policy.validatesHost else { return [] }
         return verdict.chain
@@ -70,24 +70,26 @@ package final class HandshakeJudge {
         return failure
     }
 
-    /// Whether the server has said that it sends no more: what ends without it may have been cut (RFC 8446 §6.1).
+    /// Whether the server has announced the end of its data: without that, the data may be truncated (RFC 8446 §6.1).
     package var hasServerEnded: Bool { receivedAlert == UInt8(SSL3_AD_CLOSE_NOTIFY) }
 
-    /// Whether the server has ended the connection because nobody showed it a certificate. Before TLS 1.3 there is no alert of that
-    /// meaning, and servers send the one for any failure (RFC 5246 §7.4.6).
+    /// Whether the server closed the connection because no client certificate was sent. Before TLS 1.3 there is no alert with
+    /// that meaning, and servers send a general one (RFC 5246 §7.4.6).
     package var isIdentityMissing: Bool {
         guard isAskedForIdentity, identity == nil, let alert = receivedAlert else { return false }
         return [SSL_AD_CERTIFICATE_REQUIRED, SSL_AD_HANDSHAKE_FAILURE, SSL_AD_BAD_CERTIFICATE].contains(Int32(alert))
     }
 
-    /// More tickets and new keys than any server has a use for.
+    /// Whether more session tickets and key updates arrived than any server needs.
     package var isFlooded: Bool { laterMessageCount > Self.laterMessageLimit }
     package static let laterMessageLimit = 1_000
 
-    /// Takes the verification of an `SSL_CTX` over, which, with all that is made of it, is gone before this judge is.
+    /// Installs this judge as the verifier of an `SSL_CTX`. The context, and everything created from it, must be freed before
+    /// the judge.
     ///
-    /// Besides: no renegotiation, so that whoever was judged stays; no sessions, and no key log but ours, whatever the environment says; an
-    /// end without close_notify is an error; and what is written may move in memory before it has left.
+    /// It also disables renegotiation, so that the evaluated server remains the peer; allows no key log but ours, whatever the
+    /// environment says; makes an end without close_notify an error; and lets unsent data move in memory. Sessions are not
+    /// reused, because `EasyHandles` turns off libcurl's session cache.
     package func takeOver(_ context: UnsafeMutableRawPointer) {
         let context = OpaquePointer(context)
         let this = Unmanaged.passUnretained(self).toOpaque()
@@ -98,29 +100,29 @@ package final class HandshakeJudge {
         SSL_CTX_set_cert_cb(context, showsIdentity, this)
         SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
         SSL_CTX_clear_options(context, copenssl_option_ignore_unexpected_eof())
-        // A server could send messages of the handshake for ever, and one read would go through all that have come.
+        // Otherwise one read would process all handshake messages that have arrived, and a server can send them endlessly.
         copenssl_context_clear_mode(context, Int(SSL_MODE_AUTO_RETRY))
         copenssl_context_forbid_read_ahead(context)
-        // Debian's; what a distribution sets below it does not hold here.
+        // Level 2 is Debian's default. It is the minimum here, even if the distribution sets a lower one.
         if SSL_CTX_get_security_level(context) < 2 { SSL_CTX_set_security_level(context, 2) }
         copenssl_context_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         SSL_CTX_set_ex_data(context, Self.ownIndex, this)
         SSL_CTX_set_keylog_callback(context, writeKeys == nil ? nil : writesKeys)
     }
 
-    /// Where a context keeps its judge.
+    /// The index at which a context stores its judge.
     fileprivate static let ownIndex = copenssl_context_new_index()
 
-    /// By an extension of our own: OpenSSL's would have it demand stapled responses, and keeps the list to itself.
+    /// Uses a custom extension: OpenSSL's own support would also require stapled responses, and does not expose the list.
     private static func askForTimestamps(_ context: OpaquePointer?, _ judge: UnsafeMutableRawPointer) {
         let places = SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE
-        // Where it fails, nothing is asked, and none are counted.
+        // If this fails, the list is not requested, and no timestamps of the handshake are counted.
         _ = SSL_CTX_add_custom_ext(
             context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), nil, nil, nil, takesTimestamps, judge)
     }
 
-    /// The bytes of a close_notify (RFC 8446 §6.1), for a connection that is not closed yet: what the server sends is still read. libcurl
-    /// ends both ways or none, and its own way out is open only while it is at work: so they are written elsewhere.
+    /// The bytes of a close_notify (RFC 8446 §6.1) that ends only our direction: the server's data is still read. libcurl
+    /// closes both directions or none, and its own output works only during its calls; so the alert is written to memory.
     package func endRecords() -> [UInt8] {
         guard let session, let way = SSL_get_wbio(session), let memory = BIO_new(BIO_s_mem()) else { return [] }
         ERR_clear_error()
@@ -136,18 +138,18 @@ package final class HandshakeJudge {
         return Array(octets.prefix(max(Int(count), 0)))
     }
 
-    /// Whoever closes the connection from now on says nothing to the server: without close_notify it knows that what came may not be the
-    /// whole (RFC 8446 §6.1).
+    /// From now on, closing the connection sends no close_notify. Without it the server knows that the data it received may be
+    /// incomplete (RFC 8446 §6.1).
     package func endSilently() {
         if let session { SSL_set_quiet_shutdown(session, 1) }
     }
 
-    /// An alert in a record is never longer.
+    /// A record with an alert is never longer.
     private static let endLength = 512
 
-    // MARK: Told by libssl
+    // MARK: Called by libssl
 
-    /// - Returns: whether the handshake goes on.
+    /// - Returns: whether the handshake continues.
     fileprivate func judgeCertificates(_ context: OpaquePointer) -> Bool {
         guard let evidence = evidence(in: context) else { return false }
         if policy.revocation.stapleCheck != .off {
@@ -168,17 +170,17 @@ package final class HandshakeJudge {
                 tlsVersion: evidence.tlsVersion))
     }
 
-    /// - Returns: whether the handshake goes on: with the identity, or without one.
+    /// - Returns: whether the handshake continues, with the identity or without one.
     fileprivate func showIdentity(in session: OpaquePointer) -> Bool {
         isAskedForIdentity = true
         switch state {
         case .waiting, .judged(.failure): return false
-        // What is shown leaves only behind the staple's verdict.
+        // The certificate is sent only after the stapled response was accepted.
         case .awaitingStaple, .judged(.success): return identity?.show(in: session) ?? true
         }
     }
 
-    /// The list comes before or with the server's certificate, of which it is (RFC 6962 §3.3.1).
+    /// The list arrives before or with the server's certificate, which it belongs to (RFC 6962 §3.3.1).
     fileprivate func take(timestamps list: [UInt8]) { signedTimestamps = list }
 
     fileprivate func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }
@@ -217,20 +219,19 @@ package final class HandshakeJudge {
 }
 
 extension TrustPolicy {
-    /// Until when a verdict of `now` holds: to the end of its certificates' time, to that of what is known of their revocation, or to
-    /// the next moment at which its pins mean something else or nothing weakens the policy any more. `nil` where nothing of this is
-    /// still to come.
+    /// Until when a verdict made at `now` holds: until its certificates or its revocation data expire, or until the meaning of
+    /// the policy next changes (its pins, or the end of its weakening). `nil` if none of these is still to come.
     func lastMoment(of verdict: TrustVerdict, after now: POSIXTime) -> POSIXTime? {
         [verdict.expires, verdict.revocationKnownUntil, nextChange(after: now)].compactMap { $0 }.filter { $0 >= now }.min()
     }
 }
 
-// MARK: What libssl calls back, on the thread that drives the handshake
+// MARK: libssl's callbacks, on the thread that drives the handshake
 
 private func judgesCertificates(_ context: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
     guard let context, let judge else { return 0 }
     let goesOn = Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().judgeCertificates(context)
-    // libcurl asks for this afterwards; a refusal leaves as the alert bad_certificate.
+    // libcurl reads this later; a rejection is sent as the alert bad_certificate.
     X509_STORE_CTX_set_error(context, goesOn ? X509_V_OK : X509_V_ERR_CERT_REJECTED)
     return goesOn ? 1 : 0
 }
@@ -244,7 +245,7 @@ private func takesTimestamps(
     _ session: OpaquePointer?, _ type: UInt32, _ place: UInt32, _ octets: UnsafePointer<UInt8>?, _ count: Int,
     _ certificate: OpaquePointer?, _ depth: Int, _ alert: UnsafeMutablePointer<Int32>?, _ judge: UnsafeMutableRawPointer?
 ) -> Int32 {
-    // In TLS 1.3 each certificate may bring its own; asked for are the server's.
+    // In TLS 1.3 each certificate may have its own list; only the list of the server's certificate is used.
     guard depth == 0, let judge else { return 1 }
     Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().take(
         timestamps: Array(UnsafeBufferPointer(start: octets, count: count)))
@@ -271,7 +272,7 @@ private func notesMessages(
     case SSL3_RT_ALERT where count == 2:
         let isWarning = bytes.load(as: UInt8.self) == SSL3_AL_WARNING && version != TLS1_3_VERSION
         let description = bytes.load(fromByteOffset: 1, as: UInt8.self)
-        // After a warning both go on (RFC 5246 §7.2), but for the one that tells the end.
+        // After a warning the connection continues (RFC 5246 §7.2), except after close_notify.
         if !isWarning || description == SSL3_AD_CLOSE_NOTIFY { this.note(alert: description) }
     case SSL3_RT_HANDSHAKE: this.noteMessage()
     default: break

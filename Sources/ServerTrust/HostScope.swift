@@ -1,4 +1,4 @@
-/// Which hosts, at which port, something holds for. Two are equal that hold for the same ones, in whatever spelling.
+/// The hosts, at one port or at every port, that a setting applies to. Scopes for the same hosts are equal, however they are spelled.
 package struct HostScope: Hashable, Sendable {
     enum Place: Hashable {
         case host(ReferenceIdentity)
@@ -10,7 +10,7 @@ package struct HostScope: Hashable, Sendable {
     /// `nil` for every port.
     package let port: UInt16?
 
-    /// - Parameter host: a name in A-labels, `*.` and a name (not that name itself), or an address.
+    /// - Parameter host: a name in A-labels, `*.` and a name (without that name itself), or an IP address.
     /// - Returns: `nil` for anything else.
     package init?(host: String, labels: TrustPolicySet.Entry.Labels = .one, port: UInt16? = nil) {
         self.port = port
@@ -23,7 +23,7 @@ package struct HostScope: Hashable, Sendable {
         }
     }
 
-    /// Whether there may be a host for which both hold.
+    /// Whether a host can be in both scopes.
     package func overlaps(_ other: HostScope) -> Bool {
         guard port == nil || other.port == nil || port == other.port else { return false }
         func isBelow(_ name: [UInt8], _ above: [UInt8]) -> Bool { name.suffix(above.count + 1) == [UInt8(ascii: ".")] + above }
@@ -50,7 +50,7 @@ package struct HostScope: Hashable, Sendable {
 }
 
 extension ReferenceIdentity {
-    /// An IPv6 address that stands for an IPv4 one is that one, so that no spelling goes round a policy.
+    /// An IPv6 address that embeds an IPv4 address becomes that address, so that another spelling cannot bypass a policy.
     var canonical: ReferenceIdentity {
         guard case .address(let address) = self else { return self }
         return .address(address.embeddedIPv4 ?? address)

@@ -1,13 +1,13 @@
 /// A value for each of several hosts.
 ///
-/// The nearest wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all, an entry
-/// with the port before one without.
+/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all,
+/// an entry with the port before one without.
 package struct HostTable<Value: Sendable>: Sendable {
     private var values: [HostScope: Value] = [:]
 
     package init() {}
 
-    /// - Returns: whether it is the first for these hosts; a second one is not kept.
+    /// - Returns: whether it is the first value for this scope; a second one is not stored.
     package mutating func insert(_ value: Value, for scope: HostScope) -> Bool {
         if values[scope] != nil { return false }
         values[scope] = value

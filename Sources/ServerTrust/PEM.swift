@@ -1,6 +1,6 @@
 internal import HTTPMessage
 
-/// Text with the parts of RFC 7468: what stands between them is comment, what stands in them is base64 alone.
+/// The parts of a PEM text (RFC 7468): text between the parts is a comment, and the parts contain only base64.
 package enum PEM {
     struct Part {
         let label: String
@@ -11,7 +11,7 @@ package enum PEM {
     private static let closing = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
 
-    /// One part (RFC 7468 §2), with a line's end behind it.
+    /// One part (RFC 7468 §2), with a line end after it.
     package static func text(_ label: String, der: [UInt8]) -> String {
         var base64 = Base64.encode(der)[...]
         var text = "-----BEGIN \(label)-----\n"
@@ -24,12 +24,12 @@ package enum PEM {
 
     private static let lineLength = 64
 
-    /// Whether there is a part at all, however damaged: otherwise it may be DER.
+    /// Whether the text has the beginning of a part, intact or not; if not, it may be DER.
     static func isPEM(_ text: [UInt8]) -> Bool {
         text.split { $0 == ASCII.lf || $0 == ASCII.cr }.contains { $0.starts(with: opening) }
     }
 
-    /// - Returns: every part in order; `nil` where one is not closed, not base64, or has header lines (encrypted keys have).
+    /// - Returns: every part in order; `nil` if one is not closed, is not base64, or has header lines (as encrypted keys do).
     static func parts(of text: [UInt8]) -> [Part]? {
         var parts: [Part] = []
         var label: String?

@@ -1,7 +1,7 @@
 internal import HTTPMessage
 
 extension POSIXTime {
-    /// `2027-01-31T12:00:00Z` (RFC 3339), of the years 0 to 9999 that a certificate can name.
+    /// `2027-01-31T12:00:00Z` (RFC 3339), for the years 0 to 9999 that a certificate can contain.
     package var rfc3339: String {
         let day: Int64 = 86_400
         let days = seconds >= 0 ? seconds / day : (seconds - day + 1) / day

@@ -1,6 +1,6 @@
 package import HTTPMessage
 
-/// A moment in whole seconds since 1970-01-01T00:00:00Z, the resolution of a certificate's dates (RFC 5280 §4.1.2.5).
+/// A time in whole seconds since 1970-01-01T00:00:00Z, the resolution of dates in certificates (RFC 5280 §4.1.2.5).
 public struct POSIXTime: Comparable, Hashable, Sendable {
     /// Since the beginning of 1970, without leap seconds.
     public let seconds: Int64

@@ -1,16 +1,16 @@
 internal import COpenSSL
 internal import HTTPMessage
 
-/// A key or a certificate that a server's verified chain has to hold (RFC 7469 §2.4).
+/// A key or certificate that the server's verified chain must contain (RFC 7469 §2.4).
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// SHA-256 of the SubjectPublicKeyInfo.
     public let publicKeyDigest: SHA256Digest
-    /// Only what was read from a certificate can be pinned as one, or be an anchor.
+    /// The certificate, if the pin was read from one. Only such a pin can be used as a certificate pin or an anchor.
     public let certificate: Certificate?
 
-    /// Why something is no pin.
+    /// Why a text or file is not a pin.
     public enum Fault: Error, Equatable, Sendable {
-        /// Neither one of the forms with a digest nor PEM.
+        /// The text has none of the forms of a pin.
         case unknownForm
         /// Not base64 of 32 bytes.
         case malformedDigest
@@ -20,26 +20,27 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         case nothingToPin
     }
 
-    /// Of the SHA-256 of a SubjectPublicKeyInfo.
+    /// A pin for the SHA-256 of a SubjectPublicKeyInfo.
     public init(publicKeyDigest: SHA256Digest) {
         self.publicKeyDigest = publicKeyDigest
         certificate = nil
     }
 
-    /// Of a certificate's own key.
+    /// A pin for a certificate and its key.
     public init(certificate: Certificate) {
         publicKeyDigest = certificate.publicKeyDigest
         self.certificate = certificate
     }
 
-    /// A digest of a key: `pin-sha256="…"` (RFC 7469 §2.1.1), `sha256/…` or, as curl has it, `sha256//…`.
+    /// A digest of a key: `pin-sha256="…"` (RFC 7469 §2.1.1), `sha256/…` or curl's form `sha256//…`.
     public init(_ text: String) throws(Fault) {
         var octets = text.utf8[...]
         if octets.starts(with: Self.quoted), octets.count > Self.quoted.count, octets.last == ASCII.quote {
             octets = octets.dropFirst(Self.quoted.count).dropLast()
         } else if octets.starts(with: Self.slashed) {
             octets = octets.dropFirst(Self.slashed.count)
-            // No digest needs more: 43 letters and a padding are 32 bytes, also where the first letter is a slash.
+            // 43 letters and one padding character are 32 bytes, so 45 characters mean curl's extra slash, even if base64
+            // itself begins with a slash.
             if octets.first == ASCII.slash, octets.count == 45 { octets = octets.dropFirst() }
         } else {
             throw .unknownForm
@@ -51,7 +52,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     private static let quoted = Array("pin-sha256=\"".utf8)
     private static let slashed = Array("sha256/".utf8)
 
-    /// Every certificate and public key of a file in PEM, or the one of a file in DER.
+    /// Every certificate and public key of a PEM file, or the single one of a DER file.
     public static func reading(file: [UInt8]) throws(Fault) -> [Pin] {
         guard PEM.isPEM(file) else { return [try reading(der: file)] }
         guard let parts = PEM.parts(of: file) else { throw .unreadable }

@@ -1,44 +1,44 @@
-/// The pins of a host, what they pin, and from when and until when they bind.
+/// The pins of a host, whether they pin keys or certificates, and when they are enforced.
 public struct PinSet: Sendable {
-    /// What is pinned.
+    /// What the pins refer to.
     public enum Mode: Sendable {
-        /// A certificate of the chain is one of the pins. A renewed certificate needs a new pin.
+        /// A certificate of the chain must be one of the pins. A renewed certificate needs a new pin.
         case certificate
-        /// A key of the chain is one of the pins. It outlives the certificates that are made for it.
+        /// A key of the chain must be one of the pins. A key can outlive the certificates issued for it.
         case publicKey
     }
 
-    /// What a chain without a pin means.
+    /// What happens to a chain that contains none of the pins.
     public enum Enforcement: Equatable, Sendable {
         case enforced
-        /// The verdict names the failure, and accepts.
+        /// The server is accepted, and the verdict contains the failure.
         case reported
-        /// Reported before, enforced from then on.
+        /// Reported until then, enforced from then on.
         case enforcedFrom(POSIXTime)
     }
 
-    /// What it means that the pins' time is over.
+    /// What happens after the pins have expired.
     public enum Expiry: Equatable, Sendable {
-        /// Nobody is let through: `emptyPins`.
+        /// Every server is rejected, with `emptyPins`.
         case fails
         case reports
     }
 
-    /// Keys or certificates.
+    /// Whether keys or certificates are pinned.
     public let mode: Mode
-    /// One of them has to be in the verified chain.
+    /// The verified chain must contain one of them.
     public let pins: [Pin]
-    /// What becomes of a chain that has none of them.
+    /// What happens to a chain that contains none of them.
     public let enforcement: Enforcement
-    /// The last second in which the pins bind; `nil` for ever.
+    /// The last second in which the pins are enforced; `nil` for no end.
     public let expires: POSIXTime?
-    /// What the end of their time means.
+    /// What happens after they have expired.
     public let onExpiry: Expiry
 
     let publicKeyDigests: [SHA256Digest: Int]
     let certificateDigests: [SHA256Digest: Int]
 
-    /// - Throws: `emptyPins`; `pinWithoutCertificate` where certificates are pinned and one of the pins is only a key.
+    /// - Throws: `emptyPins`; `pinWithoutCertificate` if certificates are pinned and a pin has only a key.
     public init(
         _ mode: Mode, _ pins: [Pin], enforcement: Enforcement = .enforced, expires: POSIXTime? = nil, onExpiry: Expiry = .fails
     ) throws(TrustPolicyFault) {
@@ -64,7 +64,7 @@ public struct PinSet: Sendable {
         }
     }
 
-    /// Whether no time will come, and none is now, at which a chain without a pin is let through.
+    /// Whether a chain that contains none of the pins is rejected at every time, now and later.
     var alwaysBinds: Bool { enforcement == .enforced && (expires == nil || onExpiry == .fails) }
 
     package func isExpired(at now: POSIXTime) -> Bool {
@@ -80,13 +80,13 @@ public struct PinSet: Sendable {
         }
     }
 
-    /// Whether a server that has none of them is let through, and told of.
+    /// Whether a server with none of the pins is accepted, and reported.
     package func areOnlyReported(at now: POSIXTime) -> Bool { !refusesOthers(at: now) }
 
-    /// Whether a server that has none of them is refused. Those that are only reported on refuse nobody, nor when their time is over.
+    /// Whether a server with none of the pins is rejected. Pins that are only reported reject no server, even after they have expired.
     package func refusesOthers(at now: POSIXTime) -> Bool { isEnforced(at: now) && !(isExpired(at: now) && onExpiry == .reports) }
 
-    /// The first pin, from the leaf upwards, that the chain holds.
+    /// The first pin that the chain contains, from the leaf upwards.
     func match(in chain: [Certificate]) -> Pin? {
         for certificate in chain {
             let index =
@@ -99,7 +99,7 @@ public struct PinSet: Sendable {
         return nil
     }
 
-    /// What was pinned and what is there, in the same words.
+    /// The certificate's digest of the kind that the pins use, so that both can be compared.
     func digest(of certificate: Certificate) -> SHA256Digest {
         switch mode {
         case .certificate: certificate.digest

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// A private key. It is in no description and in no error.
+/// A private key. Descriptions and errors never contain it.
 ///
-/// Any thread may use it: nothing changes it after it was read or made.
+/// Any thread may use it: it is not changed after it was read or generated.
 package struct PrivateKey: Sendable {
-    /// Why a text is no key. None of it tells anything of what stands in it.
+    /// Why a text is not a usable key. The errors contain nothing of the text.
     package enum Fault: Error, Equatable, Sendable {
         case unreadable
         case passphraseMissing
@@ -13,14 +13,14 @@ package struct PrivateKey: Sendable {
 
     private let object: OwnedObject
 
-    /// - Parameter pointer: an `EVP_PKEY` that belongs to this key from here on.
+    /// - Parameter pointer: an `EVP_PKEY` that this object now owns.
     package init(owning pointer: OpaquePointer) {
         object = OwnedObject(pointer) { EVP_PKEY_free($0) }
     }
 
     /// - Parameters:
-    ///   - text: PEM, of which the first key is read.
-    ///   - passphrase: of an encrypted key.
+    ///   - text: PEM; the first key is read.
+    ///   - passphrase: for an encrypted key.
     package init(pem text: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         var asked = Asked(passphrase: passphrase)
         let pointer = ErrorQueue.unchanged {
@@ -46,7 +46,7 @@ package struct PrivateKey: Sendable {
         ErrorQueue.unchanged { X509_check_private_key(certificate.pointer, pointer) == 1 }
     }
 
-    /// What OpenSSL's callback is told, and what it tells.
+    /// The argument of OpenSSL's passphrase callback.
     private struct Asked {
         let passphrase: [UInt8]?
         var wasAsked = false

@@ -1,13 +1,13 @@
 package import HTTPMessage
 
-/// Whom a client means to reach (RFC 9525 §6.1): a name in A-labels, or an address.
+/// The host that a client means to reach (RFC 9525 §6.1): a name in A-labels, or an IP address.
 package enum ReferenceIdentity: Hashable, Sendable {
     /// In lower case, without a final dot.
     case name([UInt8])
     case address(IPAddress)
 
-    /// - Returns: `nil` for what is neither: a final dot, an empty label, a byte that is not in a host's name (so that a name
-    ///   that is not ASCII has to come as its A-labels), or a number at the end that makes no address.
+    /// - Returns: `nil` for anything else: a final dot, an empty label, a byte that is not allowed in a host name (so that a
+    ///   name outside ASCII must be given as A-labels), or a last label that is a number without being part of an address.
     package init?(_ host: String) {
         if host.hasPrefix("["), host.hasSuffix("]") {
             guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else { return nil }
@@ -24,7 +24,7 @@ package enum ReferenceIdentity: Hashable, Sendable {
         let name = text.utf8.map(ASCII.lowercased)
         let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard name.count <= Authority.hostLengthLimit, labels.allSatisfy(isLabel), let last = labels.last else { return nil }
-        // Who looks up `127.1` or `0x7f000001` reaches an address.
+        // A resolver takes `127.1` or `0x7f000001` for an address.
         guard !last.allSatisfy(ASCII.isDigit), !last.starts(with: [0x30, 0x78]) else { return nil }
         return name
     }
@@ -36,7 +36,7 @@ package enum ReferenceIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether one of the certificate's names is this one (RFC 9525 §6.3, §6.4, §6.5).
+    /// Whether one of the certificate's names is this host (RFC 9525 §6.3, §6.4, §6.5).
     func matches(_ names: SubjectAlternativeNames) -> Bool {
         switch self {
         case .name(let name): names.dnsNames.contains { Self.matches(presented: $0, name) }
@@ -44,7 +44,7 @@ package enum ReferenceIdentity: Hashable, Sendable {
         }
     }
 
-    /// A `*` stands for one whole label, the leftmost, and only above a name of two labels: `*.com` is nobody's.
+    /// A `*` matches exactly one label, the leftmost, and only above a name with at least two labels: `*.com` matches no host.
     private static func matches(presented: [UInt8], _ name: [UInt8]) -> Bool {
         guard presented.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else { return isSame(presented[...], name[...]) }
         let parent = presented.dropFirst(2)

@@ -1,31 +1,31 @@
 internal import COpenSSL
 
-/// How the revocation of a certificate is found out.
+/// How the revocation of certificates is checked.
 public struct Revocation: Sendable {
-    /// How much one source has to say.
+    /// How strictly one source is checked.
     public enum Check: UInt8, Sendable {
-        /// It is not asked.
+        /// The source is not checked.
         case off
-        /// What is known to be revoked is refused; what cannot be known is not.
+        /// A revoked certificate is rejected; one with an unknown status is accepted.
         case soft
-        /// What is not known to be good is refused.
+        /// A certificate that is not known to be good is rejected.
         case hard
     }
 
-    /// By their issuers; older ones do no harm.
+    /// Selected by issuer; outdated lists do no harm.
     public let lists: RevocationLists?
-    /// How strictly lists are asked.
+    /// How strictly the lists are checked.
     public let listCheck: Check
-    /// How strictly the stapled response is.
+    /// How strictly the stapled response is checked.
     public let stapleCheck: Check
 
-    /// Nothing is asked.
+    /// Revocation is not checked.
     public static let off = Revocation(unchecked: nil, listCheck: .off, stapleCheck: .off)
 
     /// - Parameters:
-    ///   - lists: needed where one of the checks asks them.
-    ///   - listCheck: asks `lists` for each certificate below the anchor (RFC 5280 §6.3).
-    ///   - stapleCheck: asks the OCSP response that the server sent along (RFC 6960, RFC 6066 §8).
+    ///   - lists: required if `listCheck` is not `off`.
+    ///   - listCheck: checks `lists` for each certificate below the anchor (RFC 5280 §6.3).
+    ///   - stapleCheck: checks the OCSP response that the server sent in the handshake (RFC 6960, RFC 6066 §8).
     public init(lists: RevocationLists? = nil, listCheck: Check = .off, stapleCheck: Check = .off) throws(TrustPolicyFault) {
         if listCheck != .off, lists == nil { throw .revocationWithoutLists }
         self.init(unchecked: lists, listCheck: listCheck, stapleCheck: stapleCheck)
@@ -38,13 +38,13 @@ public struct Revocation: Sendable {
     }
 }
 
-/// Certificate revocation lists (RFC 5280 §5), read once.
+/// Certificate revocation lists (RFC 5280 §5), parsed once.
 public struct RevocationLists: Sendable {
     let stack: OwnedObject
     let digest: SHA256Digest
     private let lists: [OwnedObject]
 
-    /// - Parameter files: each a list in DER, or any number of them in PEM.
+    /// - Parameter files: each is one list in DER, or any number of lists in PEM.
     public init(_ files: [[UInt8]]) throws(TrustPolicyFault) {
         guard let pointer = copenssl_crls_new() else { throw .unreadableRevocationList }
         stack = OwnedObject(pointer) { copenssl_crls_free($0) }
@@ -66,12 +66,12 @@ public struct RevocationLists: Sendable {
         lists = read
     }
 
-    /// The first moment at which a list ends that speaks of these certificates, of those that have not ended before.
+    /// When the first of the lists for these certificates' issuers expires; lists that have expired before `now` are ignored.
     func nextEnd(for chain: [Certificate], after now: POSIXTime) -> POSIXTime? {
         lists.compactMap { list -> POSIXTime? in
             let issuer = X509_CRL_get_issuer(list.pointer)
             guard chain.contains(where: { X509_NAME_cmp(X509_get_issuer_name($0.pointer), issuer) == 0 }) else { return nil }
-            // OpenSSL takes that second itself for one too late.
+            // OpenSSL treats the second of nextUpdate itself as too late.
             return Certificate.time(X509_CRL_get0_nextUpdate(list.pointer)).map { POSIXTime(seconds: $0.seconds - 1) }
         }.filter { $0 >= now }.min()
     }

@@ -1,14 +1,15 @@
 internal import COpenSSL
 internal import HTTPMessage
 
-/// A SHA-256 digest, written as pins write it.
+/// A SHA-256 digest; its description has the form of a pin.
 public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Bytes of a digest.
+    /// The length of a digest in bytes.
     public static let count = 32
 
     private let words: InlineArray<4, UInt64>
 
-    /// Inlined, since it is made once for each row of a snapshot, and a collection of whichever type costs a hundred times what an array does.
+    /// Inlined, since it runs for each row of a snapshot, and without specialization a generic collection costs a hundred times
+    /// as much as an array.
     /// - Returns: `nil` unless there are 32 bytes.
     @inlinable
     public init?(_ octets: some Collection<UInt8>) {
@@ -21,14 +22,14 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
     @usableFromInline
     init(_ words: InlineArray<4, UInt64>) { self.words = words }
 
-    /// The digest of what is given.
+    /// The digest of these bytes.
     init(of bytes: UnsafeBufferPointer<UInt8>) {
         let digest = [UInt8](unsafeUninitializedCapacity: Self.count) { output, count in
-            // It has no failure but a lack of memory, and then it leaves its output alone: no digest at all is made of that.
+            // SHA256 fails only without memory, and then leaves its output unchanged, which must not be taken for a digest.
             precondition(SHA256(bytes.baseAddress, bytes.count, output.baseAddress) != nil, "SHA-256 is not to be had")
             count = Self.count
         }
-        // 32 bytes stand there.
+        // The array has 32 bytes.
         self.init(digest)!
     }
 
@@ -36,7 +37,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
         self = bytes.withUnsafeBufferPointer { Self(of: $0) }
     }
 
-    /// So many as `count`.
+    /// The bytes; their number is `count`.
     public var octets: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.count) { octets, count in
             for index in 0..<Self.count {
@@ -46,10 +47,10 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
         }
     }
 
-    /// `sha256/` and the digest in base64, as OkHttp and HTTP public key pinning in JSON write it.
+    /// `sha256/` and the digest in base64, as in OkHttp and in JSON for HTTP public key pinning.
     public var description: String { "sha256/" + base64 }
 
-    /// The digest in base64, as it stands in `pin-sha256="…"` (RFC 7469 §2.1.1).
+    /// The digest in base64, as in `pin-sha256="…"` (RFC 7469 §2.1.1).
     public var base64: String { Base64.encode(octets) }
 
     public static func == (left: Self, right: Self) -> Bool {

@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// What a server shows of itself in a handshake.
+/// The certificates and other data that a server sent in a handshake.
 public struct ServerEvidence: Sendable {
-    /// More certificates than this are not looked at: the evidence is malformed.
+    /// Maximum number of certificates; with more the evidence is malformed.
     public static let certificateLimit = 32
 
-    /// As sent, the server's own first. The others are only material to build a chain of. Empty where one of them could not
-    /// be read, or where there were too many: such evidence is `malformed`.
+    /// As sent, the server's own first. The others are only used to build a chain. Empty if one of them is malformed, or if
+    /// there are too many: then the evidence is `malformed`.
     public let certificates: [Certificate]
-    /// The OCSP response of the handshake (RFC 6066 §8), as it came.
+    /// The OCSP response of the handshake (RFC 6066 §8), as received.
     public let stapledResponse: [UInt8]?
-    /// The SignedCertificateTimestampList of the handshake (RFC 6962 §3.3.1), as it came.
+    /// The SignedCertificateTimestampList of the handshake (RFC 6962 §3.3.1), as received.
     public let signedTimestamps: [UInt8]?
-    /// `nil` where it is not known; it is not judged then.
+    /// `nil` if it is not known; then it is not checked.
     public let tlsVersion: TLSVersion?
 
-    /// What a handshake has shown.
+    /// The data of a handshake.
     public init(
         certificates: [Certificate], stapledResponse: [UInt8]? = nil, signedTimestamps: [UInt8]? = nil,
         tlsVersion: TLSVersion? = nil
@@ -28,9 +28,9 @@ public struct ServerEvidence: Sendable {
 
     /// - Parameters:
     ///   - chain: certificates in DER, the server's first.
-    ///   - stapledResponse: the OCSP response in DER, where one came along.
-    ///   - signedTimestamps: the list in the extension of the handshake (RFC 6962 §3.3.1), where there was one.
-    ///   - tlsVersion: that was agreed on, where it is known.
+    ///   - stapledResponse: the OCSP response in DER, if the server sent one.
+    ///   - signedTimestamps: the list in the extension of the handshake (RFC 6962 §3.3.1), if there was one.
+    ///   - tlsVersion: the negotiated version, if it is known.
     public init(
         chain: [[UInt8]], stapledResponse: [UInt8]? = nil, signedTimestamps: [UInt8]? = nil, tlsVersion: TLSVersion? = nil
     ) {
@@ -42,13 +42,13 @@ public struct ServerEvidence: Sendable {
 
     /// - Parameters:
     ///   - leaf: an `X509`, the server's.
-    ///   - others: a `STACK_OF(X509)` of what was sent, with or without the leaf, as libssl's verify callback has them in
-    ///     its context. Both are shared, not taken.
+    ///   - others: a `STACK_OF(X509)` of the certificates sent, with or without the leaf, as in the context of libssl's verify
+    ///     callback. The certificates are retained; the caller keeps its own references.
     package init(
         leaf: OpaquePointer, others: OpaquePointer?, stapledResponse: [UInt8]? = nil, signedTimestamps: [UInt8]? = nil,
         tlsVersion: TLSVersion? = nil
     ) {
-        // An empty place in the list, which is none of OpenSSL's, makes the whole unreadable.
+        // A null entry, which OpenSSL does not produce, makes the whole evidence malformed.
         var pointers: [OpaquePointer?] = [leaf]
         for index in 0..<max(0, copenssl_certificates_count(others)) where pointers.count <= Self.certificateLimit {
             let pointer = copenssl_certificates_at(others, index)

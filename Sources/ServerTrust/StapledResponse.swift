@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// The OCSP response that a server sends along (RFC 6960, RFC 6066 §8).
+/// The OCSP response that a server sends in the handshake (RFC 6960, RFC 6066 §8).
 struct StapledResponse: ~Copyable {
     enum Finding: Equatable {
-        /// Until this moment.
+        /// Good until this time.
         case good(until: POSIXTime)
         case revoked
-        /// Not to be read, not verified, of another certificate, out of its time, or of a status that says nothing.
+        /// Malformed, unverified, for another certificate, out of date, or with an indefinite status.
         case unknown
     }
 
@@ -14,7 +14,7 @@ struct StapledResponse: ~Copyable {
 
     private let basic: OpaquePointer
 
-    /// - Returns: `nil` for what is no successful basic response.
+    /// - Returns: `nil` if it is not a successful basic response.
     init?(_ octets: [UInt8]) {
         guard octets.count <= Self.octetLimit,
             let response = DER.read(octets, by: { d2i_OCSP_RESPONSE(nil, &$0, $1) }, release: { OCSP_RESPONSE_free($0) }),
@@ -26,8 +26,8 @@ struct StapledResponse: ~Copyable {
 
     deinit { OCSP_BASICRESP_free(basic) }
 
-    /// What it says of the certificate, if its issuer says so, or somebody whom the issuer certified for this
-    /// (RFC 6960 §4.2.2.2). OpenSSL's own verification of the signer would look at a clock.
+    /// The status of the certificate, if the response is signed by its issuer, or by a responder that the issuer certified for
+    /// this (RFC 6960 §4.2.2.2). OpenSSL's own verification of the signer would read the system clock.
     func finding(of certificate: Certificate, issuer: Certificate, at now: POSIXTime) -> Finding {
         guard let issuers = CertificateStack([issuer]),
             OCSP_basic_verify(basic, issuers.pointer, nil, UInt(OCSP_NOVERIFY)) == 1
@@ -71,7 +71,7 @@ struct StapledResponse: ~Copyable {
         var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, nil, nil, &thisUpdate, &nextUpdate)
         if status == V_OCSP_CERTSTATUS_REVOKED { return .revoked }
-        // Without a next update nothing tells how long it holds.
+        // Without nextUpdate the response does not say how long it holds.
         guard status == V_OCSP_CERTSTATUS_GOOD, let start = Certificate.time(thisUpdate), let end = Certificate.time(nextUpdate),
             start <= now, now <= end
         else { return .unknown }
@@ -80,6 +80,6 @@ struct StapledResponse: ~Copyable {
 }
 
 extension Certificate {
-    /// Whether it says that a handshake with it comes with an OCSP response (RFC 7633).
+    /// Whether the certificate requires a stapled OCSP response in the handshake (RFC 7633).
     var requiresStaple: Bool { X509_get_ext_by_NID(pointer, NID_tlsfeature, -1) >= 0 }
 }

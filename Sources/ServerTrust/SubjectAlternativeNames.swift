@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import HTTPMessage
 
-/// The names that a certificate is for (RFC 5280 §4.2.1.6): its subjectAltName alone. What stands in the subject's common
-/// name is no name of a server any more (RFC 9525 §2).
+/// The names that a certificate is for (RFC 5280 §4.2.1.6): only its subjectAltName. The common name in the subject is no
+/// longer used for servers (RFC 9525 §2).
 struct SubjectAlternativeNames {
-    /// Something that no name or address can be: a NUL, a control character, a byte above ASCII, three bytes of address.
+    /// An invalid name or address: with a NUL, a control character or a byte above ASCII, or an address of three bytes.
     struct Malformed: Error {}
 
     private(set) var dnsNames: [[UInt8]] = []
@@ -13,7 +13,7 @@ struct SubjectAlternativeNames {
     init(of certificate: Certificate) throws(Malformed) {
         var critical: Int32 = 0
         guard let extensionValue = X509_get_ext_d2i(certificate.pointer, NID_subject_alt_name, &critical, nil) else {
-            // -1 is an extension that is not there; -2 one that is there twice, and anything else one that cannot be read.
+            // -1 means that there is no such extension, -2 that there are two, and any other value that it is malformed.
             guard critical == -1 else { throw Malformed() }
             return
         }

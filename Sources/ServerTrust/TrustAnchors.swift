@@ -1,24 +1,24 @@
 internal import COpenSSL
 
-/// Certificates from which trust comes. Each is an anchor by itself, whoever issued it: an intermediate or a server's own
-/// certificate ends a chain too (RFC 5280 §6.1 lets a trust anchor be any name and key).
+/// Trusted CA certificates. Each is an anchor by itself, whichever CA issued it: an intermediate or a server's own certificate
+/// can end a chain too (RFC 5280 §6.1 allows any name and key as a trust anchor).
 ///
-/// Loading is slow (tens of milliseconds for a system's), use is shared by all threads and never reads a file.
+/// Loading is slow (tens of milliseconds for a system bundle). All threads share the loaded anchors, and using them reads no file.
 public struct TrustAnchors: Sendable {
-    /// Where systems keep the bundle of their anchors: Debian, Ubuntu and Alpine, Fedora and its like (new and old), SUSE, BSD.
-    /// Whoever wants the system's reads the first that is there.
+    /// Where systems store the bundle of their anchors: Debian, Ubuntu and Alpine; Fedora and its relatives (new and old);
+    /// SUSE; BSD. Callers use the first one that exists.
     public static let systemBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
         "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
     ]
 
     let store: OwnedObject
-    /// The same for the same certificates in whatever order.
+    /// Equal for the same certificates in any order.
     let digest: SHA256Digest
-    /// How many certificates there are.
+    /// How many distinct certificates there are.
     public let count: Int
 
-    /// - Throws: `emptyAnchors`, or `unreadableAnchors` where OpenSSL does not take one.
+    /// - Throws: `emptyAnchors`, or `unreadableAnchors` if OpenSSL rejects a certificate.
     public init(_ certificates: [Certificate]) throws(TrustPolicyFault) {
         if certificates.isEmpty { throw .emptyAnchors }
         guard let pointer = X509_STORE_new() else { throw .unreadableAnchors }
@@ -31,7 +31,7 @@ public struct TrustAnchors: Sendable {
         count = digests.count
     }
 
-    /// - Parameter bundle: a text in PEM, of which every certificate has to be readable.
+    /// - Parameter bundle: a PEM text in which every certificate must be valid.
     public init(pem bundle: [UInt8]) throws(TrustPolicyFault) {
         guard let certificates = Certificate.reading(pem: bundle) else { throw .unreadableAnchors }
         try self.init(certificates)

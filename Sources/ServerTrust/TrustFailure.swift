@@ -1,37 +1,37 @@
-/// Why a server is not believed. Two are equal where the reason is.
+/// Why a server is not trusted. Failures are equal if their reasons are.
 public struct TrustFailure: Error, Equatable, Sendable {
-    /// A closed list. The words are a public interface: they stand in errors, logs and metrics.
+    /// A closed list. The raw values are public interface: errors, logs and metrics contain them.
     public enum Reason: String, CaseIterable, Sendable {
-        /// A certificate, a list or an answer that cannot be read, or anything that was not foreseen.
+        /// A malformed certificate, revocation list or OCSP response, or any unexpected error.
         case malformed
-        /// The chain ends at a self-signed certificate that is no anchor.
+        /// The chain ends at a self-signed certificate that is not an anchor.
         case untrustedRoot = "untrusted_root"
-        /// The issuer of the chain's last certificate was not sent, and is no anchor.
+        /// The issuer of the chain's last certificate was not sent, and is not an anchor.
         case incompleteChain = "incomplete_chain"
         case chainTooLong = "chain_too_long"
-        /// A certificate is not signed by the key of the one that stands above it.
+        /// A certificate is not signed by the key of the next one in the chain.
         case badSignature = "bad_signature"
         case expired
         case notYetValid = "not_yet_valid"
         case hostMismatch = "host_mismatch"
         case pinMismatch = "pin_mismatch"
-        /// The pins' time is over.
+        /// The pins have expired.
         case emptyPins = "empty_pins"
         case weakKey = "weak_key"
         case weakSignature = "weak_signature"
         case weakProtocol = "weak_protocol"
         case nameConstraint = "name_constraint"
-        /// A certificate that may not be a server's, or one that may not issue others and did.
+        /// A certificate that may not be used for a server, or an issuer that is not allowed to issue certificates.
         case wrongUsage = "wrong_usage"
-        /// A critical extension that is not understood (RFC 5280 §4.2).
+        /// A critical extension that is not supported (RFC 5280 §4.2).
         case criticalExtension = "critical_extension"
         case revoked
-        /// Revocation has to be known, and is not.
+        /// The policy requires a known revocation status, and it is unknown.
         case revocationUnknown = "revocation_unknown"
-        /// The set of policies denies hosts that it does not name.
+        /// The set of policies denies hosts without an entry.
         case hostNotAllowed = "host_not_allowed"
 
-        /// `rawValue`, for those who want a word of the code.
+        /// `rawValue`, for callers that need a `StaticString`.
         package var word: StaticString {
             switch self {
             case .malformed: "malformed"
@@ -57,27 +57,27 @@ public struct TrustFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What is wrong, as a word.
+    /// Why the server is not trusted.
     public let reason: Reason
-    /// The host as it was asked for.
+    /// The host, as passed by the caller.
     public let host: String
-    /// The place of the certificate at fault in the chain, 0 being the server's; `nil` where none is.
+    /// The position in the chain of the certificate at fault, 0 for the server's; `nil` if none is at fault.
     public let depth: Int?
-    /// The one at fault; `nil` where it is none of them.
+    /// The certificate at fault; `nil` if none is.
     public let certificate: CertificateFacts?
-    /// The digests that were pinned, at most 100; empty where nothing is.
+    /// The pinned digests, at most 100; empty without pins.
     public let expectedDigests: [SHA256Digest]
-    /// The digests of the chain that was looked at, the server's first: of keys, or of certificates where these are pinned.
+    /// The digests of `chain`, the server's first: of the keys, or of the certificates if those are pinned.
     public let seenDigests: [SHA256Digest]
-    /// That chain itself: the verified one where only host, dates, strength or pins are at fault, else as far as it was built, or what
-    /// was sent.
+    /// The chain that was checked: the verified one if only host, dates, strength or pins are at fault; otherwise as far as it
+    /// was built, or as sent.
     public let chain: [Certificate]
-    /// The key of the certificate that the server showed as its own; `nil` where it showed none.
+    /// The key of the server's own certificate; `nil` if it sent none.
     public let serverKeyDigest: SHA256Digest?
-    /// Where the policy is written (`TrustPolicy.source`).
+    /// Where the policy is defined (`TrustPolicy.source`).
     public let policySource: String
 
-    /// Of more pins the first are told.
+    /// With more pins only the first ones are listed.
     public static let expectedDigestsLimit = 100
 
     public static func == (left: TrustFailure, right: TrustFailure) -> Bool { left.reason == right.reason }

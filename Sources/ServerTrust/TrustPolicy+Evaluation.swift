@@ -1,14 +1,14 @@
 package import HTTPMessage
 
 extension TrustPolicy {
-    /// Judges what a server showed. Runs on any thread; reads no clock and no file, and asks nobody.
+    /// Evaluates the evidence of a server. Runs on any thread; reads no clock and no file, and does no I/O.
     ///
-    /// The order in which faults are told: what cannot be read, the version of TLS, pins whose time is over, the chain (RFC 5280 §6),
-    /// dates, keys and signatures, the host (RFC 9525), the stapled response, the pins.
+    /// Faults are reported in this order: malformed evidence, the TLS version, expired pins, the chain (RFC 5280 §6), dates,
+    /// keys and signatures, the host (RFC 9525), the stapled response, the pins.
     /// - Parameters:
-    ///   - evidence: what it showed.
-    ///   - host: a name in A-labels without a final dot, or an address, with or without brackets.
-    ///   - now: the moment for which is asked.
+    ///   - evidence: the data that the server sent.
+    ///   - host: a name in A-labels without a final dot, or an IP address, with or without brackets.
+    ///   - now: the time to evaluate for.
     public func evaluate(_ evidence: ServerEvidence, host: String, at now: POSIXTime) throws(TrustFailure) -> TrustVerdict {
         try ErrorQueue.unchanged { () throws(TrustFailure) in
             let evaluation = Evaluation(policy: active(at: now), evidence: evidence, host: host, now: now)
@@ -25,7 +25,7 @@ extension TrustPolicy {
     }
 }
 
-/// One question and the steps to its answer.
+/// One evaluation and its steps.
 struct Evaluation {
     let policy: TrustPolicy
     let evidence: ServerEvidence
@@ -54,7 +54,7 @@ struct Evaluation {
     private func verdict(
         on chain: VerifiedChain, allowed: Set<TrustFailure.Reason>, staple: Staple, pinned: Pinned
     ) throws(ChainFault) -> TrustVerdict {
-        // Dates were read before.
+        // The dates were read before.
         guard let expires = chain.certificates.compactMap(\.notAfter).min() else { throw ChainFault(reason: .malformed) }
         let timestamps =
             policy.auditsSignedTimestamps
@@ -76,7 +76,7 @@ struct Evaluation {
 
     // MARK: The chain
 
-    /// Whether only the pins vouch: the chain that is built ends at one of them.
+    /// Whether only the pins are trusted: the chain must end at one of them.
     private var pinsAreAnchors: Bool {
         if case .pins = policy.anchors { return true }
         return policy.allowsUntrustedRoot && policy.pins?.mode == .certificate
@@ -100,9 +100,9 @@ struct Evaluation {
         }
     }
 
-    // MARK: What OpenSSL does not judge, or not as we do
+    // MARK: Checks that OpenSSL does not make, or makes differently
 
-    /// - Returns: what would have been a failure.
+    /// - Returns: faults that the policy allowed.
     private func checkDates(of chain: VerifiedChain) throws(ChainFault) -> Set<TrustFailure.Reason> {
         var allowed: Set<TrustFailure.Reason> = []
         for (depth, certificate) in chain.certificates.enumerated() {
@@ -130,7 +130,7 @@ struct Evaluation {
             if depth > 0, !isAnchor, !certificate.saysItIsAuthority { throw fault(.wrongUsage) }
             guard let hasStrongKey = certificate.hasStrongKey(policy.minimumKeySizes) else { throw fault(.malformed) }
             if !hasStrongKey { throw fault(.weakKey) }
-            // Nobody relies on the signature of the last: it is an anchor, or is known by its key or not at all.
+            // The signature of the last certificate is not used: it is an anchor, or it is identified by its key or not at all.
             if depth < last, !certificate.hasStrongSignature(refused: policy.refusedDigests) { throw fault(.weakSignature) }
         }
     }
@@ -141,14 +141,14 @@ struct Evaluation {
         func fault(_ reason: TrustFailure.Reason) -> ChainFault {
             ChainFault(reason: reason, depth: 0, certificate: certificate, chain: chain.certificates)
         }
-        // It has but one error.
+        // There is only one kind of error.
         guard let names = try? SubjectAlternativeNames(of: certificate) else { throw fault(.malformed) }
         guard let reference = ReferenceIdentity(host), reference.matches(names) else { throw fault(.hostMismatch) }
     }
 
     private struct Staple {
         var finding: TrustVerdict.Staple
-        /// The last second for which it speaks.
+        /// The last second for which the response is valid.
         var end: POSIXTime?
     }
 
@@ -178,17 +178,17 @@ struct Evaluation {
 
     private struct Pinned {
         var pin: Pin?
-        /// Where the pin stands in another chain than the first.
+        /// The chain that contains the pin, if it is not the first one.
         var chain: VerifiedChain?
         var reported: TrustFailure?
     }
 
-    /// The pin of the verified chain, never of what was merely sent.
+    /// Looks for a pin in the verified chain, never in certificates that were merely sent.
     private func pinnedChain(_ chain: VerifiedChain) throws(ChainFault) -> Pinned {
         guard let pins = policy.pins else { return Pinned() }
         if let pin = pins.match(in: chain.certificates) { return Pinned(pin: pin) }
-        // A pinned certificate may stand in another chain of the same server's, as cross-signed roots do. Where none can be
-        // verified, whyever, there is no pin.
+        // A pinned certificate may be in another chain of the same server, as with cross-signed roots. If no such chain can be
+        // verified, for whatever reason, no pin matches.
         if pins.mode == .certificate, !pinsAreAnchors, let other = try? chainToPins(),
             let pin = pins.match(in: other.certificates)
         {
@@ -200,7 +200,7 @@ struct Evaluation {
         return Pinned(reported: failure(fault))
     }
 
-    // MARK: Telling it
+    // MARK: Reporting
 
     func failure(_ fault: ChainFault) -> TrustFailure {
         let chain = fault.chain.isEmpty ? evidence.certificates : fault.chain

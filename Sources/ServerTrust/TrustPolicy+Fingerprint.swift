@@ -1,5 +1,6 @@
 extension TrustPolicy {
-    /// Every field in a fixed order, numbers in 64 bits, lists behind their count: nothing can be read as something else.
+    /// Hashes every field in a fixed order, numbers in 64 bits, lists after their count, so that no two policies have the same
+    /// encoding.
     static func fingerprint(of policy: TrustPolicy) -> SHA256Digest {
         var octets = Array("larder trust policy 1".utf8)
         func append(_ number: Int64) {

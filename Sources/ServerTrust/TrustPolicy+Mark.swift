@@ -1,17 +1,17 @@
 extension TrustPolicy {
-    /// What is kept of the policy beside what came under it: the same number as long as the policy says the same and means the same at that
-    /// time. Never one below `leastMark`.
+    /// A number stored with a response that was received under this policy. It stays the same as long as the policy, and its
+    /// meaning at that time, stay the same. Never below `leastMark`.
     package func mark(at now: POSIXTime) -> UInt64 {
         var mark: UInt64 = 0
         for octet in active(at: now).fingerprint.octets.prefix(8) { mark = mark << 8 | UInt64(octet) }
-        // Pins mean something else once they are enforced, and once their time is over.
+        // The meaning of pins changes when their enforcement begins, and when they expire.
         let phase: UInt64 = pins.map { ($0.isEnforced(at: now) ? 1 : 0) | ($0.isExpired(at: now) ? 2 : 0) } ?? 0
         return mark & ~7 | Self.leastMark | phase
     }
 
     package static let leastMark: UInt64 = 4
 
-    /// The next moment after which the policy may mean something else; `nil` where none is to come.
+    /// The next time after which the meaning of the policy may change; `nil` if there is none.
     package func nextChange(after now: POSIXTime) -> POSIXTime? {
         var moments: [POSIXTime] = []
         if let expires = pins?.expires { moments.append(expires) }

@@ -1,49 +1,49 @@
-/// Whom to believe that it is a certain host: everything but time, name and evidence, which come with each question.
+/// The rules for trusting a server, without time, host and evidence, which are passed to each evaluation.
 public struct TrustPolicy: Sendable {
-    /// Where a chain has to end.
+    /// Where a chain must end.
     public enum Anchors: Sendable {
-        /// At one of these.
+        /// At one of these anchors.
         case given(TrustAnchors)
-        /// The pinned certificates and nothing else.
+        /// At one of the pinned certificates.
         case pins
     }
 
-    /// Where a chain has to end.
+    /// Where a chain must end.
     public let anchors: Anchors
-    /// Which keys or certificates have to be in it; `nil` for no matter which.
+    /// The keys or certificates that the chain must contain; `nil` for no pins.
     public let pins: PinSet?
-    /// Whether the certificate has to be for the host that was meant.
+    /// Whether the certificate must be for the requested host.
     public private(set) var validatesHost: Bool
-    /// Whether a chain may end at a certificate that nobody vouches for. It still has to hold a pin, to be in its time and to
-    /// be for the host: AFNetworking's `allowInvalidCertificates` asked none of this.
+    /// Whether a chain may end at an untrusted certificate. It must still contain a pin and pass the policy's checks of dates
+    /// and host; AFNetworking's `allowInvalidCertificates` checked none of this.
     public private(set) var allowsUntrustedRoot: Bool
-    /// Whether a certificate may be past its last day. One whose first day is to come is refused all the same.
+    /// Whether an expired certificate is accepted. One that is not yet valid is always rejected.
     public private(set) var allowsExpired: Bool
-    /// Where the evidence says it.
+    /// Checked if the evidence contains the version.
     public private(set) var minimumTLSVersion: TLSVersion
-    /// Of each key in the chain.
+    /// For each key in the chain.
     public private(set) var minimumKeySizes: KeySizes
-    /// Digests under which no signature is believed.
+    /// Digests whose signatures are rejected.
     public private(set) var refusedDigests: Set<SignatureDigest>
-    /// Whether lists and stapled responses are asked.
+    /// Whether revocation lists and stapled responses are checked.
     public let revocation: Revocation
-    /// Whether the verdict counts signed certificate timestamps (RFC 6962 §3.3). None is judged.
+    /// Whether the verdict counts signed certificate timestamps (RFC 6962 §3.3). They are not verified.
     public let auditsSignedTimestamps: Bool
-    /// The last second in which what weakens the policy (`isWeakened`) holds; `nil` where it holds for ever.
+    /// The last second in which the weakening of the policy (`isWeakened`) applies; `nil` for no end.
     public private(set) var weakUntil: POSIXTime?
 
-    /// Where it is written, for people: `larder.yaml:12:5`. Empty where it is not said; no part of the fingerprint.
+    /// Where the policy is defined, for messages: `larder.yaml:12:5`. Empty if unknown; not part of the fingerprint.
     public let source: String
 
-    /// The pinned certificates as a store; `nil` where none is needed.
+    /// The pinned certificates as anchors; `nil` if they are not needed.
     let pinAnchors: TrustAnchors?
 
-    /// The same for policies that say the same: what was accepted under one is not accepted under another.
+    /// Equal for policies with the same rules: a response accepted under one policy is not used under another.
     public private(set) var fingerprint = SHA256Digest(of: [])
-    /// From when on nothing weakens the policy any more.
+    /// The fingerprint after `weakUntil`.
     private var laterFingerprint = SHA256Digest(of: [])
 
-    /// What is left out is as most programs want it.
+    /// A policy; the default values suit most programs.
     public init(
         anchors: Anchors, pins: PinSet? = nil, validatesHost: Bool = true, allowsUntrustedRoot: Bool = false,
         allowsExpired: Bool = false, minimumTLSVersion: TLSVersion = .tls12, minimumKeySizes: KeySizes = .usual,
@@ -69,8 +69,8 @@ public struct TrustPolicy: Sendable {
         laterFingerprint = weakUntil == nil ? fingerprint : Self.fingerprint(of: strengthened)
     }
 
-    /// Whether it lets pass what policies usually refuse: another host's certificate, a root that nobody trusts, what has expired,
-    /// TLS below 1.2, keys below `KeySizes.usual`, signatures over MD5 or SHA-1.
+    /// Whether it accepts servers that policies usually reject: a certificate for another host, an untrusted root, an expired
+    /// certificate, TLS below 1.2, keys below `KeySizes.usual`, signatures with MD5 or SHA-1.
     public var isWeakened: Bool {
         !validatesHost || allowsUntrustedRoot || allowsExpired || minimumTLSVersion < .tls12
             || minimumKeySizes != minimumKeySizes.raised(to: .usual) || !refusedDigests.isSuperset(of: Self.brokenDigests)
@@ -79,8 +79,8 @@ public struct TrustPolicy: Sendable {
     /// MD5 and SHA-1.
     public static let brokenDigests: Set<SignatureDigest> = [.md5, .sha1]
 
-    /// The policy as it holds at a time: once `weakUntil` is over, without what weakens it, and with the fingerprint of a policy
-    /// that never was weak.
+    /// The policy that applies at a time: after `weakUntil`, the policy without its weakening, with the fingerprint of a policy
+    /// that was never weakened.
     public func active(at now: POSIXTime) -> TrustPolicy {
         guard let weakUntil, now > weakUntil else { return self }
         var policy = strengthened
@@ -117,7 +117,7 @@ public struct TrustPolicy: Sendable {
     }
 }
 
-/// A version of TLS (RFC 8446 §4.2.1), in order.
+/// A TLS version (RFC 8446 §4.2.1), in ascending order.
 public enum TLSVersion: UInt16, Comparable, Sendable {
     case tls10 = 0x0301
     case tls11 = 0x0302
@@ -127,20 +127,20 @@ public enum TLSVersion: UInt16, Comparable, Sendable {
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The least number of bits of a key. Edwards curves are always enough; other kinds of keys never.
+/// Minimum key sizes in bits. Ed25519 and Ed448 keys are always accepted; keys of other kinds never.
 public struct KeySizes: Equatable, Sendable {
     /// Bits of an RSA key.
     public let rsa: Int
-    /// Bits of a key on a curve.
+    /// Bits of an elliptic-curve key.
     public let ellipticCurve: Int
 
-    /// By kinds of keys.
+    /// Minimum sizes for both kinds of keys.
     public init(rsa: Int, ellipticCurve: Int) {
         self.rsa = rsa
         self.ellipticCurve = ellipticCurve
     }
 
-    /// RSA with 2048 bits, curves with 256: what public authorities may sign.
+    /// RSA with 2048 bits, elliptic curves with 256: the minimum for public CAs.
     public static let usual = KeySizes(rsa: 2048, ellipticCurve: 256)
 
     var isBelowFloor: Bool { rsa < 1024 || ellipticCurve < 160 }
@@ -150,7 +150,7 @@ public struct KeySizes: Equatable, Sendable {
     }
 }
 
-/// A digest that a signature is made over. What stands not here is refused always.
+/// The digest of a signature. Digests that are not listed are always rejected.
 public enum SignatureDigest: UInt8, CaseIterable, Sendable {
     case md5, sha1, sha224, sha256, sha384, sha512
 }

@@ -1,22 +1,22 @@
-/// Why a policy cannot be: said when it is made, so that none is found wanting when a server is judged.
+/// Why a policy is invalid. Thrown when it is created, so that no evaluation finds an invalid policy.
 public enum TrustPolicyFault: Error, Equatable, Sendable {
     case emptyPins
-    /// Certificates are pinned, or anchors are the pins, and the pin of this place is only a key's digest.
+    /// Certificates are pinned, or the pins are the anchors, and the pin at this index has only a key's digest.
     case pinWithoutCertificate(index: Int)
-    /// The pins are to be the anchors, and there are none.
+    /// The pins are to be the anchors, and there are no pins.
     case anchorsWithoutPins
     case emptyAnchors
     case unreadableAnchors
     case unreadableRevocationList
-    /// Certificates that nobody vouches for need pins that bind at every time: without them anybody could be the host.
+    /// Accepting an untrusted root requires pins that are enforced at every time: without them anyone could pose as the host.
     case untrustedRootWithoutBindingPins
-    /// Pins that are the anchors cannot be merely reported on.
+    /// Pins that are the anchors cannot be only reported.
     case anchorsWithoutBindingPins
-    /// A key of this size protects nothing: RSA below 1024 bits, an elliptic curve below 160.
+    /// Keys of this size give no protection: RSA below 1024 bits, an elliptic curve below 160.
     case keySizeBelowFloor
-    /// Lists are to be looked at, and none is given.
+    /// Revocation lists are to be checked, and there are none.
     case revocationWithoutLists
-    /// A host that is neither a name, `*.` and a name, nor an address.
+    /// The host is neither a name, `*.` and a name, nor an IP address.
     case malformedHost(String)
     /// Two policies for one host and port.
     case repeatedHost(String)

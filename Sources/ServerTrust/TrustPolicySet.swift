@@ -1,29 +1,29 @@
 internal import HTTPMessage
 
-/// Which policy judges which host.
+/// The policies of hosts.
 ///
-/// The nearest wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all, an entry
-/// with the port before one without.
+/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all,
+/// an entry with the port before one without.
 public struct TrustPolicySet: Sendable {
-    /// A policy, and for whom it is.
+    /// A policy, with the hosts it is for.
     public struct Entry: Sendable {
-        /// How much the `*` of a pattern stands for.
+        /// How many labels the `*` of a pattern matches.
         public enum Labels: Sendable { case one, all }
 
-        /// A name, a pattern or an address, as it was given.
+        /// A name, a pattern or an IP address, as passed.
         public let host: String
-        /// How much the `*` of a pattern stands for.
+        /// How many labels the `*` of a pattern matches.
         public let labels: Labels
         /// `nil` for every port.
         public let port: UInt16?
-        /// By what they are judged.
+        /// The policy for these hosts.
         public let policy: TrustPolicy
 
         /// - Parameters:
-        ///   - host: a name in A-labels, `*.` and a name (not that name itself), or an address.
-        ///   - labels: how many labels a `*` stands for.
+        ///   - host: a name in A-labels, `*.` and a name (without that name itself), or an IP address.
+        ///   - labels: how many labels a `*` matches.
         ///   - port: `nil` for every port.
-        ///   - policy: what holds there.
+        ///   - policy: the policy for these hosts.
         public init(host: String, labels: Labels = .one, port: UInt16? = nil, policy: TrustPolicy) {
             self.host = host
             self.labels = labels
@@ -32,15 +32,15 @@ public struct TrustPolicySet: Sendable {
         }
     }
 
-    /// What holds for a host that no entry names.
+    /// The policy for hosts without an entry.
     public enum Fallback: Sendable {
-        /// They are judged by this one.
+        /// They are evaluated with this policy.
         case policy(TrustPolicy)
         case deny
     }
 
     private var policies = HostTable<TrustPolicy>()
-    /// For hosts that no entry is for.
+    /// For hosts without an entry.
     public let fallback: Fallback
     /// Whether any policy has pins.
     package let hasPins: Bool
@@ -61,7 +61,7 @@ public struct TrustPolicySet: Sendable {
         }
     }
 
-    /// - Returns: `nil` where no entry names the host and the fallback is to deny, and for what is no host.
+    /// - Returns: `nil` if no entry matches and the fallback is `deny`, and for an invalid host.
     public func policy(host: String, port: UInt16) -> TrustPolicy? {
         guard let identity = ReferenceIdentity(host) else { return nil }
         if let policy = policies.value(of: identity, port: port) { return policy }
@@ -69,15 +69,15 @@ public struct TrustPolicySet: Sendable {
         return policy
     }
 
-    /// Whether a host may be asked in plain text.
+    /// Whether a host may be contacted in plain text.
     package enum Plaintext: Sendable {
         case forbidden(by: TrustPolicy)
-        /// `until`: the last second in which it is so; `nil` for ever.
+        /// `until`: the last second for which this is known; `nil` for no end.
         case allowed(until: POSIXTime?)
     }
 
-    /// Whether pins forbid that a host is asked in plain text: its own at that port or, for port 80, at 443.
-    /// - Parameter host: as in a URI, without brackets: whatever leads to the pinned host is that host.
+    /// Whether pins forbid plain text to a host: pins at that port or, for port 80, at 443.
+    /// - Parameter host: as in a URI, without brackets; a spelling that resolves to the pinned host counts as that host.
     package func plaintext(toHost host: String, port: UInt16, at now: POSIXTime) -> Plaintext {
         let spelled = host.hasSuffix(".") ? String(host.dropLast()) : host
         let host = IPAddress(asLookedUp: Array(spelled.utf8).span)?.description ?? spelled
@@ -90,15 +90,15 @@ public struct TrustPolicySet: Sendable {
         return .allowed(until: changes.min())
     }
 
-    /// As `TrustPolicy.evaluate(_:host:at:)`, by the policy of this host and port.
-    /// - Throws: besides, `hostNotAllowed`.
+    /// As `TrustPolicy.evaluate(_:host:at:)`, with the policy for this host and port.
+    /// - Throws: also `hostNotAllowed`.
     public func evaluate(
         _ evidence: ServerEvidence, host: String, port: UInt16, at now: POSIXTime
     ) throws(TrustFailure) -> TrustVerdict {
         try requiredPolicy(host: host, port: port).evaluate(evidence, host: host, at: now)
     }
 
-    /// As `policy(host:port:)`, for those who go no further without one.
+    /// As `policy(host:port:)`, for callers that require a policy.
     /// - Throws: `hostNotAllowed`.
     package func requiredPolicy(host: String, port: UInt16) throws(TrustFailure) -> TrustPolicy {
         guard let policy = policy(host: host, port: port) else { throw TrustFailure(denied: host) }

@@ -1,41 +1,42 @@
-/// What was found of a server that is believed.
+/// The result for a server that is trusted.
 public struct TrustVerdict: Sendable {
-    /// What the stapled response has said.
+    /// The status in the stapled response.
     public enum Staple: Equatable, Sendable {
-        /// The policy does not ask for it.
+        /// The policy does not check it.
         case unasked
-        /// Not sent, not to be read or verified, too old, or of an unknown certificate: the policy is soft.
+        /// Not sent, malformed, unverified, out of date, or for another certificate; a policy with a soft check accepts that.
         case unknown
         /// The certificate is good.
         case good
     }
 
-    /// The verified chain: the server's certificate first, the anchor last. What the server sent besides is not in it.
+    /// The verified chain: the server's certificate first, the anchor last. Other certificates that the server sent are not in it.
     public let chain: [Certificate]
-    /// The pin that the chain holds; `nil` without pins, and where their absence is only reported.
+    /// The pin that the chain contains; `nil` without pins, and if their absence is only reported.
     public let matchedPin: Pin?
-    /// The earliest last second of the chain's certificates.
+    /// The earliest `notAfter` of the chain's certificates.
     public let expires: POSIXTime
-    /// Whole days until `expires`, rounded down; negative where the policy allows what has expired.
+    /// Whole days until `expires`, rounded down; negative if the policy allows expired certificates.
     public let daysToExpiry: Int
-    /// What would be a failure if the policy did not allow it.
+    /// Faults that the policy allowed.
     public let allowed: Set<TrustFailure.Reason>
-    /// The failure of pins that are reported on and not enforced.
+    /// The failure of pins that are only reported.
     public let reported: TrustFailure?
-    /// Whether there are pins, and only reported on.
+    /// Whether there are pins and they are only reported.
     public let pinsAreOnlyReported: Bool
-    /// What the stapled response has said.
+    /// The status in the stapled response.
     public let staple: Staple
-    /// The last second for which the revocation lists and the stapled response speak that were asked; `nil` where none was, or none says so.
+    /// The last second for which the checked revocation lists and the stapled response are valid; `nil` if none was checked, or
+    /// if none has an end.
     public let revocationKnownUntil: POSIXTime?
-    /// How many signed certificate timestamps came with it, in whatever way; `nil` where the policy does not audit them.
+    /// How many signed certificate timestamps the server provided, in any way; `nil` if the policy does not audit them.
     public let signedTimestampCount: Int?
-    /// The policy's, as it held then.
+    /// The fingerprint of the policy that applied.
     public let fingerprint: SHA256Digest
 
-    /// No chain has more certificates: the server's, those that may stand between, and the anchor.
+    /// Maximum length of a chain: the server's certificate, the intermediates, and the anchor.
     package static let chainLimit = Int(ChainVerification.intermediatesLimit) + 2
 
-    /// Whether the chain ends at an anchor, and not wherever the policy lets it end.
+    /// Whether the chain ends at an anchor, and not merely where the policy allows it.
     package var endsAtAnchor: Bool { !allowed.contains(.untrustedRoot) && !allowed.contains(.incompleteChain) }
 }

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// A list of certificates that belong to others.
+/// A list of certificates that it does not own.
 struct CertificateStack: ~Copyable {
     let pointer: OpaquePointer
 
-    /// - Returns: `nil` without memory for it. The certificates have to outlive the list.
+    /// - Returns: `nil` if memory is exhausted. The certificates must outlive the list.
     init?(_ certificates: some Sequence<Certificate>) {
         guard let pointer = copenssl_certificates_new() else { return nil }
         guard certificates.allSatisfy({ copenssl_certificates_push(pointer, $0.pointer) > 0 }) else {
@@ -17,7 +17,7 @@ struct CertificateStack: ~Copyable {
     deinit { copenssl_certificates_free(pointer) }
 }
 
-/// An `X509_STORE_CTX`: one verification, on one thread. What it was made of has to outlive it.
+/// An `X509_STORE_CTX`: one verification, on one thread. The objects it was created from must outlive it.
 struct VerificationContext: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -54,7 +54,7 @@ struct VerificationContext: ~Copyable {
         }
     }
 
-    /// As far as it was built.
+    /// The chain, as far as it was built.
     var chain: [Certificate] {
         let stack = X509_STORE_CTX_get0_chain(pointer)
         return (0..<max(0, copenssl_certificates_count(stack))).compactMap {
@@ -63,10 +63,10 @@ struct VerificationContext: ~Copyable {
     }
 }
 
-/// The one that OpenSSL keeps for applications.
+/// The index that OpenSSL reserves for applications.
 private let findingsIndex: Int32 = 0
 
-/// Called by OpenSSL on the thread that verifies, within `verify(into:)`.
+/// Called by OpenSSL on the verifying thread, within `verify(into:)`.
 private func note(isGood: Int32, context: OpaquePointer?) -> Int32 {
     if isGood == 1 { return 1 }
     guard let data = X509_STORE_CTX_get_ex_data(context, findingsIndex) else { return 0 }
