@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// A request head as an upstream proxy wants it: the target in absolute form (RFC 9112 §3.2.2), with the proxy's credentials.
+/// A request head for an upstream proxy: the target in absolute form (RFC 9112 §3.2.2), with the proxy's credentials.
 enum AbsoluteForm {
-    /// - Parameter head: in origin form or `OPTIONS *`, which becomes a target without a path (RFC 9112 §3.2.4).
+    /// - Parameter head: in origin form or `OPTIONS *`; the latter becomes a target without a path (RFC 9112 §3.2.4).
     static func head(from head: [UInt8], origin: Origin, authorization: [UInt8]?) -> [UInt8] {
         guard let space = head.firstIndex(of: ASCII.space), let lineEnd = head[space...].firstIndex(of: ASCII.lf) else {
             return head

@@ -1,4 +1,4 @@
-/// A way for a body past this process: a pipe's write end, and how much it is given at once.
+/// Moves a body around this process: into a pipe, with at most `limit` bytes at once.
 struct BodyDiversion {
     let pipe: Int32
     let limit: Int

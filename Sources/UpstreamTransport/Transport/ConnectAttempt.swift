@@ -2,27 +2,27 @@ import Glibc
 import HTTPMessage
 import ServerTrust
 
-/// Where to connect to, and how.
+/// The target of a connection, with its options.
 struct ConnectTarget {
     var host: String
     var port: UInt16
-    /// Connect to these instead of looking the host up.
+    /// Connect to these addresses instead of looking up the host.
     var addresses: [IPAddress] = []
-    /// Ask this proxy for a tunnel (CONNECT) to the host. `nil` connects to it.
+    /// Request a tunnel (CONNECT) to the host from this proxy. `nil`: connect directly.
     var tunnelProxy: UpstreamProxy?
-    /// Who has passed the request for the tunnel on, for that proxy (RFC 9110 §7.6.3); empty: nobody.
+    /// The Via value of the tunnel request to that proxy (RFC 9110 §7.6.3); empty for none.
     var via = ""
-    /// By which the server is judged in a TLS handshake. `nil` connects, and no more.
+    /// The policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
     var trust: TrustPolicy?
-    /// Who we are for the server, should it ask.
+    /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
-    /// Connect there though the handshake is with the host, also through a proxy. Not remembered as the host's address.
+    /// Connect to this address although the handshake is with the host, also through a proxy. It is not stored as the host's address.
     var diversion: IPAddress?
-    /// Whether the handshake offers `http/1.1` (RFC 7301). A server that speaks something else refuses that.
+    /// Whether the handshake offers `http/1.1` by ALPN (RFC 7301). A server for another protocol would reject that.
     var offersHTTP = true
     var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
 
-    /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
+    /// The only possible address, if no lookup is needed and there are no alternatives.
     var onlyAddress: IPAddress? {
         if trust != nil || tunnelProxy != nil || addresses.count > 1 { return nil }
         if let address = addresses.first { return address }
@@ -31,32 +31,32 @@ struct ConnectTarget {
     }
 }
 
-/// An attempt to connect that is under way, as whoever waits for it holds it.
+/// A connection attempt in progress.
 protocol ConnectAttempt: AnyObject {
-    /// Ends the attempt at once, also while a name is being looked up; the observer hears nothing any more.
+    /// Ends the attempt at once, also during the name lookup; the observer is not called after that.
     func cancel()
 }
 
-/// Whom an attempt has led to. Who is given it has to close it.
+/// The result of an attempt. Its receiver must close it.
 struct ConnectedPeer {
-    /// Connected, and not blocking.
+    /// Connected and nonblocking.
     let descriptor: Int32
     let address: IPAddress?
-    /// The TLS connection on that descriptor, whose server is believed; it closes the descriptor, too.
+    /// The TLS connection on that descriptor, with a trusted server; closing it closes the descriptor too.
     var channel: UpstreamTLSChannel?
-    /// How long the name and the handshake took, in microseconds; zero where there was none.
+    /// Duration of name lookup and handshake, in microseconds; zero if there was none.
     var lookUpTime = 0
     var handshakeTime = 0
 
-    /// Where nobody watches the descriptor.
+    /// Only while no loop watches the descriptor.
     func close() {
         if let channel { channel.close() } else { Glibc.close(descriptor) }
     }
 }
 
-/// Hears how an attempt ended, once, and never from within `Connector.connect`.
+/// Receives the result of an attempt, once, and never from within `Connector.connect`.
 protocol ConnectObserver: AnyObject {
-    /// The peer is the observer's from here on. It has a channel where the target had a trust policy.
+    /// The observer now owns the peer. It has a channel if the target had a trust policy.
     func didConnect(_ peer: ConnectedPeer)
     func didFailToConnect(_ error: TransportError)
 }

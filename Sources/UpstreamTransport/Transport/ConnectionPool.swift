@@ -1,21 +1,21 @@
 import EventLoop
 import ServerTrust
 
-/// One server that this loop has to do with: its idle connections, the one used last on top.
+/// One server used by this loop, with its idle connections; the one used last is on top.
 final class Endpoint {
     let key: PoolKey
-    /// By which its certificate is judged; `nil` without TLS. The key has its fingerprint.
+    /// The policy that evaluates its certificate; `nil` without TLS. The key contains the policy's fingerprint.
     var trust: TrustPolicy?
-    /// Who we are for it, the same for as long as there is this pool.
+    /// The client certificate for it; does not change during the life of the pool.
     var identity: ClientIdentity?
-    /// That is being opened before anybody asks, and that nobody has taken over.
+    /// A connection that is being opened ahead of a request, and that no exchange has taken over.
     var early: Preconnect?
     @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
     var idleCount: Int { idle.count }
-    /// Connections and exchanges that refer to it; at zero it is forgotten.
+    /// Connections and exchanges that refer to it; at zero it is removed.
     fileprivate var userCount = 0
 
-    /// Without TLS, and connected to without a proxy.
+    /// Without TLS and without a proxy.
     fileprivate let isDirect: Bool
 
     init(_ key: PoolKey) {
@@ -24,19 +24,19 @@ final class Endpoint {
     }
 }
 
-/// The idle connections of one loop, last in first out for each server, and in order of age over all.
+/// The idle connections of one loop: last in, first out for each server, and linked by age over all servers.
 final class ConnectionPool {
     private var endpoints: [PoolKey: Endpoint] = [:]
-    /// The endpoint asked for last: most exchanges of a busy time go where the one before went.
+    /// The endpoint used last: a busy loop mostly sends the next exchange to the same server.
     private var recent: Endpoint?
-    /// The ends of the order of age. Who is in it is held by its endpoint.
+    /// The ends of the list by age. The endpoints keep the listed connections alive.
     private unowned(unsafe) var oldest: UpstreamConnection?
     private unowned(unsafe) var newest: UpstreamConnection?
     private(set) var count = 0
 
     var oldestConnection: UpstreamConnection? { oldest }
 
-    /// The endpoint with this key, counted as used once more.
+    /// The endpoint with this key; increments its use count.
     func use(_ key: PoolKey) -> Endpoint {
         if let recent, recent.key == key {
             recent.userCount += 1
@@ -49,14 +49,14 @@ final class ConnectionPool {
         return endpoint
     }
 
-    /// The endpoint asked for last, where it is this origin's with TLS.
+    /// The endpoint used last, if it is this origin's, with TLS.
     func useRecent(_ origin: Origin) -> Endpoint? {
         guard let recent, recent.trust != nil, recent.key.origin == origin else { return nil }
         recent.userCount += 1
         return recent
     }
 
-    /// The endpoint asked for last, where it is this origin's without TLS and without a proxy.
+    /// The endpoint used last, if it is this origin's, without TLS and without a proxy.
     func useRecent(direct origin: Origin) -> Endpoint? {
         guard let recent, recent.isDirect, recent.key.origin == origin else { return nil }
         recent.userCount += 1
@@ -80,7 +80,7 @@ final class ConnectionPool {
         count += 1
     }
 
-    /// Takes the connection used last out of the pool.
+    /// Removes the connection used last from the pool.
     func take(from endpoint: Endpoint) -> UpstreamConnection? {
         guard let connection = endpoint.idle.popLast() else { return nil }
         unlink(connection)

@@ -4,16 +4,15 @@ import Glibc
 import HTTPMessage
 import ServerTrust
 
-/// Makes connections: where one address is known, directly (`DirectAttempt`); else by libcurl's multi interface in the loop, with
-/// names looked up off the loop, happy eyeballs and tunnels through proxies.
+/// Opens connections. If only one address is possible, it connects directly (`DirectAttempt`); otherwise it uses libcurl's
+/// multi interface in the loop, with name lookup off the loop, happy eyeballs and tunnels through proxies.
 ///
-/// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
-/// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection keeps its handle
-/// (`UpstreamTLSChannel`).
+/// libcurl only connects (`CONNECT_ONLY`). The connected socket is then taken from it: the close callback keeps the descriptor
+/// open while the easy handle is reused for the next attempt. A TLS connection keeps its handle (`UpstreamTLSChannel`).
 ///
-/// Moves: `connect` adds a handle, or has the attempt wait where as many as may be are under way; sockets and timers drive it through
-/// `act`, and what libcurl forgets to ask for through `nudge`; each finished attempt is reported from `collectFinished`, outside of any
-/// libcurl callback. A timer callback never calls libcurl: zero means "at the batch's end".
+/// Moves: `connect` adds a handle, or queues the attempt if too many are in progress. Sockets and timers drive libcurl through
+/// `act`; `nudge` covers the work for which libcurl sets no timer. `collectFinished` reports each finished attempt, outside of
+/// any libcurl callback. A timer callback never calls libcurl: zero means "at the end of the batch".
 final class Connector {
     private let loop: EventLoop
     private let multi: UnsafeMutableRawPointer
@@ -28,20 +27,20 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Those that wait for one of these to end, in their order: no more than twice as many as exchanges and clients' tunnels want it.
+    /// Attempts that wait for others to end, in order: at most twice as many as the exchanges and client tunnels that wait for them.
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
-    /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end, or, where
-    /// its time was over before, for as long as that may take.
+    /// Each lookup runs on its own thread, with some descriptors. It keeps its place until the thread ends or, after a timeout,
+    /// for as long as the thread may still run.
     private let lookUpLimit: Int
     private let gate: EgressGate
-    /// How many of the attempts wait for their name.
+    /// How many attempts wait for their name.
     private var lookUpCount = 0
-    /// Until when the places are kept of those whose time was over before their name was looked up.
+    /// Until when lookups that timed out keep their places.
     private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
 
-    /// Once for the process, before any handle is made.
+    /// Once for each process, before any handle is created.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
     init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate, audit: PinAudit? = nil) {
@@ -53,7 +52,7 @@ final class Connector {
         self.lookUpLimit = lookUpLimit
         self.gate = gate
         self.audit = audit
-        // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
+        // The pointer in the callbacks is valid until `close`, which the owner calls before it releases the connector.
         let this = Unmanaged.passUnretained(self).toOpaque()
         check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
         check(larder_curl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, this))
@@ -63,7 +62,7 @@ final class Connector {
         nudgeTimer = loop.makeTimer(CurlWorkTimer(self))
     }
 
-    /// Begins to connect. `milliseconds` is libcurl's own limit; zero is its default of five minutes.
+    /// Begins to connect. `milliseconds` is libcurl's time limit; zero means its default of five minutes.
     func connect(to target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         if let address = target.onlyAddress {
             return DirectAttempt(
@@ -79,11 +78,12 @@ final class Connector {
         return begin(target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// How long the C library goes on for nobody: 5 s for each of three servers, twice (resolv.conf(5)). It does not tell when it has done.
+    /// How long a lookup in the C library may continue after its timeout: 5 s for each of three servers, twice
+    /// (resolv.conf(5)). The library does not report its end.
     private static let lookUpMilliseconds = 30_000
-    /// With less time left, none that has waited is begun.
+    /// With less time left, a queued attempt is not begun.
     private static let leastMilliseconds: Int64 = 100
-    /// libcurl's.
+    /// libcurl's default.
     private static let defaultMilliseconds = 300_000
 
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
@@ -104,7 +104,7 @@ final class Connector {
         return attempt
     }
 
-    /// Begins those whose turn has come, and fails those that have too little time left: they would only keep a place.
+    /// Begins the attempts whose turn has come, and fails those with too little time left, which would only take a place.
     func beginWaiting() {
         isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
@@ -124,7 +124,7 @@ final class Connector {
         }
     }
 
-    /// Ends every attempt and frees what libcurl holds.
+    /// Ends every attempt and releases libcurl's resources.
     func close() {
         isClosed = true
         let unbegun = waiting
@@ -141,13 +141,14 @@ final class Connector {
         nudgeTimer = nil
     }
 
-    /// Nobody waits for it any more. Its name may still be looked up: libcurl would leave that to a thread that nobody counts.
+    /// No caller waits for the attempt any more. Its name lookup may continue: if the handle were removed now, libcurl would
+    /// leave the lookup to a thread that is not counted.
     func letGo(_ attempt: CurlAttempt) {
         attempt.observer = nil
         if attempt.hasAddress { end(attempt) }
     }
 
-    /// One of those that wait is wanted no longer.
+    /// A queued attempt was cancelled.
     func noteCancelled() {
         cancelledCount += 1
         guard cancelledCount > waiting.count / 2 else { return }
@@ -155,13 +156,13 @@ final class Connector {
         cancelledCount = 0
     }
 
-    /// Those included that nobody waits for any more.
+    /// Including lookups that no caller waits for any more.
     var lookUpsUnderWay: Int { lookUpCount + overdue.count }
 
-    /// Where an attempt's first address is known, and where it ends without one.
+    /// Called when an attempt's first address is known, and when an attempt ends without one.
     func noteLookedUp() {
         lookUpCount -= 1
-        // Not from within libcurl, and whoever has ended one may be about to close.
+        // Not from within libcurl; the observer of the ended attempt may also be about to close the connector.
         if waiting.isEmpty || isTurnPlanned { return }
         isTurnPlanned = true
         loop.atEndOfBatch(CurlWaitBatch(self))
@@ -174,7 +175,7 @@ final class Connector {
         if !attempt.hasAddress { noteLookedUp() }
     }
 
-    /// Takes back the handle of an attempt that is over, or of the TLS connection that it has led to, which ends.
+    /// Takes back the handle of an attempt that has ended, or of its TLS connection, which is then closed.
     func release(_ attempt: CurlAttempt) {
         check(curl_multi_remove_handle(multi, attempt.easy))
         handles.put(attempt.easy)
@@ -198,8 +199,9 @@ final class Connector {
         act(CURL_SOCKET_TIMEOUT, 0)
     }
 
-    /// libcurl gives an address up, after half of the time or because it refuses, and turns to the next when it is called again: but it has no
-    /// socket then, and sets no timer. So every attempt is run from time to time, and soon when one has lost its socket.
+    /// When an address times out (after half of the time) or refuses, libcurl tries the next one only when it is called again,
+    /// but it then has no socket and sets no timer. So every attempt is run from time to time, and soon after one has lost its
+    /// socket.
     func nudge() {
         nextNudge = .never
         if isClosed || (attempts.isEmpty && waiting.isEmpty) { return }
@@ -211,7 +213,7 @@ final class Connector {
 
     private static let nudgeMilliseconds = 250
 
-    /// In so many milliseconds, or sooner where that is planned.
+    /// Plans a nudge after this time, unless an earlier one is planned.
     private func planNudge(milliseconds: Int) {
         let next = loop.now.advanced(milliseconds: milliseconds)
         guard let nudgeTimer, next < nextNudge else { return }
@@ -221,7 +223,7 @@ final class Connector {
 
     private func collectFinished() {
         var left: Int32 = 0
-        // Whoever is told that its attempt has failed may close all of this.
+        // An observer that learns that its attempt failed may close the connector.
         while !isClosed, let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             finish(easy, code: larder_curl_message_result(message))
@@ -241,7 +243,7 @@ final class Connector {
         observer?.didFailToConnect(error)
     }
 
-    /// What the attempt has led to, taken from libcurl. `nil` where nobody judged the server.
+    /// The connected peer, taken from libcurl. `nil` if the server was not verified.
     private func takePeer(of attempt: CurlAttempt) -> ConnectedPeer? {
         var descriptor: curl_socket_t = -1
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
@@ -278,7 +280,7 @@ final class Connector {
             _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
             return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
-            // Before it is connected, only a tunnel through a proxy speaks, and then a handshake.
+            // Before the connection is established, only the proxy's tunnel response and then the handshake receive data.
             _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
             if let judge = attempt.judge, !attempt.isTunnelled || (200..<300).contains(number) {
                 return TransportError(alertTo: judge) ?? .tlsFailed
@@ -292,7 +294,7 @@ final class Connector {
         }
     }
 
-    // MARK: What libcurl asks for
+    // MARK: Requested by libcurl
 
     func watch(_ descriptor: Int32, _ what: Int32) {
         if what == CURL_POLL_REMOVE {
@@ -307,7 +309,7 @@ final class Connector {
             return
         }
         let socket = WatchedSocket(self, descriptor)
-        // Where the kernel refuses to watch, the attempt ends by its time limit.
+        // If the kernel refuses to watch the descriptor, the attempt ends by its timeout.
         guard let registration = try? loop.register(descriptor, interest, handler: socket) else { return }
         socket.registration = registration
         watched[descriptor] = socket

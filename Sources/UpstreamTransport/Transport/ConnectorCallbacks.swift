@@ -2,7 +2,7 @@ import CCurl
 import EventLoop
 import Glibc
 
-// What libcurl calls back, always on the loop's thread and from within a call of the connector.
+// libcurl's callbacks, always on the loop's thread and from within a call of the connector.
 
 func connectorWatchesSocket(
     _ easy: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ what: Int32, _ connector: UnsafeMutableRawPointer?,
@@ -38,7 +38,7 @@ func connectorClosesSocket(_ connector: UnsafeMutableRawPointer?, _ descriptor: 
     return close(descriptor)
 }
 
-/// A socket that libcurl wants to be watched.
+/// A socket that libcurl wants to watch.
 final class WatchedSocket: EventHandler {
     private weak var connector: Connector?
     private let descriptor: Int32

@@ -5,19 +5,19 @@ import Glibc
 import HTTPMessage
 import ServerTrust
 
-/// One attempt to connect, from name look-up to a connected socket, or to a TLS connection whose server is believed; libcurl
-/// does the work. Confined to its loop.
+/// One connection attempt with libcurl, from name lookup to a connected socket or to a TLS connection with a trusted server.
+/// Confined to its loop.
 final class CurlAttempt: ConnectAttempt {
     private weak var connector: Connector?
     var observer: (any ConnectObserver)?
     let easy: UnsafeMutableRawPointer
     let addresses: AddressPolicy
     let began: MonotonicTime
-    /// Of the server's certificates, where the connection is a TLS connection.
+    /// Evaluates the server's certificates, if the connection uses TLS.
     let judge: HandshakeJudge?
-    /// The origin's, also behind a proxy.
+    /// The origin's port, also behind a proxy.
     let port: UInt16
-    /// Whether a proxy is asked for a tunnel first.
+    /// Whether a proxy is first asked for a tunnel.
     let isTunnelled: Bool
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
@@ -38,7 +38,7 @@ final class CurlAttempt: ConnectAttempt {
         self.port = port
         self.isTunnelled = isTunnelled
         self.observer = observer
-        // The connector, or a channel, keeps the attempt for as long as libcurl may ask it for a socket or about a server.
+        // The connector, or a channel, keeps the attempt alive while libcurl may call it for a socket or a server.
         let this = Unmanaged.passUnretained(self).toOpaque()
         for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_SSL_CTX_DATA] {
             precondition(larder_curl_set_pointer(easy, option, this) == CURLE_OK, "libcurl refused an option")
@@ -49,18 +49,18 @@ final class CurlAttempt: ConnectAttempt {
         for list in lists { curl_slist_free_all(list) }
     }
 
-    /// Whether the name is looked up, so that a time-out can say what it waited for.
+    /// Whether the name was looked up; a timeout error depends on it.
     private(set) var hasAddress = false
 
     func cancel() { connector?.letGo(self) }
 
-    /// libcurl asks for a socket for this address: the place where the address policy is kept (T03, T04).
+    /// libcurl requests a socket for this address: the address policy is enforced here (T03, T04).
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         if !hasAddress {
             hasAddress = true
             connector?.noteLookedUp()
         }
-        // For nobody who still waits, nothing is connected to.
+        // No caller waits any more, so no connection is made.
         if observer == nil { return -1 }
         let raw = UnsafeRawPointer(larder_curl_address(address))
         guard let raw, let (remote, port) = IPAddress.withPort(sockaddr: raw, length: Int(address.pointee.addrlen)) else {
@@ -76,14 +76,14 @@ final class CurlAttempt: ConnectAttempt {
         return descriptor
     }
 
-    /// libcurl is about to begin a handshake. Without a judge there is none.
+    /// libcurl is about to begin a handshake. Without a judge the handshake is aborted.
     func prepare(_ context: UnsafeMutableRawPointer) -> CURLcode {
         guard let judge else { return CURLE_ABORTED_BY_CALLBACK }
         judge.takeOver(context)
         return CURLE_OK
     }
 
-    /// What libcurl has measured.
+    /// Durations measured by libcurl.
     func tellTimes(to peer: inout ConnectedPeer) {
         let times = [CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_APPCONNECT_TIME_T].map { info in
             var time: curl_off_t = 0

@@ -3,10 +3,10 @@ import EventLoop
 import Glibc
 import HTTPMessage
 
-/// One attempt to connect to an address that is known: with nothing to look up and nothing to choose from, it takes a third of
-/// the system calls that libcurl's general way takes (docs/decisions/0009). Confined to its loop.
+/// One attempt to connect to a known address. Without lookup and alternatives it needs a third of the system calls that libcurl
+/// needs in the general case (docs/decisions/0009). Confined to its loop.
 ///
-/// States and moves: `decided` (told at the batch's end) → `ended`; `connecting` (watched, with a time limit) → `ended`.
+/// States and moves: `decided` (reported at the end of the batch) → `ended`; `connecting` (watched, with a time limit) → `ended`.
 final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHandler {
     private enum State {
         case decided(Result<Int32, TransportError>)
@@ -19,7 +19,7 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
     private var observer: (any ConnectObserver)?
     private var state = State.ended
 
-    /// Zero milliseconds leave the limit to the kernel, which gives up after some two minutes.
+    /// Zero milliseconds leave the limit to the kernel, which gives up after about two minutes.
     init(
         _ loop: EventLoop, to address: IPAddress, port: UInt16, policy: AddressPolicy, milliseconds: Int,
         observer: any ConnectObserver
@@ -69,10 +69,10 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
         let descriptor = socket(family, larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec, 0)
         if descriptor < 0 { return .decided(.failure(.outOfResources(code: errno))) }
         var one: Int32 = 1
-        // Where it is refused, small pieces wait for each other; nothing is wrong with them.
+        // If the option is refused, small writes may be delayed, but nothing fails.
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         var code = connect(descriptor, port: port)
-        // A server on this machine has answered by the time the first call returns, and the second one says so.
+        // A server on this machine has accepted by the time the first call returns, and the second call reports that.
         if code == EINPROGRESS { code = connect(descriptor, port: port) }
         switch code {
         case 0, EISCONN: return .decided(.success(descriptor))

@@ -1,12 +1,12 @@
 import CCurl
 import HTTPMessage
 
-/// libcurl's easy handles, set up to connect and do nothing else, kept to be used again.
+/// libcurl's easy handles, configured only to connect, and pooled for reuse.
 struct EasyHandles {
     private var spare: [UnsafeMutableRawPointer] = []
     private static let spareLimit = 16
 
-    /// A handle for one attempt. The attempt keeps the lists that libcurl does not copy.
+    /// A handle for one attempt. The attempt keeps the lists, which libcurl does not copy.
     mutating func take(_ connector: Connector, for target: ConnectTarget, milliseconds: Int) -> (
         easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>]
     ) {
@@ -14,7 +14,7 @@ struct EasyHandles {
         return (easy, prepare(easy, target: target, milliseconds: milliseconds))
     }
 
-    /// Takes a handle back that is in no multi any more.
+    /// Takes back a handle that was removed from its multi handle.
     mutating func put(_ easy: UnsafeMutableRawPointer) {
         setList(easy, CURLOPT_RESOLVE, nil)
         setList(easy, CURLOPT_CONNECT_TO, nil)
@@ -33,9 +33,9 @@ struct EasyHandles {
         guard let easy = curl_easy_init() else { preconditionFailure("out of memory") }
         set(easy, CURLOPT_CONNECT_ONLY, 1)
         set(easy, CURLOPT_NOSIGNAL, 1)
-        // Without it, ending an attempt would wait for a resolver that hangs.
+        // Without this option, ending an attempt would wait for a hanging resolver.
         set(easy, CURLOPT_QUICK_EXIT, 1)
-        // Nothing is read from the environment or from files (T47, T48).
+        // libcurl must read no settings from the environment or from files (T47, T48).
         set(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         set(easy, CURLOPT_FOLLOWLOCATION, 0)
         set(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
@@ -49,18 +49,18 @@ struct EasyHandles {
         return easy
     }
 
-    /// The server's certificate is judged by us alone, each time anew, against anchors that are loaded already.
+    /// Larder alone verifies the server's certificate, in every handshake, against anchors that are already loaded.
     private func prepareTLS(_ easy: UnsafeMutableRawPointer) {
         check(larder_curl_set_tls_context(easy, connectorPreparesContext))
         set(easy, CURLOPT_SSL_VERIFYPEER, 1)
         set(easy, CURLOPT_SSL_VERIFYHOST, 0)
         setPointer(easy, CURLOPT_CAINFO, nil)
         setPointer(easy, CURLOPT_CAPATH, nil)
-        // A resumed session would show no certificate.
+        // In a resumed session the server sends no certificate.
         set(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
-        // RFC 8996: neither 1.0 nor 1.1 (T31).
+        // RFC 8996: neither TLS 1.0 nor 1.1 (T31).
         set(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // By ALPN (RFC 7301), and h2 not beside it.
+        // ALPN (RFC 7301) offers http/1.1 without h2.
         set(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
 
@@ -77,7 +77,7 @@ struct EasyHandles {
             resolved = curl_slist_append(nil, "\(target.host):\(target.port):\(addresses.joined(separator: ","))")
         }
         setList(easy, CURLOPT_RESOLVE, resolved)
-        // What stands in CURLOPT_RESOLVE would be the host's address for everybody from then on.
+        // An address in CURLOPT_RESOLVE would be used for the host by all later attempts.
         let diverted = target.diversion.map { address in
             curl_slist_append(nil, "::\(Origin(scheme: .https, host: "\(address)", port: target.port).authority)")
         }
@@ -107,7 +107,7 @@ struct EasyHandles {
         return lists
     }
 
-    /// libcurl answers a proxy's 407 by it, over the same connection where that is kept.
+    /// libcurl answers the proxy's 407 with it, on the same connection if that stays open.
     private func setPassword(_ easy: UnsafeMutableRawPointer, _ password: UpstreamProxy.Password?) {
         guard let password else {
             setPointer(easy, CURLOPT_PROXYUSERNAME, nil)

@@ -1,25 +1,25 @@
 import HTTPMessage
 import Synchronization
 
-/// The one gate through which everything leaves: asked before a name is looked up, a connection made or a pooled one used.
+/// The gate for all outgoing traffic: checked before a name is looked up, a connection is opened or a pooled one is used.
 /// Shared by all loops.
 package final class EgressGate: Sendable {
     package enum Position: UInt8, Sendable {
         case open
-        /// For hosts that are this machine.
+        /// Only for hosts that are this machine.
         case openToThisMachine
         case closed
     }
 
-    /// The position in the last two bits, above it how often something has passed since: as one word, so that what is counted has passed under
-    /// the position that it is counted for.
+    /// The position in the lowest two bits, and above it the number of passes since it was set. They share one word, so that
+    /// each pass is counted under the position that allowed it.
     private let state: Atomic<UInt64>
 
     private static let positionBits: UInt64 = 2
 
     package init(_ position: Position = .open) { state = Atomic(UInt64(position.rawValue)) }
 
-    /// - Parameter host: in lower case or not; an IPv6 address without brackets.
+    /// - Parameter host: in any case; an IPv6 address without brackets.
     package func isOpen(to host: String) -> Bool {
         var word = state.load(ordering: .relaxed)
         while permits(word, host) {
@@ -41,9 +41,9 @@ package final class EgressGate: Sendable {
         }
     }
 
-    /// How often it was asked and was open, since it was set last.
+    /// How many checks passed since the position was last set.
     package var passCount: Int { Int(state.load(ordering: .relaxed) >> Self.positionBits) }
 
-    /// Exchanges under way go on; new ones fail with `egressClosed` where the gate is not open to their host.
+    /// Exchanges in flight continue; new ones fail with `egressClosed` if the gate is not open to their host.
     package func set(_ position: Position) { state.store(UInt64(position.rawValue), ordering: .relaxed) }
 }

@@ -1,20 +1,20 @@
 import HTTPMessage
 
-/// What an exchange met on its way, for logs and traces. Times are in microseconds.
+/// Timings and counts of an exchange, for logs and traces. Times are in microseconds.
 package struct ExchangeMetrics: Equatable, Sendable {
     package var isConnectionReused = false
     package var isRetried = false
-    /// Time spent waiting for the limits.
+    /// Time spent waiting because limits were reached.
     package var queueTime = 0
-    /// Name look-up and connecting; zero on a reused connection.
+    /// Name lookup and connecting; zero on a reused connection.
     package var connectTime = 0
-    /// The parts of it that the name and the handshake of TLS took.
+    /// The parts of it for the name lookup and the TLS handshake.
     package var lookUpTime = 0
     package var handshakeTime = 0
     /// From `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?
-    /// Of the upstream proxy, where there is one.
+    /// The upstream proxy's, if there is one.
     package var remotePort: UInt16 = 0
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0

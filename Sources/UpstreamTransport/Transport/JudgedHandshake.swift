@@ -2,9 +2,9 @@ import EventLoop
 import ServerTrust
 
 extension Transport {
-    /// Makes one handshake with an https origin, over the way that requests to it would take, and ends the connection as soon as the
-    /// trust policy of its host has judged it.
-    /// - Parameter completion: called on the loop, never from within this call, and not at all where the transport is closed before.
+    /// Makes one handshake with an https origin, on the route that requests to it would take, and closes the connection as soon
+    /// as the host's trust policy has evaluated the server.
+    /// - Parameter completion: called on the loop, never from within this call; not called if the transport is closed first.
     package func judgeServer(
         of origin: Origin, _ completion: @escaping (Result<TrustVerdict, TransportError>) -> Void
     ) {
@@ -12,8 +12,7 @@ extension Transport {
     }
 }
 
-/// A handshake without a request behind it. Not counted in the budgets. Confined to its loop, which, or whose connector, keeps it until
-/// its end.
+/// A handshake without a request. Not counted in the budgets. Confined to its loop; the loop or the connector keeps it until it ends.
 private final class JudgedHandshake: ConnectObserver, BatchHandler {
     private let loop: EventLoop
     private let completion: (Result<TrustVerdict, TransportError>) -> Void

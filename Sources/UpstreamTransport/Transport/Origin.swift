@@ -15,8 +15,8 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension Origin {
-    /// Whether the host is made of what a name or an address may hold, so that nothing else hides in it
-    /// (user information, a path, an escape, a zone) when it is handed on as text.
+    /// Whether the host contains only characters of names and addresses, so that nothing else (user information, a path, an
+    /// escape, a zone) can hide in it when it is used as text.
     var hasPlainHost: Bool {
         guard !host.isEmpty, host.utf8.count <= 255 else { return false }
         for byte in host.utf8 {

@@ -2,36 +2,36 @@ package import HTTPCaching
 import HTTPMessage
 import ServerTrust
 
-/// A handle on one exchange with an origin: what the caller may do with it. Confined to the transport's loop.
+/// A handle for one exchange with an origin. Confined to the transport's loop.
 ///
-/// A value: the object behind it serves one exchange after the other, and a handle whose exchange has ended does nothing.
+/// It is a value: the object behind it is reused for later exchanges, and a handle whose exchange has ended does nothing.
 package struct OriginExchange: Equatable {
     let exchange: UpstreamExchange
     let number: UInt64
 
     package static func == (left: OriginExchange, right: OriginExchange) -> Bool {
-        // Transports count each for themselves.
+        // Each transport numbers its own exchanges.
         left.number == right.number && left.exchange === right.exchange
     }
 
-    /// Whether its end, failure or cancellation has not come yet.
+    /// Whether the exchange has not ended, failed or been cancelled.
     package var isActive: Bool { exchange.number == number && exchange.isActive }
 
-    /// Sends a piece of the request's body, at once or when the connection is ready for it; the bytes are taken in any case.
-    /// May be called right after `open`.
-    /// - Returns: `false` when enough waits in memory: go on after `exchangeIsReadyForBody`.
+    /// Sends a piece of the request's body, at once or when the connection is ready; all bytes are accepted in any case. May be
+    /// called right after `open`.
+    /// - Returns: `false` if enough bytes are buffered: continue after `exchangeIsReadyForBody`.
     package func sendBody(_ bytes: Span<UInt8>) -> Bool {
         guard isActive else { return true }
         return exchange.sendBody(bytes)
     }
 
-    /// Ends the request's body. A body of known length must be whole by then.
+    /// Ends the request's body. A body of known length must be complete by then.
     package func endBody(trailers: Fields = Fields()) {
         if isActive { exchange.endBody(trailers: trailers) }
     }
 
-    /// Moves what is still to be read of the body into a pipe, as far as nobody has to look at it: each time at most `limit`
-    /// bytes, told to the delegate, who pauses reading while the pipe is not empty. To be called with the head.
+    /// Moves the rest of the body into a pipe, as far as no code has to see the bytes: at most `limit` bytes each time,
+    /// reported to the delegate, which pauses reading while the pipe is not empty. Call it when the head arrives.
     package func divertBody(into pipe: Int32, atMost limit: Int) {
         if isActive { exchange.diversion = BodyDiversion(pipe: pipe, limit: limit) }
     }
@@ -45,21 +45,22 @@ package struct OriginExchange: Equatable {
         if isActive { exchange.setPaused(false) }
     }
 
-    /// Ends the exchange at once and closes its connection. The delegate hears nothing any more.
+    /// Ends the exchange at once and closes its connection. The delegate is not called after that.
     package func cancel() {
         if isActive { exchange.cancel() }
     }
 
-    /// What the server showed of itself, once its head has come; `nil` without TLS. Good until the callback that reports the end returns.
+    /// The server's evidence in recorded form, once its head has arrived; `nil` without TLS. Valid until the callback that
+    /// reports the end returns.
     package var recordedChain: RecordedChain? { isActive ? exchange.recordedChain : nil }
 
-    /// The verified chain of the server, where its connection was made for this exchange; empty on one that was used before, without
-    /// TLS, and where the chain ends at no anchor or may be another host's. As good as `metrics`.
+    /// The verified chain of the server, if the connection was opened for this exchange; empty on a reused connection, without
+    /// TLS, and if the chain does not end at an anchor or the policy does not validate the host. Valid as long as `metrics`.
     package var judgedChain: [Certificate] { exchange.number == number ? exchange.judgedChain : [] }
 
-    /// On the server that it is with; `nil` without TLS and without a connection.
+    /// The verdict on the exchange's server; `nil` without TLS and without a connection.
     package var verdict: TrustVerdict? { isActive ? exchange.verdict : nil }
 
-    /// What the exchange has met so far. Good until the callback that reports its end returns.
+    /// Metrics so far. Valid until the callback that reports the end returns.
     package var metrics: ExchangeMetrics { exchange.number == number ? exchange.metrics : ExchangeMetrics() }
 }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Bytes that wait to be sent, in order.
+/// Bytes waiting to be sent, in order.
 struct OutputBuffer {
     private(set) var bytes: [UInt8] = []
     private(set) var start = 0
@@ -14,7 +14,7 @@ struct OutputBuffer {
 
     mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
 
-    /// Lets `body` write to the end.
+    /// Lets `body` append to the end.
     mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
     mutating func consume(_ count: Int) {
@@ -22,7 +22,7 @@ struct OutputBuffer {
         if start == bytes.count { removeAll() }
     }
 
-    /// Keeps storage of a usual head's size for the next use.
+    /// Keeps the storage if it is of a usual head's size.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 16 * 1024)
         start = 0

@@ -2,35 +2,35 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// What was seen of servers whose pins are only reported on, so that a person can tell what enforcing them would do. Of all loops, and
-/// asked nothing by a handshake with anybody else.
+/// Observations of servers whose pins are only reported, so that an administrator can tell what enforcing them would do. Shared
+/// by all loops; handshakes with other servers do not use it.
 package final class PinAudit: Sendable {
-    /// Of one host and port, by one policy: another policy begins anew.
+    /// For one host and port, under one policy: another policy starts a new finding.
     package struct Finding: Sendable {
         package let host: String
         package let port: UInt16
         package let since: Timestamp
         package fileprivate(set) var last: Timestamp
-        /// Handshakes in which a pin was there, and those in which none was.
+        /// Handshakes in which a pin matched, and those in which none matched.
         package fileprivate(set) var matchedCount: UInt64 = 0
         package fileprivate(set) var mismatchedCount: UInt64 = 0
-        /// As `TrustFailure` has them; empty until a pin was missed.
+        /// As in `TrustFailure`; empty until a handshake without a matching pin.
         package fileprivate(set) var expected: [SHA256Digest] = []
-        /// What was there in place of a pin, in the order of its first time.
+        /// The chains without a pin, in the order in which they were first seen.
         package fileprivate(set) var seen: [Seen] = []
-        /// Handshakes with still other chains than those.
+        /// Handshakes with further chains, which are not listed.
         package fileprivate(set) var unlistedCount: UInt64 = 0
         fileprivate let fingerprint: SHA256Digest
     }
 
     package struct Seen: Sendable {
-        /// Of the chain, the server's first.
+        /// The digests of the chain, the server's first.
         package let digests: [SHA256Digest]
         package fileprivate(set) var count: UInt64
         package fileprivate(set) var last: Timestamp
     }
 
-    /// Hosts, and chains of one host; what comes beyond is counted.
+    /// Limits for hosts, and for chains of one host; what exceeds them is only counted.
     package static let hostLimit = 1000
     package static let chainLimit = 16
 
@@ -48,7 +48,7 @@ package final class PinAudit: Sendable {
 
     package init() {}
 
-    /// In the order of hosts, and in how many handshakes there was no room for their host.
+    /// The findings ordered by host, and the number of handshakes with hosts beyond the limit.
     package var findings: (listed: [Finding], unlistedCount: UInt64) {
         state.withLock { state in
             let listed = state.findings.values.sorted { ($0.host, $0.port) < ($1.host, $1.port) }
@@ -56,7 +56,7 @@ package final class PinAudit: Sendable {
         }
     }
 
-    /// Forgets what is not reported on any more, so that there is room for what is.
+    /// Removes hosts whose pins are no longer reported, so that others can be listed.
     package func keep(_ isReported: (_ host: String, _ port: UInt16) -> Bool) {
         state.withLock { state in
             state.findings = state.findings.filter { isReported($0.key.host, $0.key.port) }

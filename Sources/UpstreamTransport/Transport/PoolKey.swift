@@ -1,14 +1,15 @@
 import ServerTrust
 
-/// What two exchanges must have in common to share a connection.
+/// The properties that two exchanges must share to use the same connection.
 struct PoolKey: Hashable, Sendable {
-    /// The server connected to. For plain HTTP through an upstream proxy that is the proxy, whatever the origin.
+    /// The server connected to. For plain HTTP through an upstream proxy that is the proxy, for every origin.
     let origin: Origin
-    /// The proxy through which a tunnel leads to the origin.
+    /// The proxy of the tunnel to the origin.
     let tunnelProxy: UpstreamProxy?
-    /// Which trust policy judged the connection's certificate, since a pooled connection is not judged again. `nil` without TLS.
+    /// The trust policy that evaluated the connection's certificate, since a pooled connection is not evaluated again. `nil`
+    /// without TLS.
     let trustFingerprint: SHA256Digest?
-    /// Connections to a forwarding proxy carry every origin's exchanges: no limit per origin applies.
+    /// Connections to a forwarding proxy carry exchanges for every origin, so no limit per origin applies.
     let isForwardingProxy: Bool
 
     var connectedPort: UInt16 { tunnelProxy?.origin.port ?? origin.port }

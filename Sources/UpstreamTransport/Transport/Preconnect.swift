@@ -1,17 +1,17 @@
 import EventLoop
 
-/// A connection that is opened before there is a request for it, while whoever is going to ask is still occupied with TLS. The first
-/// exchange with the server that needs a connection meanwhile takes it over, also while it is being opened; else it becomes an idle one.
+/// A connection that is opened before there is a request for it, while the client is still in its TLS handshake. The first
+/// exchange with the server that needs a connection takes it over, even while it is being opened; otherwise it becomes idle.
 ///
-/// Confined to its loop. Its endpoint has it, and its transport, until it is open, has failed, or has been taken over.
+/// Confined to its loop. Its endpoint and its transport keep it until it is open, has failed, or has been taken over.
 final class Preconnect: ConnectObserver, ConnectAttempt {
     private unowned let transport: Transport
     private let endpoint: Endpoint
     private var attempt: (any ConnectAttempt)?
-    /// The exchange that has taken it over. What the connection counts for in the budgets is then the exchange's to give back.
+    /// The exchange that has taken it over; that exchange then releases the connection's place in the budgets.
     private var heir: (any ConnectObserver)?
 
-    /// - Parameter endpoint: used and acquired.
+    /// - Parameter endpoint: with its use counted, and with a place in the budgets.
     init(_ transport: Transport, to endpoint: Endpoint) {
         self.transport = transport
         self.endpoint = endpoint
@@ -24,13 +24,13 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
         endpoint.early = nil
     }
 
-    /// By who has taken it over.
+    /// Called by the exchange that has taken it over.
     func cancel() {
         attempt?.cancel()
         end()
     }
 
-    /// By the transport.
+    /// Called by the transport.
     func giveUp() {
         attempt?.cancel()
         transport.budgets.release(endpoint.key)
@@ -38,7 +38,7 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
     }
 
     func didConnect(_ peer: ConnectedPeer) {
-        // The endpoint is to be known for as long as somebody refers to it.
+        // Until then the endpoint must stay registered.
         defer { end() }
         if let heir { return heir.didConnect(peer) }
         do throws(SystemError) {
@@ -48,7 +48,7 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
         }
     }
 
-    /// Whoever asks next is told why by an attempt of its own.
+    /// The next exchange finds out the reason by its own attempt.
     func didFailToConnect(_ error: TransportError) {
         defer { end() }
         if let heir { return heir.didFailToConnect(error) }
@@ -62,10 +62,10 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
 }
 
 extension Transport {
-    /// Opens a connection to the server, if there is none that is idle or under way and if the limits have room for one.
+    /// Opens a connection to the server, unless one is idle or being opened, and if the limits allow another.
     /// - Parameter via: for an upstream proxy that is asked for a tunnel.
     package func prepare(_ origin: Origin, via: String) {
-        guard refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }  // a fetch is told why
+        guard refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }  // the fetch will report the error
         defer { pool.endUse(of: endpoint) }
         guard endpoint.idleCount == 0, endpoint.early == nil, budgets.acquire(endpoint.key) else { return }
         let early = Preconnect(self, to: endpoint)

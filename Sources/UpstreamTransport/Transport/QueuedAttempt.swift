@@ -1,10 +1,10 @@
 import EventLoop
 
-/// An attempt to connect that waits until others have done with looking names up. Confined to its loop.
+/// A connection attempt that waits until other name lookups have ended. Confined to its loop.
 final class QueuedAttempt: ConnectAttempt {
     let target: ConnectTarget
     let deadline: MonotonicTime
-    /// `nil` once it has begun, or ended.
+    /// `nil` once it has begun or ended.
     private(set) var observer: (any ConnectObserver)?
     private var begun: (any ConnectAttempt)?
     private weak var connector: Connector?
@@ -25,7 +25,7 @@ final class QueuedAttempt: ConnectAttempt {
         begun = nil
     }
 
-    /// - Parameter begin: Begins it for what has waited for it.
+    /// - Parameter begin: begins the attempt for its observer.
     func begin(_ begin: (any ConnectObserver) -> any ConnectAttempt) {
         guard let observer else { return }
         self.observer = nil

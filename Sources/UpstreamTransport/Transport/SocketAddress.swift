@@ -11,7 +11,7 @@ extension IPAddress {
             self.init(ipv4: UInt32(bigEndian: address.sin_addr.s_addr))
         case AF_INET6:
             guard length >= MemoryLayout<sockaddr_in6>.size else { return nil }
-            // sin6_addr stands behind family, port and flow information.
+            // sin6_addr follows family, port and flow information.
             let high = pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
             let low = pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
             self.init(ipv6High: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
@@ -20,15 +20,15 @@ extension IPAddress {
         }
     }
 
-    /// The same with its port.
+    /// The address with its port.
     static func withPort(sockaddr pointer: UnsafeRawPointer, length: Int) -> (IPAddress, UInt16)? {
-        // In both families the port stands behind the family.
+        // In both families the port follows the family.
         IPAddress(sockaddr: pointer, length: length).map {
             ($0, UInt16(bigEndian: pointer.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
         }
     }
 
-    /// The address and a port as the kernel wants them.
+    /// The address and a port in the form the kernel uses.
     func withSocketAddress<Result>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch family {
         case .ipv4:

@@ -2,27 +2,28 @@ import CLinux
 import Glibc
 import HTTPMessage
 
-/// A connection to a server, given away for a tunnel: the server has answered 101, or it was opened for a CONNECT. No budget counts it, and
-/// its bytes are for another protocol. Confined to the loop of the transport it comes from, and closed by its owner.
+/// A connection to a server that was handed to a tunnel: the server answered 101, or the connection was opened for a CONNECT.
+/// It is not counted in the budgets, and its bytes belong to another protocol. Confined to the loop of its transport; its owner
+/// closes it.
 package final class SwitchedConnection {
     package enum Received: Equatable {
         case octets(Int), wouldBlock
-        /// The server has said that it sends no more.
+        /// The server has ended its direction.
         case ended
-        /// Cut, or an error.
+        /// The connection broke, or an error occurred.
         case failed
     }
 
     package enum Sent { case octets(Int), wouldBlock, failed }
 
-    /// Watched by nobody.
+    /// Not watched by any loop.
     package let descriptor: Int32
-    /// What came behind the 101.
+    /// The bytes received after the 101.
     package let received: [UInt8]
-    /// Counts those inside TLS.
+    /// Counts the connections inside TLS.
     private let transport: Transport?
     private let channel: UpstreamTLSChannel?
-    /// What tells the end inside TLS, as far as it has not left.
+    /// The rest of the records that announce our end inside TLS.
     private var endRecords: [UInt8]?
     private var isClosed = false
 
@@ -34,7 +35,7 @@ package final class SwitchedConnection {
         if channel != nil { transport.switchedCount += 1 }
     }
 
-    /// One that was opened for a tunnel.
+    /// A connection opened for a tunnel.
     package init(descriptor: Int32) {
         transport = nil
         self.descriptor = descriptor
@@ -46,7 +47,7 @@ package final class SwitchedConnection {
 
     package var isSecure: Bool { channel != nil }
 
-    /// To `wouldBlock`, behind which the descriptor becomes readable anew.
+    /// Receives until `wouldBlock`, after which the descriptor signals readability again.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         if let channel {
             return switch channel.receiveAll(into: buffer) {
@@ -64,7 +65,7 @@ package final class SwitchedConnection {
         }
     }
 
-    /// - Parameter octets: not empty. What is sent after `wouldBlock` begins with the same.
+    /// - Parameter octets: not empty. After `wouldBlock` the next call must begin with the same bytes.
     package func send(_ octets: Span<UInt8>) -> Sent {
         guard let channel else { return sendPlain(octets) }
         return switch channel.send(octets) {
@@ -74,8 +75,8 @@ package final class SwitchedConnection {
         }
     }
 
-    /// Says that no more is sent, once all has left that was: inside TLS by a close_notify, else by ending this way of the connection.
-    /// - Returns: `wouldBlock` where it is to be called again when the descriptor is writable.
+    /// Ends our direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
+    /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
     package func endSending() -> Sent {
         guard let channel else {
             return shutdown(descriptor, Int32(SHUT_WR)) == 0 ? .octets(0) : .failed
@@ -94,7 +95,7 @@ package final class SwitchedConnection {
         return .octets(0)
     }
 
-    /// Says nothing to the server that `endSending` has not said.
+    /// Closes the connection. The server gets no end announcement unless `endSending` has sent it.
     package func close() {
         if isClosed { return }
         isClosed = true

@@ -1,4 +1,4 @@
-/// An alert (RFC 8446 §6), by its number.
+/// A TLS alert (RFC 8446 §6), by its number.
 package struct TLSAlert: Equatable, Sendable {
     package let description: UInt8
 
@@ -9,13 +9,13 @@ package struct TLSAlert: Equatable, Sendable {
     package static let decodeError = TLSAlert(50)
     package static let unrecognizedName = TLSAlert(112)
 
-    /// Whether it says that a certificate is not believed.
+    /// Whether the alert says that a certificate was rejected.
     package var isOfCertificate: Bool { (42...46).contains(description) || description == 48 || description == 49 }
 
-    /// The record in which it leaves as a fatal one before there are keys (RFC 8446 §5.1, §6).
+    /// The record for a fatal alert before there are keys (RFC 8446 §5.1, §6).
     package var record: [UInt8] { [21, 3, 3, 0, 2, 2, description] }
 
-    /// The name in IANA's registry, as far as a handshake may end with it.
+    /// The name in IANA's registry, for alerts that can end a handshake.
     package var reason: StaticString {
         switch description {
         case 0: "close_notify"

@@ -3,16 +3,16 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// Exchanges with origins over pooled connections: one for each loop, and confined to it.
+/// Exchanges with origins over pooled connections. Each loop has one transport, which is confined to it.
 ///
-/// The `Connector` connects, HTTPWire frames, and the pool of idle connections is kept here. Limits over all loops stand in
-/// the `UpstreamBudgets` they share. `close` must be called before the transport is let go.
+/// The `Connector` connects, HTTPWire parses and frames messages, and the transport keeps the pool of idle connections. The
+/// limits over all loops are in the shared `UpstreamBudgets`. `close` must be called before the transport is released.
 package final class Transport {
     package let configuration: TransportConfiguration
     let loop: EventLoop
     let budgets: UpstreamBudgets
     let pool = ConnectionPool()
-    /// Where every read of this loop goes: a head's kept beginning and one read behind it.
+    /// The buffer for every read of this loop: the kept beginning of a head, and one read after it.
     let readBuffer: UnsafeMutableRawBufferPointer
     var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
     var probes: [TrustVerdictCache.Key: Probe] = [:]
@@ -22,7 +22,7 @@ package final class Transport {
     private static let spareExchangeLimit = 1024
 
     let connector: Connector
-    /// Asked of each exchange: an optional struct is copied when it is compared with nothing.
+    /// Read for each exchange: comparing an optional struct with `nil` would copy it.
     private let hasProxy: Bool
     private var port: Port<BudgetMessage>?
     private var member = 0
@@ -30,10 +30,10 @@ package final class Transport {
     @exclusivity(unchecked) private var spare: [UpstreamExchange] = []
     private var nextNumber: UInt64 = 1
     private var waiting: [UInt64: UpstreamExchange] = [:]
-    /// Exchanges that gave up while their grant was on its way.
+    /// Tickets of exchanges that gave up while their grant was in flight.
     private var orphans: [UInt64: PoolKey] = [:]
     private var connectionCount = 0
-    /// Connections that were given away and speak another protocol, inside of TLS that is ours.
+    /// Connections inside TLS that were handed to tunnels and carry another protocol.
     var switchedCount = 0
     private var sweepTimer: TimerID?
     private var isSweepPlanned = false
@@ -59,7 +59,8 @@ package final class Transport {
         readBuffer.deallocate()
     }
 
-    /// Begins an exchange. The delegate is kept until its end, and never called before `open` returns.
+    /// Begins an exchange. The delegate is retained until the exchange ends; it is not called before `open` returns, except for
+    /// `exchangeHasConnection`.
     package func open(_ request: UpstreamRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
         let exchange = spare.popLast() ?? makeExchange()
         let number = nextNumber
@@ -68,10 +69,10 @@ package final class Transport {
         return OriginExchange(exchange: exchange, number: number)
     }
 
-    /// Begins to open a tunnel to this host and port, as far as the settings let CONNECT have one; the origin's scheme does not matter.
+    /// Begins to open a tunnel to this host and port, if the CONNECT settings allow it; the scheme of the origin is ignored.
     /// - Parameters:
-    ///   - via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
-    ///   - isPlain: the client speaks no TLS, and what `permitsUninspected` says of the host was heeded: its server is not judged.
+    ///   - via: the value of Via for an upstream proxy, so that request loops end (RFC 9110 §7.6.3).
+    ///   - isPlain: the client does not use TLS, and the caller has checked `permitsUninspected`: the server is not verified.
     package func openTunnel(
         to origin: Origin, via: @autoclosure () -> String, isPlain: Bool = false, delegate: any TunnelDelegate
     ) -> TunnelOpening {
@@ -82,7 +83,7 @@ package final class Transport {
         return tunnel
     }
 
-    /// Fails what is under way with `transportClosed` and closes every connection. Nothing may be opened after it.
+    /// Fails everything in flight with `transportClosed` and closes every connection. The transport must not be used after that.
     package func close() {
         if isClosed { return }
         isClosed = true
@@ -94,7 +95,7 @@ package final class Transport {
         for exchange in exchanges { exchange.discard() }
         exchanges = []
         spare = []
-        // Grants on their way will find the port closed.
+        // Grants in flight will find the port closed.
         for key in orphans.values { budgets.release(key) }
         orphans = [:]
         connector.close()
@@ -109,11 +110,11 @@ package final class Transport {
         while let connection = pool.oldestConnection { discard(connection) }
     }
 
-    /// This loop's connections (idle ones among them) and waiting exchanges.
+    /// This loop's connections (including idle ones) and waiting exchanges.
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
-    /// Nothing is under way: no connection but idle ones, none that speaks another protocol, no exchange that waits, connects or is between
-    /// two attempts, no tunnel, no probe, no connection that nobody has asked for yet.
+    /// Whether nothing is in flight: only idle connections, no switched connections, no exchange that waits, connects or is
+    /// between two attempts, no tunnel, no probe, no preconnect.
     package var isQuiet: Bool {
         connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
             && earlyConnections.isEmpty && !exchanges.contains { $0.isActive }
@@ -143,27 +144,27 @@ package final class Transport {
         return refusalByName(origin)
     }
 
-    /// An address written as the host is judged before anything is asked, in every spelling that look-up would understand;
-    /// what a name leads to is judged when it is connected to.
+    /// Checks an address literal in the host before anything is sent, in every spelling that a resolver accepts. The addresses
+    /// of a name are checked when they are connected to.
     func refusalByName(_ origin: Origin) -> TransportError? {
         guard origin.hasPlainHost else { return .malformedHost }
         let host = Array(origin.host.utf8)
         guard let address = IPAddress(asLookedUp: host.span) else { return nil }
         let refusal = configuration.addresses.refusal(of: address, port: origin.port)
-        // Behind a proxy the address is another machine's, for all we know.
+        // Behind a proxy the address may belong to another machine.
         return configuration.proxy != nil && refusal == .ownListener ? nil : refusal
     }
 
     // MARK: Connections
 
-    /// The server for exchanges with this origin, or why nothing may be sent to it.
+    /// The server for exchanges with this origin, or the reason why nothing may be sent to it.
     func use(_ origin: Origin) throws(TransportError) -> Endpoint {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
-        // Behind a proxy no address is connected to here, so what the host says has to do.
+        // With a proxy no address is connected to here, so only the host itself can be checked.
         if hasProxy, let refusal = refusalByName(origin) { throw refusal }
         if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
-        // Also for what was begun by older settings.
+        // Also for exchanges that began under older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
         guard hasProxy, let proxy = configuration.proxy else {
             return pool.useRecent(direct: origin) ?? pool.use(PoolKey(direct: origin))
@@ -172,7 +173,7 @@ package final class Transport {
     }
 
     private func useSecurely(_ origin: Origin) throws(TransportError) -> Endpoint {
-        // The policy of an origin is the same for as long as there is this transport.
+        // An origin's policy does not change during the life of the transport.
         if let endpoint = pool.useRecent(origin) { return endpoint }
         let policy = try policy(host: origin.host, port: origin.port)
         let key = PoolKey(secure: origin, through: configuration.proxy, trustFingerprint: policy.fingerprint)
@@ -184,7 +185,7 @@ package final class Transport {
         return endpoint
     }
 
-    /// Counts one more connection, at the cost of the oldest idle one where all are too many.
+    /// Counts one more connection; if the total limit is reached, the oldest idle connection is closed first.
     func acquire(_ key: PoolKey) -> Bool {
         if budgets.acquire(key) { return true }
         guard budgets.isFull(for: key), let oldest = pool.oldestConnection else { return false }
@@ -192,10 +193,10 @@ package final class Transport {
         return budgets.acquire(key)
     }
 
-    /// Whether requests to this origin go through a tunnel that an upstream proxy is asked for.
+    /// Whether requests to this origin use a tunnel through the upstream proxy.
     package func asksForTunnel(to scheme: Origin.Scheme) -> Bool { scheme == .https && configuration.proxy != nil }
 
-    /// - Parameter via: for the upstream proxy, where it is asked for a tunnel.
+    /// - Parameter via: for the upstream proxy, if it is asked for a tunnel.
     func connect(
         to endpoint: Endpoint, via: String, milliseconds: Int, observer: any ConnectObserver
     ) -> any ConnectAttempt {
@@ -208,7 +209,7 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// - Parameter address: the one to connect to, in place of all that the host has.
+    /// - Parameter address: connects to this address instead of the host's own ones.
     func connectTunnel(
         to origin: Origin, at address: IPAddress?, via: String, milliseconds: Int, observer: any ConnectObserver
     ) -> any ConnectAttempt {
@@ -218,7 +219,7 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// What the settings say that the host's addresses are. Behind a proxy that is the proxy's business.
+    /// The addresses that the settings give for a host. Behind a proxy the proxy resolves names.
     func addresses(of host: String) -> [IPAddress] {
         configuration.proxy == nil ? configuration.resolve[host] ?? [] : []
     }
@@ -234,7 +235,7 @@ package final class Transport {
         budgets.release(connection.endpoint.key)
     }
 
-    /// An exchange has done with its connection.
+    /// An exchange has finished with its connection.
     func becameIdle(_ connection: UpstreamConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {
@@ -276,7 +277,7 @@ package final class Transport {
         planSweep()
     }
 
-    // MARK: Waiting for the limits
+    // MARK: Waiting for a connection
 
     func enqueue(_ exchange: UpstreamExchange, for key: PoolKey) -> UInt64? {
         guard let ticket = budgets.wait(for: key, member: member) else { return nil }
@@ -284,7 +285,7 @@ package final class Transport {
         return ticket
     }
 
-    /// Takes an exchange out of the queue; a grant that is on its way is given back when it comes.
+    /// Removes an exchange from the queue; a grant in flight is given back when it arrives.
     func dequeue(_ ticket: UInt64, key: PoolKey) {
         waiting[ticket] = nil
         if !budgets.giveUp(ticket, key: key) { orphans[ticket] = key }
@@ -303,7 +304,7 @@ package final class Transport {
 }
 
 private final class Sweeper: TimerHandler {
-    // Not weak: a weak reference makes every retain of the transport a slow one. `close` ends the timer first.
+    // Not weak: a weak reference makes every retain of the transport slower. `close` removes the timer first.
     private unowned let transport: Transport
     init(_ transport: Transport) { self.transport = transport }
     func deadlinePassed(_ timer: TimerID) { transport.sweep() }

@@ -2,32 +2,32 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// What a transport is told once, when it is made.
+/// The settings of a transport, fixed when it is created.
 package struct TransportConfiguration: Sendable {
     package var timeouts = UpstreamTimeouts()
     package var limits = ParseLimits()
     package var proxy: UpstreamProxy?
-    /// Names, in lower case, that are not looked up but connected to fixed addresses.
+    /// Host names in lower case, with the addresses to connect to instead of looking the name up.
     package var resolve: [String: [IPAddress]] = [:]
     package var addresses = AddressPolicy.standard
-    /// By which the servers of https origins are judged. `nil`: none is believed.
+    /// The trust policies for the servers of https origins. `nil`: no https origin is trusted.
     package var trust: TrustPolicySet?
-    /// Who we are, for https origins that ask.
+    /// Client certificates for https origins that request one.
     package var identities = HostTable<ClientIdentity>()
-    /// What CONNECT gets.
+    /// The policy for CONNECT.
     package var connect = ConnectPolicy()
-    /// Takes each line of the secrets of TLS connections (`SSLKEYLOGFILE`), on any loop.
+    /// Receives each line of the secrets of TLS connections (`SSLKEYLOGFILE`), on any loop.
     package var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
-    /// Hears of servers whose pins are only reported on.
+    /// Records servers whose pins are only reported.
     package var audit: PinAudit?
     package var gate = EgressGate()
-    /// Idle connections kept for one origin, and for all, by each loop.
+    /// Maximum number of idle connections for one origin, and for all, in each loop.
     package var idleConnectionsPerOrigin = 64
     package var idleConnections = 512
     package var idleConnectionMilliseconds = 60_000
-    /// How many names are looked up, or connected to by several addresses, at once by each loop; further ones wait.
+    /// How many name lookups, or connections with several addresses, each loop runs at once; others wait.
     package var lookUps = 256
-    /// Bytes of a request's body that wait in memory before the caller is told to wait.
+    /// Bytes of a request's body that are buffered before the caller must wait.
     package var requestBufferLength = 64 * 1024
 
     package init() {}

@@ -2,38 +2,37 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// Why an exchange with an origin, or a tunnel to one, came to nothing or to a part.
+/// Why an exchange with an origin, or a tunnel to one, failed or broke off.
 package enum TransportError: Error, Equatable, Sendable {
-    /// Nothing may leave at present.
+    /// The egress gate is closed.
     case egressClosed
-    /// No policy names this host, and the settings deny such hosts.
+    /// No trust policy is defined for this host, and the settings deny such hosts.
     case hostDenied
     /// The settings deny CONNECT to this host.
     case connectDenied
-    /// Pins forbid that this host is asked in plain text.
+    /// Pins forbid plain text to this host.
     case plaintextToPinnedHost
-    /// There is nothing to judge the servers of https origins by.
+    /// No trusted CA certificates are configured for https origins.
     case noTrustAnchors
-    /// The trust policy of the host does not accept the server, which has seen nothing of the request. In a box, so that the others
-    /// stay as small as they are.
+    /// The host's trust policy rejects the server, which has not received the request. Indirect, so that the other errors stay small.
     indirect case untrusted(TrustFailure)
     /// The server ended the handshake with this alert.
     case tlsAlert(TLSAlert)
-    /// The server goes no further without a certificate of ours, and none is set for it.
+    /// The server requires a client certificate, and none is configured for it.
     case identityMissing
-    /// The handshake failed otherwise: no common version or cipher, no TLS at all, a server that left.
+    /// The handshake failed in another way: no common version or cipher, no TLS at all, or the server closed the connection.
     case tlsFailed
-    /// The host is neither a name nor an address.
+    /// The host is neither a name nor an IP address.
     case malformedHost
     case nameNotResolved
     /// The address policy forbids every address that could be tried; this is the first.
     case destinationProhibited(IPAddress)
-    /// The address and port are our own.
+    /// The address and port are one of our own listeners.
     case ownListener
     case connectionRefused
-    /// Any other failure to connect, with `errno` where there was one.
+    /// Any other failure to connect, with `errno` if there was one.
     case connectionFailed(code: Int32)
-    /// The upstream proxy refused a tunnel with this status, or zero where it gave none.
+    /// The upstream proxy refused a tunnel with this status; zero if it sent none.
     case tunnelRefused(status: Int)
     case queueFull
     case timedOut(TimeoutPhase)
@@ -43,22 +42,22 @@ package enum TransportError: Error, Equatable, Sendable {
     case closedInHead
     case malformedResponse(ResponseParseError)
     case malformedBody(BodyDecodeError)
-    /// The connection ended before the body did: what came is not the whole (RFC 9112 §8).
+    /// The connection ended before the body did: the bytes received are incomplete (RFC 9112 §8).
     case incompleteBody
     /// The caller ended a request's body before its announced length.
     case requestBodyTooShort
-    /// No descriptor, no memory.
+    /// No descriptors or no memory.
     case outOfResources(code: Int32)
     /// The transport was closed.
     case transportClosed
 
-    /// What the server's last alert means. `nil` where it sent none, or only said that it sends no more.
+    /// The error for the server's last alert. `nil` if it sent none, or only close_notify.
     init?(alertTo judge: HandshakeJudge) {
         guard let alert = judge.receivedAlert, !judge.hasServerEnded else { return nil }
         self = judge.isIdentityMissing ? .identityMissing : .tlsAlert(TLSAlert(alert))
     }
 
-    /// The word for logs and `Proxy-Status` details.
+    /// The reason for logs and `Proxy-Status` details.
     package var reason: StaticString {
         switch self {
         case .egressClosed: "egress_closed"

@@ -1,26 +1,26 @@
 import EventLoop
 import Synchronization
 
-/// What the budgets tell a transport on its loop.
+/// A message from the budgets to a transport, on its loop.
 enum BudgetMessage: Sendable {
-    /// A connection may be opened for the waiting exchange with this ticket; it is counted already.
+    /// A connection may be opened for the waiting exchange with this ticket; it is already counted.
     case granted(ticket: UInt64)
-    /// An exchange elsewhere waits: an idle connection to this server (or any, for `nil`) should be closed.
+    /// An exchange on another loop waits: close an idle connection to this server (or to any, for `nil`).
     case releaseIdle(PoolKey?)
 }
 
-/// How many connections all loops together may have, and the queue of those who wait for one. Shared by all loops.
+/// The limit for connections of all loops together, and the queue of exchanges that wait for one. Shared by all loops.
 ///
-/// Asked when a connection is opened or closed, never by an exchange on a pooled connection (which reads one relaxed atomic).
-/// Waiting is fair: round robin over origins, first come first served within one. The queue's length is bounded, and each
-/// waiter keeps its own deadline.
+/// Used when a connection is opened or closed, but not by an exchange on a pooled connection (which reads one relaxed atomic).
+/// The queue is fair: round robin over origins, first come first served within one. Its length is bounded, and each waiting
+/// exchange keeps its own deadline.
 package final class UpstreamBudgets: Sendable {
     package let connectionLimit: Int
     package let connectionLimitPerOrigin: Int
     package let queueLengthLimit: Int
 
-    /// How many exchanges may wait for a connection: as many as there may be connections. How long one waits is a setting
-    /// (`upstream.queue_wait`), and bounds the wait whatever the length.
+    /// How many exchanges may wait for a connection: as many as there may be connections. How long one may wait is a setting
+    /// (`upstream.queue_wait`), independent of the length.
     package static let usualQueueLength = 1024
 
     private struct Waiter {
@@ -32,7 +32,7 @@ package final class UpstreamBudgets: Sendable {
         var total = 0
         var perKey: [PoolKey: Int] = [:]
         var queues: [PoolKey: [Waiter]] = [:]
-        /// The servers waited for, the next to be served first.
+        /// The servers that exchanges wait for, the next one first.
         var ring: [PoolKey] = []
         var waiterCount = 0
         var nextTicket: UInt64 = 1
@@ -48,7 +48,7 @@ package final class UpstreamBudgets: Sendable {
         queueLengthLimit = queueLength
     }
 
-    /// Connections open or being opened, and exchanges waiting.
+    /// Connections that are open or being opened, and waiting exchanges.
     package var statistics: (connections: Int, waiting: Int) { books.withLock { ($0.total, $0.waiterCount) } }
 
     var hasWaiters: Bool { waiters.load(ordering: .relaxed) > 0 }
@@ -66,14 +66,14 @@ package final class UpstreamBudgets: Sendable {
         }
     }
 
-    /// Its waiters must have given up before.
+    /// Its waiting exchanges must have given up before.
     func leave(_ member: Int) {
         books.withLock { $0.members[member] = nil }
     }
 
     // MARK: Connections
 
-    /// Counts a connection about to be opened; `false` where a limit is reached.
+    /// Counts a connection that is about to be opened; `false` if a limit is reached.
     func acquire(_ key: PoolKey) -> Bool {
         books.withLock { books in
             guard permits(key, books: books) else { return false }
@@ -82,12 +82,12 @@ package final class UpstreamBudgets: Sendable {
         }
     }
 
-    /// Whether it is the limit for all that is in the way, so that closing any idle connection would help.
+    /// Whether the total limit is reached, so that closing any idle connection would help.
     func isFull(for key: PoolKey) -> Bool {
         books.withLock { $0.total >= connectionLimit }
     }
 
-    /// Counts a connection as closed, and lets the next waiter open one.
+    /// Counts a connection as closed, and lets the next waiting exchange open one.
     func release(_ key: PoolKey) {
         let grant: (port: Port<BudgetMessage>, ticket: UInt64)? = books.withLock { books in
             books.total -= 1
@@ -100,9 +100,9 @@ package final class UpstreamBudgets: Sendable {
 
     // MARK: Waiting
 
-    /// Joins the queue. Others are asked for an idle connection, unless one may be opened by now: the connection that was in the
-    /// way may have been closed since `acquire` was asked, and nobody else grants what it left.
-    /// - Returns: a ticket, or `nil` when the queue is full.
+    /// Joins the queue. Other loops are asked to close an idle connection, unless one may be opened by now: a connection may
+    /// have been closed since `acquire` was called, and no other event would grant its place.
+    /// - Returns: a ticket, or `nil` if the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {
         let (ticket, messages): (UInt64?, [(Port<BudgetMessage>, BudgetMessage)]) = books.withLock { books in
             guard books.waiterCount < queueLengthLimit else { return (nil, []) }
@@ -125,7 +125,7 @@ package final class UpstreamBudgets: Sendable {
     }
 
     /// Leaves the queue.
-    /// - Returns: `false` when the ticket was granted already, and the grant is on its way.
+    /// - Returns: `false` if the ticket was already granted, and the grant is in flight.
     func giveUp(_ ticket: UInt64, key: PoolKey) -> Bool {
         books.withLock { books in
             guard let index = books.queues[key]?.firstIndex(where: { $0.ticket == ticket }) else { return false }
@@ -137,15 +137,15 @@ package final class UpstreamBudgets: Sendable {
     }
 
     enum Settlement: Equatable {
-        /// Nobody can use what this connection holds.
+        /// No waiting exchange can use this connection's place.
         case keep
-        /// This loop's exchange with that ticket is next, and takes the connection as it is.
+        /// This loop's exchange with that ticket is next, and takes over the connection.
         case handOver(ticket: UInt64)
-        /// Another one is next: closing the connection lets it open its own.
+        /// An exchange that cannot use this connection is next: closing it lets that exchange open its own.
         case close
     }
 
-    /// What to do with a connection whose exchange has ended, while others wait.
+    /// What to do with a connection whose exchange has ended, while other exchanges wait.
     func settle(afterUseOf key: PoolKey, member: Int) -> Settlement {
         books.withLock { books in
             for (place, candidate) in books.ring.enumerated() {
@@ -173,7 +173,7 @@ package final class UpstreamBudgets: Sendable {
         books.perKey[key, default: 0] += 1
     }
 
-    /// Takes the next waiter that the limits allow a connection, and counts that.
+    /// Removes the next waiting exchange that the limits allow a connection, and counts the connection.
     private func takeNext(from books: inout Books) -> (port: Port<BudgetMessage>, ticket: UInt64)? {
         guard let place = books.ring.firstIndex(where: { permits($0, books: books) }) else { return nil }
         let key = books.ring[place]
@@ -182,7 +182,7 @@ package final class UpstreamBudgets: Sendable {
         return (port, waiter.ticket)
     }
 
-    /// Takes the first waiter of the server at this place of the ring, which then goes to the ring's end.
+    /// Removes the first waiting exchange of the server at this place in the ring; the server then moves to the end.
     @discardableResult
     private func take(at place: Int, from books: inout Books) -> Waiter? {
         let key = books.ring.remove(at: place)

@@ -6,22 +6,22 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// A connection to a server, and the reading of responses from it. Confined to its loop.
+/// A connection to a server, which also reads the responses. Confined to its loop.
 ///
-/// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`, which it also is
-/// once it was given away (`SwitchedConnection`). In `idle` whatever the
-/// server does ends the connection: nothing it sends unasked may be taken for the answer to a later request.
+/// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. A connection that was handed
+/// to a tunnel (`SwitchedConnection`) is also `closed`. In `idle` anything that the server does ends the connection: bytes sent
+/// without a request must not be taken for the response to a later one.
 ///
-/// A plain socket's `recv`, `splice` and `send` stand beside what a TLS connection's channel has in their place.
+/// For a plain socket it uses `recv`, `splice` and `send`; for a TLS connection the channel's counterparts.
 final class UpstreamConnection: EventHandler, BatchHandler {
     private enum State { case idle, head, body, closed }
 
-    /// What reading goes on from, one response after the other in the same storage.
+    /// The parsing state; its storage is reused for each response.
     private struct Reading {
         var parser: ResponseParser
         var head = ResponseHead()
         var decoder: BodyDecoder
-        /// The beginning of a head that has not come whole.
+        /// The beginning of a head that has not arrived completely.
         var partialHead: [UInt8] = []
 
         init(limits: ParseLimits) {
@@ -37,17 +37,17 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     /// `nil` without TLS.
     var recordedChain: RecordedChain? { channel?.recordedChain }
     private(set) var exchange: UpstreamExchange?
-    /// There was an exchange on it, or is one.
+    /// Whether an exchange has used it, or is using it.
     private(set) var hasCarried = false
     /// When it was last put into the pool.
     var idleSince = MonotonicTime(nanoseconds: 0)
-    /// Neighbours in the pool's order of age. The pool holds all of them, by their endpoints.
+    /// Neighbors in the pool's list by age. The pool's endpoints keep all of them alive.
     unowned(unsafe) var newer: UpstreamConnection?
     unowned(unsafe) var older: UpstreamConnection?
 
     private let transport: Transport
     private let descriptor: Int32
-    /// The bytes inside TLS; `nil` where they are those of the socket.
+    /// The TLS channel; `nil` for a plain socket.
     private let channel: UpstreamTLSChannel?
     private var registration: Registration?
     private var state = State.idle
@@ -57,11 +57,11 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     private var informationalCount = 0
     private var isPaused = false
     private var wantsToWrite = false
-    /// The channel was not read to its end, and no event may tell that there is more.
+    /// The channel may still hold bytes, and no event will signal them.
     private var mayHoldMore = false
     private var isReadPlanned = false
 
-    /// Takes the peer over. The caller has counted the connection in the budgets.
+    /// Takes ownership of the peer. The caller has counted the connection in the budgets.
     init(_ transport: Transport, endpoint: Endpoint, peer: ConnectedPeer) throws(SystemError) {
         self.transport = transport
         self.endpoint = endpoint
@@ -82,7 +82,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     deinit { assert(state == .closed, "a connection must be closed by its owner") }
 
-    /// Begins to wait for the response to the exchange's request.
+    /// Starts waiting for the response to the exchange's request.
     func begin(_ exchange: UpstreamExchange) {
         precondition(state == .idle, "a connection carries one exchange at a time")
         self.exchange = exchange
@@ -97,7 +97,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     /// As `UpstreamTLSChannel.judgedChain`.
     var judgedChain: [Certificate] { channel?.judgedChain ?? [] }
 
-    /// Closes the socket. Its exchange, if any, hears nothing of it.
+    /// Closes the socket. Its exchange, if any, is not notified.
     func close() {
         guard state != .closed else { return }
         state = .closed
@@ -114,15 +114,15 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         transport.didClose(self)
     }
 
-    /// The server has sent nothing since the last response, and not ended: what has come since then is not reported before the
-    /// batch's next events, and must not be taken for the answer to the next request.
+    /// Whether the server has neither sent bytes since the last response nor closed: such bytes are reported only with the next
+    /// batch of events, and must not be taken for the next response.
     var isReusable: Bool {
         if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
-    /// Why the server has ended it, where it said so.
+    /// Why the server closed the connection, if it sent an alert.
     var refusal: TransportError? { channel?.refusal }
 
     // MARK: Sending
@@ -155,7 +155,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
-            // The server closed an idle connection, or sent what nobody asked for. What TLS has to say among itself is neither.
+            // The server closed an idle connection, or sent bytes without a request. TLS records without application data are neither.
             if channel == nil || !isReusable { transport.idleConnectionStirred(self) }
             return
         }
@@ -163,7 +163,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
             exchange.flush()
             guard self.exchange === exchange else { return }
         }
-        // A hang-up or failure is reported whatever the interest is, so it is taken note of even while paused.
+        // Hang-ups and failures are reported with any interest, so they are handled even while paused.
         if (events.isReadable && !isPaused) || events.isBroken { receive(for: exchange) }
     }
 
@@ -189,7 +189,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     /// Moves content into the exchange's pipe, which is empty when this is called unless the connection broke.
     private func divert(_ diversion: BodyDiversion, for exchange: UpstreamExchange) {
-        // Back-pressure ends with the connection, and what was behind it is lost.
+        // The connection broke while reading was paused; the unread bytes are lost.
         if isPaused { return inputFailed(for: exchange) }
         let wanted = Int(clamping: min(reading.decoder.plainCount, UInt64(diversion.limit)))
         let count = CLinux.splice(
@@ -207,13 +207,13 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// Whether something stands behind what was read.
+    /// Whether more bytes follow those that were read.
     private var hasInput: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) > 0
     }
 
-    /// Puts what is kept of a head at the beginning of the loop's buffer.
+    /// Copies the kept part of a head to the beginning of the loop's buffer.
     private func takeUpPartialHead() -> Int {
         let kept = reading.partialHead.count
         if kept > 0 {
@@ -223,7 +223,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         return kept
     }
 
-    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
+    /// One read for each readiness event, into the loop's buffer, so that no connection delays the others.
     private func read(for exchange: UpstreamExchange) {
         let kept = takeUpPartialHead()
         let buffer = transport.readBuffer
@@ -238,7 +238,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// A buffer's length for each batch, until the channel has no more: what OpenSSL holds stirs nobody.
+    /// Reads up to one buffer length for each batch, until the channel is empty: no event signals bytes inside OpenSSL.
     private func read(from channel: UpstreamTLSChannel, for exchange: UpstreamExchange) {
         var left = Transport.readLength
         while true {
@@ -263,8 +263,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// As much as there is and as the buffer takes. A record that is not a full one is likely to be the response's last: it is looked at
-    /// before more is asked for.
+    /// Reads as much as is available and fits. A record that is not full is probably the last of the response, so it is
+    /// processed before reading more.
     private static func receive(
         from channel: UpstreamTLSChannel, into buffer: UnsafeMutableRawBufferPointer, at start: Int
     ) -> (end: Int, last: UpstreamTLSChannel.Received) {
@@ -326,7 +326,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// Gives the socket away, with what was read behind the 101.
+    /// Hands the socket to a tunnel, with the bytes that were read after the 101.
     private func switchProtocols(behind rest: RawSpan, for exchange: UpstreamExchange) {
         guard let registration else { return }
         var head = ResponseHead()
@@ -341,9 +341,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         exchange.didSwitchProtocols(&head, on: switched)
     }
 
-    /// - Returns: whether to go on with what follows the head.
+    /// - Returns: whether to continue with the bytes after the head.
     private func receivedHead(for exchange: UpstreamExchange) -> Bool {
-        // Taken out for the time being: a head that lies in an object is copied for each call.
+        // Moved out while it is used: a head stored in an object is copied for each call.
         var head = ResponseHead()
         swap(&head, &reading.head)
         defer { swap(&head, &reading.head) }
@@ -374,7 +374,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     private func dropPartialHead() {
         if reading.partialHead.isEmpty { return }
-        // Storage of a usual head's size is kept for the next one.
+        // Keep storage of a usual head's size for the next one.
         let keepsStorage = reading.partialHead.capacity <= 4096
         reading.partialHead.removeAll(keepingCapacity: keepsStorage)
     }
@@ -384,7 +384,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         reading.partialHead.append(Span<UInt8>(_bytes: rest))
     }
 
-    /// The response is complete. Bytes behind it, or a request not sent whole, make the connection unfit for another one.
+    /// The response is complete. Bytes after it, or an incompletely sent request, prevent the connection's reuse.
     private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
         let trailers = isChunked ? reading.decoder.trailers : Fields()
         self.exchange = nil

@@ -4,8 +4,8 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// One exchange after the other with origins: waits for a connection, sends the request, keeps the time. Its connection
-/// reads the response. Kept by the transport and used again, so that an exchange allocates nothing of its own.
+/// Runs exchanges with origins, one after another: waits for a connection, sends the request, and keeps the timeouts. Its
+/// connection reads the response. The transport keeps and reuses the object, so that an exchange allocates nothing of its own.
 ///
 /// States and moves: `unused` → `refused` | `queued` | `connecting` | `active`; `queued` → `connecting` | `active`;
 /// `connecting` → `active`; `active` → `connecting` | `queued` (the one retry); each → `unused` at its end.
@@ -15,14 +15,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private(set) var number: UInt64 = 0
     @exclusivity(unchecked) private var request: UpstreamRequest
     @exclusivity(unchecked) private(set) var metrics = ExchangeMetrics()
-    /// Whether the kernel has taken the whole request.
+    /// Whether the kernel has accepted the whole request.
     private(set) var isRequestSent = false
-    /// Where the body goes instead of through here.
+    /// The pipe that the body is moved into, instead of being delivered.
     var diversion: BodyDiversion?
-    /// Its place among all of the transport's exchanges.
+    /// Its index in the transport's list of exchanges.
     var index = 0
 
-    /// Strong, so that work put off to the batch's end finds it; `Transport.close` breaks the circle.
+    /// Strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
     private let transport: Transport
     private let loop: EventLoop
     private var timer: TimerID?
@@ -40,7 +40,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var hasTakenBody = false
     private var isSendingBroken = false
     private var isPaused = false
-    /// The final response's head has come.
+    /// The head of the final response has arrived.
     private var isAnswered = false
 
     private var openedAt = MonotonicTime(nanoseconds: 0)
@@ -56,13 +56,13 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
-    /// The server's, where this exchange is its connection's first (`UpstreamTLSChannel.judgedChain`).
+    /// The server's chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
 
-    /// Of the server that the exchange is with.
+    /// The recorded chain of the exchange's server.
     var recordedChain: RecordedChain? { connection?.recordedChain }
 
-    /// On the server that the exchange is with.
+    /// The verdict on the exchange's server.
     var verdict: TrustVerdict? { connection?.verdict }
 
     var isActive: Bool {
@@ -72,12 +72,12 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     var method: Method { self.request.method }
 
-    /// Whether the server may answer by another protocol now.
+    /// Whether the server may switch protocols now.
     var mayBeSwitched: Bool { request.isForSwitch && isRequestSent }
 
     var handle: OriginExchange { OriginExchange(exchange: self, number: number) }
 
-    /// Lets the loop forget this object.
+    /// Removes the timer, so that the loop no longer refers to this object.
     func discard() {
         if let timer { loop.removeTimer(timer) }
         timer = nil
@@ -137,7 +137,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         arm(.queue, timeouts.queue)
     }
 
-    /// The delegate is not called from within `open`.
+    /// Fails at the end of the batch, since the delegate must not be called from within `open`.
     private func refuse(_ error: TransportError) {
         state = .refused(error)
         loop.atEndOfBatch(self)
@@ -148,14 +148,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if case .active = state, !output.isEmpty { flush() }
     }
 
-    /// Its turn has come: a connection may be opened, and is counted.
+    /// The exchange's turn has come: it may open a connection, which is already counted.
     func granted() {
         guard case .queued = state, let endpoint else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
         connect(to: endpoint)
     }
 
-    /// Its turn has come with a connection that another exchange has done with.
+    /// The exchange's turn has come, with a connection that another exchange has finished with.
     func granted(_ connection: UpstreamConnection) {
         guard case .queued = state else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
@@ -167,14 +167,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     private func connect(to endpoint: Endpoint) {
-        // It may have waited for its turn while the gate was closed.
+        // The gate may have been closed while the exchange waited for its turn.
         guard transport.configuration.gate.isOpen(to: request.origin.host) else {
             transport.budgets.release(endpoint.key)
             return refuse(.egressClosed)
         }
         waitingSince = loop.now
         state = .connecting
-        // The attempt keeps the time of look-up and connecting; the timer has only the whole to watch.
+        // The attempt has the timeout for lookup and connecting; the timer here only limits the whole exchange.
         arm(.connect, 0)
         attempt = transport.connect(to: endpoint, via: request.via, milliseconds: timeouts.connect, observer: self)
     }
@@ -213,7 +213,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if output.isEmpty {
             sendHeadAlone(on: connection)
         } else if isReused, !isBodyEnded, !hasTakenBody {
-            // The head waits for the first piece of the body, which usually comes in this batch, to leave in one packet.
+            // The head waits for the first piece of the body, which usually arrives in this batch, so that both leave in one packet.
             arm(.sending, timeouts.idle)
             loop.atEndOfBatch(self)
         } else {
@@ -257,7 +257,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             if !isRequestSent { requestSent() }
             return
         }
-        // It is the client that is waited for now, and its time is kept elsewhere.
+        // Now the exchange waits for the client, whose timeout is kept elsewhere.
         armSending(.sending, 0)
         guard isBodyBlocked else { return }
         isBodyBlocked = false
@@ -270,7 +270,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         armSending(.firstByte, timeouts.firstByte)
     }
 
-    /// The server takes no more. It may have answered before it closed, so what there is to read decides (RFC 9112 §9.5).
+    /// The server accepts no more bytes. It may have responded before it closed, so the received bytes decide (RFC 9112 §9.5).
     private func sendingBroke() {
         isSendingBroken = true
         output.removeAll()
@@ -314,7 +314,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         }
     }
 
-    // MARK: Receiving, told by the connection
+    // MARK: Receiving, called by the connection
 
     func didReceive(_ count: Int) {
         if metrics.bytesReceived == 0 { metrics.firstByteTime = loop.now.microseconds(since: openedAt) }
@@ -324,14 +324,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     func didReceiveInformational(_ head: borrowing ResponseHead) {
         if isRequestSent { awaitHead() }
-        // The time of the head, with which it was set, has begun anew.
+        // `awaitHead` has restarted the head's deadline, which the timer must include.
         if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveInformational: head)
     }
 
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
         isAnswered = true
-        // The proxy asks us for a password, and no client could send it one.
+        // The proxy requests credentials from Larder, and no client could send them.
         let isOfProxy = head.status.code == 407 && endpoint?.key.isForwardingProxy == true
         if isOfProxy, !request.takesProxyChallenges { return fail(.tunnelRefused(status: 407)) }
         headDeadline = .never
@@ -339,7 +339,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate?.exchange(handle, didReceiveHead: &head, framing: framing)
     }
 
-    /// The connection speaks something else from here on, and is no longer one of the transport's.
+    /// The connection now carries another protocol, and no longer belongs to the transport.
     func didSwitchProtocols(_ head: inout ResponseHead, on switched: SwitchedConnection) {
         connection = nil
         let handle = handle
@@ -356,10 +356,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate?.exchange(handle, didDivertBody: count)
     }
 
-    /// The connection has done its part and goes its own way.
+    /// The connection has finished with this exchange.
     func detach() { connection = nil }
 
-    /// The connection ended without a byte of a response.
+    /// The connection ended before the first byte of a response.
     func closedBeforeResponse() {
         guard canRetry, let endpoint else { return fail(connection?.refusal ?? .closedBeforeResponse) }
         closeConnection()
@@ -371,13 +371,13 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         awaitConnection(endpoint)
     }
 
-    /// RFC 9110 §9.2.2: an idempotent request, once, on a reused connection, with nothing of a body sent.
+    /// RFC 9110 §9.2.2: only an idempotent request, once, on a reused connection, without a body.
     private var canRetry: Bool {
         metrics.isConnectionReused && !metrics.isRetried && request.isRetryable && request.method.isIdempotent
             && (request.body == .none || request.body == .length(0))
     }
 
-    // MARK: Pace and time
+    // MARK: Pausing and timeouts
 
     func setPaused(_ paused: Bool) {
         if isPaused == paused { return }
@@ -386,7 +386,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if metrics.bytesReceived > 0 { arm(.idle, paused ? 0 : timeouts.idle) }
     }
 
-    /// Sets the deadline of a phase; with zero milliseconds only the whole exchange has one.
+    /// Sets the deadline of a phase; with zero milliseconds only the deadlines of the head and of the whole exchange apply.
     private func arm(_ phase: TimeoutPhase, _ milliseconds: Int) {
         self.phase = phase
         guard let timer else { return }
@@ -394,13 +394,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         loop.setTimer(timer, at: min(deadline, headDeadline, totalDeadline))
     }
 
-    /// However it comes, in drops too, the head is there within the time of its first byte.
+    /// However slowly it arrives, the head must be complete within the first-byte timeout.
     private func awaitHead() {
         headDeadline = isAnswered || timeouts.firstByte <= 0 ? .never : loop.now.advanced(milliseconds: timeouts.firstByte)
     }
 
-    /// The time of a phase of sending. An origin that has answered before it has the whole request is held to the idle limit
-    /// from then on, whatever it takes of the rest. An interim response (100, say) is no answer: it may wait for the content.
+    /// Sets the timeout of a sending phase. If the origin responds before it has the whole request, the idle timeout applies
+    /// from then on, however much of the rest it accepts. An interim response (such as 100) does not count: the origin may wait
+    /// for the content.
     private func armSending(_ phase: TimeoutPhase, _ milliseconds: Int) {
         if isAnswered { arm(.idle, isPaused ? 0 : timeouts.idle) } else { arm(phase, milliseconds) }
     }
@@ -431,7 +432,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         transport.recycle(self)
     }
 
-    /// Lets go of everything the exchange holds.
+    /// Releases everything that the exchange holds.
     private func settle() -> (any OriginExchangeDelegate)? {
         let last = delegate
         stopConnecting()
@@ -447,7 +448,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         return last
     }
 
-    /// Gives its place in the queue back, or its attempt to connect.
+    /// Gives up its place in the queue, or its connection attempt.
     private func stopConnecting() {
         guard let endpoint else { return }
         if case .queued(let ticket) = state { transport.dequeue(ticket, key: endpoint.key) }

@@ -1,15 +1,15 @@
 import HTTPMessage
 
-/// An HTTP proxy through which everything leaves.
+/// An HTTP proxy for all outgoing requests.
 package struct UpstreamProxy: Hashable, Sendable {
     package let host: String
     package let port: UInt16
     /// The value of `Proxy-Authorization`, or `nil`.
     package let authorization: [UInt8]?
-    /// With which a tunnel is asked for once the proxy has said how it wants to be told (Basic or Digest). Plain requests bring their own
-    /// Proxy-Authorization then.
+    /// The password for tunnel requests, used after the proxy has named its scheme (Basic or Digest). Plain requests then bring
+    /// their own Proxy-Authorization.
     package let password: Password?
-    /// Whether it is sent requests for https origins in absolute form, as it is for others: tunnels are asked for otherwise.
+    /// Whether requests for https origins are sent to it in absolute form, as those for http are; otherwise it is asked for tunnels.
     let asksSecurely: Bool
 
     package struct Password: Hashable, Sendable {
@@ -25,7 +25,7 @@ package struct UpstreamProxy: Hashable, Sendable {
         self.asksSecurely = asksSecurely
     }
 
-    /// With a password for whatever scheme the proxy asks for.
+    /// With a password for the scheme that the proxy requests.
     package init(host: String, port: UInt16, asking user: String, password: String) {
         self.host = host
         self.port = port

@@ -1,25 +1,25 @@
 import HTTPMessage
 import HTTPWire
 
-/// A request as it leaves: its head in bytes, and what the transport has to know of it.
+/// A request ready to be sent: the bytes of its head, and properties for the transport.
 package struct UpstreamRequest: Sendable {
     package var origin: Origin
     package var method: Method
-    /// The complete head in origin form (or `OPTIONS *`), hop-by-hop fields settled. For an upstream proxy the transport
-    /// makes the target absolute and adds `Proxy-Authorization`.
+    /// The complete head in origin form (or `OPTIONS *`), with hop-by-hop fields already set. For an upstream proxy the
+    /// transport makes the target absolute and adds `Proxy-Authorization`.
     package var head: [UInt8]
     /// `none`, `length` or `chunked`; the head already says the same.
     package var body: BodyFraming
-    /// `nil` uses the configuration's.
+    /// `nil`: the timeouts of the configuration.
     package var timeouts: UpstreamTimeouts?
-    /// The value of Via with which an upstream proxy is asked for a tunnel to the origin (RFC 9110 §7.6.3), where one is needed.
+    /// The Via value for asking an upstream proxy for a tunnel to the origin (RFC 9110 §7.6.3), if one is needed.
     package var via: String
-    /// Whether a pooled connection found dead may be replaced by a new one. Done once, for idempotent methods without
-    /// a body only (RFC 9110 §9.2.2).
+    /// Whether a new connection may replace a pooled one that turns out to be dead. Done once, and only for idempotent methods
+    /// without a body (RFC 9110 §9.2.2).
     package var isRetryable: Bool
-    /// The head asks for another protocol: a 101 ends the exchange by `didSwitchProtocols`. To any other request it is a fault.
+    /// The head requests another protocol: a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is an error.
     package var isForSwitch: Bool
-    /// Whether a proxy's 407 is a response like others. Else it is a failure: it concerns nobody behind us.
+    /// Whether a proxy's 407 is delivered as a response. If not, it is a failure: clients cannot answer it.
     package var takesProxyChallenges = false
 
     package init(

@@ -5,25 +5,25 @@ internal import HTTPCaching
 import HTTPMessage
 import ServerTrust
 
-/// The bytes inside a TLS connection whose server is believed. Confined to its loop.
+/// The bytes inside a TLS connection with a trusted server. Confined to its loop.
 ///
-/// It keeps libcurl's handle, which stays in the connector's multi: taken out of it, libcurl would end the connection. Nobody but
-/// who reads to `wouldBlock` knows that nothing is left, since the loop does not see what OpenSSL holds.
+/// It keeps libcurl's handle, which stays in the connector's multi handle: removing it would end the connection. Only reading
+/// up to `wouldBlock` shows that nothing is left, since the loop does not see the bytes inside OpenSSL.
 final class UpstreamTLSChannel {
     enum Received {
         case bytes(Int), wouldBlock
-        /// The server has said that it sends no more (close_notify).
+        /// The server has announced the end of its data (close_notify).
         case ended
-        /// Cut, or an error: what came may not be the whole (RFC 8446 §6.1).
+        /// The connection broke, or an error occurred: the received bytes may be incomplete (RFC 8446 §6.1).
         case failed
     }
 
     private let connector: Connector
     private let descriptor: Int32
-    /// With its judge, whom OpenSSL may call for as long as there is a connection.
+    /// Keeps its judge, which OpenSSL may call as long as the connection exists.
     private let attempt: CurlAttempt
     private var isClosed = false
-    /// OpenSSL holds nothing: it was asked for more than the record had that it read last, and reads no further than a record.
+    /// OpenSSL holds no bytes: more was requested than its last record contained, and it reads only one record at a time.
     private var isDrained = false
 
     init(_ connector: Connector, _ attempt: CurlAttempt, descriptor: Int32) {
@@ -32,21 +32,21 @@ final class UpstreamTLSChannel {
         self.attempt = attempt
     }
 
-    /// What was found of the server.
+    /// The verdict on the server.
     var verdict: TrustVerdict? { attempt.judge?.verdict }
 
-    /// The verified chain; empty where it ends at no anchor, or nobody asked whether it is this host's.
+    /// The verified chain; empty if it does not end at an anchor, or if the policy does not validate the host.
     var judgedChain: [Certificate] { attempt.judge?.judgedChain ?? [] }
 
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 
-    /// Of the policy that accepted the server.
+    /// The mark of the policy that accepted the server.
     var trustMark: UInt64 { attempt.judge?.mark ?? 0 }
 
-    /// What the server was accepted by, to be kept with what comes of it; `nil` where it is too much.
+    /// The evidence that the server was accepted with, to be stored with its responses; `nil` if it is too large.
     private(set) lazy var recordedChain = (attempt.judge?.evidence).flatMap { RecordedChain($0.record) }
 
-    /// - Parameter bytes: not empty. What is sent after `wouldBlock` begins with the same.
+    /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
     func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendOutcome {
         var count = 0
         let code = bytes.withUnsafeBytes { curl_easy_send(attempt.easy, $0.baseAddress, $0.count, &count) }
@@ -57,10 +57,11 @@ final class UpstreamTLSChannel {
         }
     }
 
-    /// A record is read whole, or as far as the buffer goes.
+    /// A record is read whole, or as far as the buffer allows.
     static let recordLength = 16_384
 
-    /// One record at most. `wouldBlock` also behind one that is TLS's own affair: what follows it stirs the loop again.
+    /// Receives at most one record. Also returns `wouldBlock` after a record without application data; data after it wakes the
+    /// loop again.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         var count = 0
         isDrained = false
@@ -68,14 +69,14 @@ final class UpstreamTLSChannel {
         case CURLE_OK where count > 0:
             isDrained = count < buffer.count
             return .bytes(count)
-        // libcurl takes an end that nobody announced for one that somebody did.
+        // libcurl reports an unannounced end like an announced one.
         case CURLE_OK: return attempt.judge?.hasServerEnded == true ? .ended : .failed
         case CURLE_AGAIN: return attempt.judge?.isFlooded == true ? .failed : .wouldBlock
         default: return .failed
         }
     }
 
-    /// Reads until there is something, or certainly nothing: for who is told of what comes by edges.
+    /// Reads until there are bytes, or certainly none: for callers with edge-triggered events.
     func receiveAll(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         for _ in 0..<Self.ownRecordLimit {
             let received = receive(into: buffer)
@@ -84,19 +85,20 @@ final class UpstreamTLSChannel {
         return .failed
     }
 
-    /// What tells the server that no more is sent, to be put on the socket behind all that was. It may still be read.
+    /// The records that announce our end, to be sent on the socket after all other bytes. The channel can still be read.
     func endRecords() -> [UInt8] { attempt.judge?.endRecords() ?? [] }
 
-    /// Why the server has ended the connection, where it said so: in TLS 1.3 it judges our part of the handshake behind its end.
+    /// Why the server closed the connection, if it sent an alert: in TLS 1.3 it checks the client's part of the handshake after
+    /// the handshake has ended.
     var refusal: TransportError? { attempt.judge.flatMap(TransportError.init(alertTo:)) }
 
-    /// The last moment for which the verdict on the server can be relied upon; `nil` where no such moment is to come.
+    /// The last second for which the verdict on the server can be relied on; `nil` if there is no such limit.
     var reliableUntil: POSIXTime? { attempt.judge?.reliableUntil }
 
-    /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
+    /// Whether the server has sent no data (session tickets do not count), has not closed, and is still trusted.
     func isReusable(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
-        // Most often nothing has come.
+        // Usually nothing has arrived.
         if isDrained, hasNoInput { return true }
         for _ in 0..<Self.ownRecordLimit {
             var byte: UInt8 = 0
@@ -111,17 +113,17 @@ final class UpstreamTLSChannel {
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
-    /// So many records of TLS's own affairs may stand before the end of what has come.
+    /// How many records without application data may precede the end of the received bytes.
     private static let ownRecordLimit = 64
 
-    /// Says that no more is sent, and closes the descriptor, which nobody may watch any more.
+    /// Announces our end, and closes the descriptor, which no loop may watch any more.
     func close() {
         if isClosed { return }
         isClosed = true
         connector.release(attempt)
     }
 
-    /// As `close`, without a word.
+    /// As `close`, without announcing the end.
     func closeSilently() {
         attempt.judge?.endSilently()
         close()

@@ -3,33 +3,34 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// What CONNECT gets, by host and port: the nearest entry holds, as of trust policies.
+/// The handling of CONNECT by host and port: the most specific entry wins, as with trust policies.
 package struct ConnectPolicy: Sendable {
     private var ways = HostTable<ConnectWay>()
     private let fallback: ConnectWay
-    /// Hosts that get a tunnel where the fallback would have them intercepted.
+    /// Hosts that get a tunnel although the fallback is interception.
     private var unintercepted = HostTable<Bool>()
-    /// Whether there is a host that is intercepted.
+    /// Whether any host is intercepted.
     private var isIntercepting: Bool
-    /// Those whose clients have refused our authority, where that is learned.
+    /// Hosts whose clients have rejected our CA, if that is recorded.
     let refusals = RefusedInterceptions()
-    /// What a client gets that speaks HTTP/2 alone to a host that is intercepted: a tunnel once the server has been judged, or nothing.
+    /// Whether a client that offers only HTTP/2 to an intercepted host gets a tunnel, after the server was verified. If not,
+    /// the tunnel is refused.
     package var tunnelsOtherProtocols = true
-    /// For how long a host of the fallback gets a tunnel once a client has refused our authority; 0: it does not.
+    /// For how long a host of the fallback gets a tunnel after a client has rejected our CA; 0: never.
     package var refusalsKeptMilliseconds = 0
     private var hasEntries = false
-    /// Whether there is a host that CONNECT does not simply reach. Where there is none, nobody is asked about any host.
+    /// Whether CONNECT to any host gets something other than a tunnel. If not, hosts are not looked up in the policy.
     package private(set) var isGuarding: Bool
-    /// Whether a ClientHello may name nobody, and whether it may have another one encrypted in it.
+    /// Whether a ClientHello may omit the server name, and whether it may contain an encrypted ClientHello.
     package var allowsMissingName = true
     package var allowsEncryptedHello = true
-    /// Whether what clients send first is looked into: where a host is guarded, or not every ClientHello may pass.
+    /// Whether the first bytes of clients are inspected: if a host is guarded, or if not every ClientHello is allowed.
     var isAskedAboutHellos: Bool { isGuarding || !allowsMissingName || !allowsEncryptedHello }
-    /// How long the verdict of a probe serves further tunnels.
+    /// For how long the verdict of a probe is reused for further tunnels.
     package var keptMilliseconds = 60_000
-    /// Whether the fallback denies hosts altogether, and not CONNECT alone.
+    /// Whether the fallback denies all requests to hosts, not only CONNECT.
     package var deniesUnnamedHosts = false
-    /// Of all loops, and of this reading of the settings alone: those of another one begin with none.
+    /// Shared by all loops, but only for this version of the settings; a reload starts with an empty cache.
     let kept = TrustVerdictCache()
 
     /// - Parameter fallback: for hosts without an entry.
@@ -39,7 +40,7 @@ package struct ConnectPolicy: Sendable {
         isIntercepting = fallback == .intercept
     }
 
-    /// - Returns: whether it is the first for these hosts; a second one is not kept.
+    /// - Returns: whether it is the first entry for these hosts; a second one is not stored.
     @discardableResult
     package mutating func insert(_ way: ConnectWay, for scope: HostScope) -> Bool {
         guard ways.insert(way, for: scope) else { return false }
@@ -49,18 +50,18 @@ package struct ConnectPolicy: Sendable {
         return true
     }
 
-    /// Has the fallback intercept none of these hosts.
+    /// Excludes these hosts from interception by the fallback.
     package mutating func exceptFromInterception(_ scope: HostScope) { _ = unintercepted.insert(true, for: scope) }
 
-    /// What CONNECT to a host gets. What is no host is denied, unless every host gets a tunnel.
-    /// - Parameter host: as `Origin.judgedHost` gives it.
+    /// The handling of CONNECT to a host. An invalid host is denied, unless every host gets a tunnel.
+    /// - Parameter host: as returned by `Origin.judgedHost`.
     package func way(host: String, port: UInt16) -> ConnectWay {
         guard isGuarding else { return .tunnel }
         guard let identity = ReferenceIdentity(host) else { return .deny }
         return way(of: identity, port: port)
     }
 
-    /// Whether no request may reach the host, by CONNECT or without it.
+    /// Whether no request may reach the host, by CONNECT or otherwise.
     func deniesHost(_ host: String, port: UInt16) -> Bool {
         guard deniesUnnamedHosts, let identity = ReferenceIdentity(host) else { return false }
         return ways.value(of: identity, port: port) == nil
@@ -72,17 +73,17 @@ package struct ConnectPolicy: Sendable {
     }
 }
 
-// MARK: Tunnels that are entered
+// MARK: Intercepted tunnels
 
 extension ConnectPolicy {
-    /// Whether what a client sends first decides what becomes of its tunnel, before anybody is connected to: where its host may be
-    /// intercepted, and at the port at which clients speak plain HTTP.
+    /// Whether the client's first bytes decide what happens to its tunnel, before any connection is made: if the host may be
+    /// intercepted, and at the port for plain HTTP.
     func isEntered(host: String, port: UInt16) -> Bool {
         if mayIntercept(host: host, port: port) { return true }
         return port == 80 && way(host: host, port: port) != .deny
     }
 
-    /// Whether TLS with the host may be one that ends here: it is intercepted, or is an address that may stand for one that is.
+    /// Whether TLS with the host may be intercepted: the host is, or it is an address that may stand for an intercepted host.
     func mayIntercept(host: String, port: UInt16) -> Bool {
         guard isIntercepting else { return false }
         return switch way(host: host, port: port) {
@@ -92,8 +93,8 @@ extension ConnectPolicy {
         }
     }
 
-    /// What becomes of an entered tunnel whose client begins with a ClientHello.
-    /// - Parameter now: of the loop, for what has been learned of the host's clients.
+    /// The decision for a tunnel held for inspection whose client begins with a ClientHello.
+    /// - Parameter now: the loop's time, to check recorded rejections.
     func decideIntercepted(on hello: ClientHello, host: String, port: UInt16, at now: MonotonicTime) -> InterceptionDecision {
         if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
         var judged = host
@@ -101,7 +102,7 @@ extension ConnectPolicy {
         if let name = hello.judgedName {
             guard let named = ReferenceIdentity(name) else { return .refuse(.nameMismatch) }
             if named != ReferenceIdentity(host) {
-                // Whom an address stands for the client has to say.
+                // The client must name the host that an address stands for.
                 guard isJudgedByName(host: host, port: port) else { return way == .intercept ? .refuse(.nameMismatch) : .tunnel }
                 judged = name
                 way = self.way(of: named, port: port)
@@ -121,15 +122,16 @@ extension ConnectPolicy {
             ? .tunnelUninspected(host: judged, .certificateRefused) : .intercept(host: judged)
     }
 
-    /// Whether a client that speaks neither TLS nor HTTP/1 may have a tunnel to a host that the fallback intercepts: at the port of plain
-    /// HTTP, as gRPC and HTTP/2 with prior knowledge are sent there, and where no entry names the host. An address may stand for any host.
+    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts: only at the port for
+    /// plain HTTP, where gRPC and HTTP/2 with prior knowledge are sent, and only if no entry names the host. An address may
+    /// stand for any host.
     func permitsUninspected(host: String, port: UInt16) -> Bool {
         guard port == 80, fallback == .intercept, let identity = ReferenceIdentity(host) else { return false }
         if isJudgedByName(host: host, port: port) { return !hasEntries }
         return ways.value(of: identity, port: port) == nil
     }
 
-    /// A client has refused what we showed it for this host.
+    /// A client has rejected our certificate for this host.
     func noteRefusal(host: String, port: UInt16, at now: MonotonicTime) {
         guard refusalsKeptMilliseconds > 0, mayLearn(host, port: port) else { return }
         refusals.note(host: host, port: port, until: now.advanced(milliseconds: refusalsKeptMilliseconds), at: now)
@@ -139,32 +141,32 @@ extension ConnectPolicy {
         refusalsKeptMilliseconds > 0 && mayLearn(host, port: port) && refusals.holds(host: host, port: port, at: now)
     }
 
-    /// Nothing is learned of a host that the settings name.
+    /// Rejections are not recorded for hosts with an entry in the settings.
     private func mayLearn(_ host: String, port: UInt16) -> Bool {
         ReferenceIdentity(host).map { ways.value(of: $0, port: port) == nil } ?? false
     }
 }
 
-// MARK: What the client sends first
+// MARK: The client's first bytes
 
 extension ConnectPolicy {
-    /// What CONNECT gets before its client has sent anything. An address of which no entry says what it is waits for the name that the
-    /// client means to find there.
+    /// The handling of CONNECT before the client has sent anything. An address without an entry waits for the host name that
+    /// the client will send.
     func wayBeforeHello(host: String, port: UInt16) -> ConnectWay {
         let way = wayOfTunnel(host: host, port: port)
         return way == .probe && isJudgedByName(host: host, port: port) ? .tunnel : way
     }
 
-    /// What is not intercepted after all, since it is no HTTP/1, goes to a server that has been judged.
+    /// A host that is not intercepted after all, because the client does not speak HTTP/1, is verified by a probe instead.
     private func wayOfTunnel(host: String, port: UInt16) -> ConnectWay {
         let way = way(host: host, port: port)
         return way == .intercept ? .probe : way
     }
 
-    /// What becomes of a tunnel.
+    /// The decision for a tunnel.
     /// - Parameters:
-    ///   - hello: `nil` where the client speaks no TLS.
-    ///   - host: of the authority, as `Origin.judgedHost` gives it.
+    ///   - hello: `nil` if the client does not speak TLS.
+    ///   - host: the host of the authority, as returned by `Origin.judgedHost`.
     func decide(on hello: ClientHello?, host: String, port: UInt16) -> HelloDecision {
         let way = wayOfTunnel(host: host, port: port)
         if way == .deny { return .refuse(denial(of: host, port: port)) }
@@ -182,9 +184,9 @@ extension ConnectPolicy {
         if wayOfNamed == .intercept { wayOfNamed = .probe }
         switch (identity, wayOfNamed) {
         case (.address, .probe): return .judge(host: name)
-        // With the name of one that is not looked into nobody goes past those that are.
+        // A client cannot bypass inspection by naming a host that is not inspected.
         case (.address, .tunnel) where isByName && isIntercepting: return .judge(host: name)
-        // Nobody's pins are gone round.
+        // The host's pins must not be bypassed.
         case (_, .tunnel) where way == .tunnel || isByName: return .pass
         default: return .refuse(.nameMismatch)
         }
@@ -215,10 +217,10 @@ extension ConnectPolicy {
 }
 
 extension ClientHello {
-    /// The name in it as policies know it. A byte that is none of ASCII makes it nobody's.
+    /// The server name in the form used by policies. A name with a byte outside ASCII becomes empty, and matches no host.
     fileprivate var judgedName: String? {
         serverName.map { name in
-            // In Unicode other characters than its own are a letter in lower case.
+            // Outside ASCII, other characters can have an ASCII letter as their lower case.
             guard name.allSatisfy({ $0 < 0x80 }) else { return "" }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text
@@ -227,8 +229,8 @@ extension ClientHello {
 }
 
 extension Origin {
-    /// The host as policies know it, so that no spelling goes round them: an address as it is usually written, whatever look-up would
-    /// understand, and a name without its final dot.
+    /// The host in the form used by policies, so that another spelling cannot bypass them: an address in its usual form, for
+    /// every spelling that a resolver accepts, and a name without its final dot.
     package var judgedHost: String {
         let octets = Array(host.utf8)
         if let address = IPAddress(asLookedUp: octets.span) { return "\(address)" }

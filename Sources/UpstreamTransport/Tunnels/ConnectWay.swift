@@ -1,25 +1,25 @@
-/// What CONNECT to a host gets.
+/// The handling of CONNECT to a host.
 package enum ConnectWay: String, CaseIterable, Sendable {
-    /// Bytes go through unseen: nothing is judged but what the client judges.
+    /// Bytes pass uninspected; only the client verifies the server.
     case tunnel
-    /// The server is judged over a connection of our own first.
+    /// Larder first verifies the server over a connection of its own.
     case probe
-    /// What is in the tunnel is answered here, under a certificate of our own authority.
+    /// Larder answers the requests inside the tunnel, with a certificate of its own CA.
     case intercept
     case deny
 }
 
-/// What CONNECT got: a closed list.
+/// How CONNECT was handled: a closed list.
 package enum ConnectOutcome: Sendable {
-    /// A tunnel to a server that nobody judged.
+    /// A tunnel to a server that Larder did not verify.
     case tunnelled
-    /// The server was judged, or was to be judged, for this tunnel.
+    /// The server was, or was to be, verified for this tunnel.
     case probed
-    /// The server had been judged not long before.
+    /// The verdict of an earlier probe was reused.
     case probedBefore
-    /// Its TLS ends here, and what is in it is answered as what is asked of a proxy.
+    /// TLS ends at Larder, which handles the requests inside as proxy requests.
     case intercepted
-    /// What is in it is plain HTTP, and answered as such.
+    /// The tunnel carries plain HTTP, which Larder handles as such.
     case plainHTTP
     case denied
 

@@ -1,61 +1,62 @@
 import HTTPMessage
 import HTTPWire
 
-/// What becomes of a tunnel once its client's first bytes are there, of which the server has got nothing yet.
+/// The decision for a tunnel after the client's first bytes have arrived; the server has received none of them yet.
 package enum HelloDecision: Equatable, Sendable {
     case pass
-    /// They pass if the server is believed to be this host.
+    /// The bytes pass if the server is verified as this host.
     case judge(host: String)
     case refuse(TunnelRefusal)
 }
 
-/// What becomes of a tunnel that was entered: nobody is connected to yet.
+/// The decision for a tunnel held for inspection; no connection is made yet.
 package enum InterceptionDecision: Equatable, Sendable {
-    /// Its TLS ends here, as this host's.
+    /// TLS ends at Larder, with a certificate for this host.
     case intercept(host: String)
-    /// The client gets a tunnel after all, as its host's settings have it.
+    /// The client gets a tunnel after all, as the settings for its host say.
     case tunnel
-    /// This host is to be intercepted, and the client gets a tunnel all the same.
+    /// The host should be intercepted, but the client gets a tunnel for this reason.
     case tunnelUninspected(host: String, UninspectedReason)
     case refuse(TunnelRefusal)
 }
 
-/// Why a tunnel ends for what its client sends first: a closed list.
+/// Why a tunnel is refused after the client's first bytes: a closed list.
 package enum TunnelRefusal: Equatable, Sendable {
-    /// The name in the ClientHello is another host's, and pins or a denial of one of the two would be gone round.
+    /// The name in the ClientHello is that of another host, and passing it would bypass pins or a denial of one of the two.
     case nameMismatch
     case nameMissing
     case encryptedHello
-    /// The host is judged, and no TLS is spoken with it.
+    /// The host must be verified, and the client does not speak TLS.
     case notTLS
-    /// What the client speaks would hide its requests, and a rule can keep a request to the host from being sent; or, without TLS, names the host.
+    /// The client's protocol would hide its requests, and a rule can keep requests to the host from being sent; or, without
+    /// TLS, a rule names the host.
     case hiddenFromRules
-    /// A rule's mode lets nothing out to the host.
+    /// A rule's mode forbids traffic to the host.
     case closedByRule
     case unreadable(ClientHelloFault)
-    /// The ClientHello did not become whole in time.
+    /// The ClientHello was not complete in time.
     case timedOut
-    /// The settings deny CONNECT to the host that is named.
+    /// The settings deny CONNECT to the named host.
     case denied
-    /// No policy names that host, and the settings deny such hosts.
+    /// No trust policy is defined for that host, and the settings deny such hosts.
     case hostDenied
-    /// The host is judged by now, and the tunnel was opened by settings that may not have had it judged.
+    /// The settings now require verifying the host, and the tunnel was opened under settings that may not have.
     case openedBefore
-    /// The host is intercepted, and the client speaks no HTTP/1 inside TLS.
+    /// The host is intercepted, and the client does not offer HTTP/1 inside TLS.
     case otherProtocol
-    /// The host is intercepted, and our authority makes no certificate for it.
+    /// The host is intercepted, and our CA cannot issue a certificate for it.
     case noLeaf(MissingLeaf)
-    /// Within TLS with us the client has refused what we showed it.
+    /// In its TLS handshake with Larder the client rejected our certificate.
     case refusedByClient(TLSAlert)
-    /// Within TLS with us the client has ended it for something else.
+    /// In its TLS handshake with Larder the client ended the handshake for another reason.
     case clientAlert(TLSAlert)
-    /// TLS with the client went wrong, or the client left in the midst of it.
+    /// The TLS handshake with the client failed, or the client closed the connection during it.
     case clientHandshakeFailed
     case clientLeft
-    /// As many handshakes are under way as may be, others wait, and the client has let this one lie.
+    /// The limit for concurrent handshakes is reached, others wait, and the client left this one inactive.
     case gaveWay
 
-    /// The word for logs.
+    /// The reason for logs.
     package var reason: StaticString {
         switch self {
         case .nameMismatch: "server_name_mismatch"
@@ -78,7 +79,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         }
     }
 
-    /// What the client is told; `nil` where it speaks no TLS, or does not get to.
+    /// The alert sent to the client; `nil` if it does not speak TLS, or if it gets none.
     package var alert: TLSAlert? {
         switch self {
         case .nameMismatch, .nameMissing, .encryptedHello, .denied, .hostDenied, .openedBefore: .unrecognizedName
@@ -90,16 +91,16 @@ package enum TunnelRefusal: Equatable, Sendable {
     }
 }
 
-/// Why a client can be shown no certificate for a host: a closed list.
+/// Why a client cannot get a certificate for a host: a closed list.
 package enum MissingLeaf: Error, Equatable, Sendable {
-    /// The authority is constrained to other names.
+    /// The name constraints of our CA exclude the name.
     case outsideConstraint
     case authorityNotYetValid
     case authorityExpired
     case noAuthority
-    /// It is neither a host's name nor an address.
+    /// The host is neither a host name nor an IP address.
     case noName
-    /// As many are being made as may wait.
+    /// The limit for certificates being issued is reached.
     case busy
     case failed
 
@@ -117,19 +118,19 @@ package enum MissingLeaf: Error, Equatable, Sendable {
 }
 
 extension Transport {
-    /// Whether what clients send first into tunnels is to be decided on.
+    /// Whether the first bytes of clients in tunnels must be checked.
     package var looksIntoTunnels: Bool { configuration.connect.isAskedAboutHellos }
 
     /// - Parameters:
-    ///   - hello: `nil` where the client speaks no TLS.
-    ///   - opener: who opened the tunnel, which may have been by other settings.
+    ///   - hello: `nil` if the client does not speak TLS.
+    ///   - opener: the transport that opened the tunnel, possibly under other settings.
     ///   - needsName: the tunnel is for a client that speaks TLS with the host of the CONNECT, and names it.
     package func decide(
         on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport, needsName: Bool
     ) -> HelloDecision {
         let host = origin.judgedHost
         if needsName, let refusal = ConnectPolicy.refusal(of: hello, naming: host) { return .refuse(refusal) }
-        // Whoever was given a tunnel, for having said nothing or by settings of before, is not let past what is to be looked into.
+        // A client that got a tunnel because it sent nothing, or under earlier settings, must not bypass inspection.
         if let hello, configuration.connect.mayIntercept(host: host, port: origin.port) {
             switch decideIntercepted(on: hello, inTunnelTo: origin) {
             case .intercept: return .refuse(.openedBefore)
@@ -143,39 +144,40 @@ extension Transport {
         return decision == .pass && isOpenedUnjudged ? .refuse(.openedBefore) : decision
     }
 
-    /// Whether what a client sends first into a tunnel is read before anybody is connected to.
+    /// Whether the client's first bytes are read before any connection is made.
     package func intercepts(tunnelTo origin: Origin) -> Bool {
         configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)
     }
 
-    /// Whether TLS in such a tunnel may be one that ends here.
+    /// Whether TLS in such a tunnel may be intercepted.
     package func mayIntercept(tunnelTo origin: Origin) -> Bool {
         configuration.connect.mayIntercept(host: origin.judgedHost, port: origin.port)
     }
 
-    /// Whether a client that speaks neither TLS nor HTTP/1 may have a tunnel there, as far as `tls` goes, though the host is intercepted.
+    /// Whether a client without TLS and HTTP/1 may have a tunnel there as far as the `tls` settings are concerned, although the
+    /// host is intercepted.
     package func permitsUninspected(tunnelTo origin: Origin) -> Bool {
         configuration.connect.permitsUninspected(host: origin.judgedHost, port: origin.port)
             && !forbidsPlaintext(to: origin.judgedHost, port: origin.port)
     }
 
-    /// Whether the client has to say inside whom it means.
+    /// Whether the client must name the host inside the tunnel.
     package func isNamedInside(tunnelTo origin: Origin) -> Bool {
         configuration.connect.isJudgedByName(host: origin.judgedHost, port: origin.port)
     }
 
-    /// What becomes of an entered tunnel whose client begins with a ClientHello.
+    /// The decision for a tunnel held for inspection whose client begins with a ClientHello.
     package func decideIntercepted(on hello: ClientHello, inTunnelTo origin: Origin) -> InterceptionDecision {
         configuration.connect.decideIntercepted(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
     }
 
-    /// A client has refused the certificate that we showed it for this host.
+    /// A client has rejected our certificate for this host.
     package func noteRefusal(host: String, port: UInt16) {
         configuration.connect.noteRefusal(host: host, port: port, at: loop.now)
     }
 
-    /// Begins to judge whom a tunnel to an address has led to.
-    /// - Parameter host: what the decision gave.
+    /// Begins to verify the server of a tunnel to an address.
+    /// - Parameter host: the host in the decision.
     package func judge(
         host: String, inTunnelTo origin: Origin, via: @autoclosure () -> String, delegate: any JudgementDelegate
     ) -> Judgement {

@@ -2,20 +2,20 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Hears how a judgement ended, once, and never from within `Transport.judge`.
+/// Receives the result of a judgement, once, and never from within `Transport.judge`.
 package protocol JudgementDelegate: AnyObject {
     func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>)
 }
 
-/// A server that is being judged for a tunnel: by a verdict that was kept, or by a probe. Confined to its loop.
+/// The verification of a server for a tunnel: by a cached verdict, or by a probe. Confined to its loop.
 package final class Judgement: BatchHandler {
-    /// A kept verdict was there.
+    /// Whether a cached verdict was used.
     package private(set) var isKept = false
-    /// What the verdict is kept as.
+    /// The cache key of the verdict.
     private(set) var key: TrustVerdictCache.Key?
-    /// As whom the server is judged.
+    /// The host that the server is verified as.
     package let host: String
-    /// The verified chain, where a handshake was made for this judgement, and the chain ends at an anchor; else empty.
+    /// The verified chain, if a handshake was made for this judgement and the chain ends at an anchor; else empty.
     package internal(set) var chain: [Certificate] = []
     private let loop: EventLoop
     private var delegate: (any JudgementDelegate)?
@@ -28,7 +28,7 @@ package final class Judgement: BatchHandler {
         self.delegate = delegate
     }
 
-    /// The delegate hears nothing any more.
+    /// The delegate is not called after this.
     package func cancel() {
         delegate = nil
         let probe = probe
@@ -62,11 +62,11 @@ package final class Judgement: BatchHandler {
 }
 
 extension Transport {
-    /// Begins to judge a server by the trust policy of this host and port.
+    /// Begins to verify a server with the trust policy for this host and port.
     /// - Parameters:
-    ///   - host: a name, which also stands in the handshake, or an address.
-    ///   - address: where the server is, if not where the host's own addresses lead.
-    ///   - via: The value of Via for an upstream proxy.
+    ///   - host: a name, which is also the server name in the handshake, or an IP address.
+    ///   - address: the server's address, if not one of the host's own addresses.
+    ///   - via: the value of Via for an upstream proxy.
     package func judge(
         host: String, port: UInt16, at address: IPAddress? = nil, via: String, delegate: any JudgementDelegate
     ) -> Judgement {
@@ -93,7 +93,7 @@ extension Transport {
         return judgement
     }
 
-    /// By which the server of this host and port is judged.
+    /// The trust policy for this host and port.
     func policy(host: String, port: UInt16) throws(TransportError) -> TrustPolicy {
         guard let policies = configuration.trust else { throw .noTrustAnchors }
         do throws(TrustFailure) {
@@ -101,7 +101,7 @@ extension Transport {
         } catch { throw configuration.connect.deniesHost(host, port: port) ? .hostDenied : .untrusted(error) }
     }
 
-    /// Whether pins forbid that a host is asked in plain text.
+    /// Whether pins forbid plain text to a host.
     func forbidsPlaintext(to host: String, port: UInt16) -> Bool {
         guard let policies = configuration.trust, policies.hasPins else { return false }
         guard case .forbidden = policies.plaintext(toHost: host, port: port, at: wallClock) else { return false }

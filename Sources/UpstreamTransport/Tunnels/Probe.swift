@@ -2,8 +2,8 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// A handshake of our own with a server, which is judged in it and gets nothing else of us. Whoever asks about the same meanwhile
-/// hears of this one. Confined to its loop.
+/// A separate handshake with a server to verify it; the connection is used for nothing else. Callers that ask for the same
+/// verdict meanwhile share it. Confined to its loop.
 final class Probe: ConnectObserver {
     private let transport: Transport
     let key: TrustVerdictCache.Key
@@ -30,7 +30,7 @@ final class Probe: ConnectObserver {
 
     func add(_ judgement: Judgement) { judgements.append(judgement) }
 
-    /// One of those who asked wants to know no more; with the last of them it ends.
+    /// A caller has cancelled; the probe ends with the last one.
     func remove(_ judgement: Judgement) {
         judgements.removeAll { $0 === judgement }
         if judgements.isEmpty { end(nil) }
@@ -41,11 +41,11 @@ final class Probe: ConnectObserver {
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
-        // Of those who share the handshake one tells of it.
+        // Of the judgements that share the handshake, only the first gets the chain.
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil
-        // Whom nobody can find again cannot be tunnelled to.
+        // Without its address the tunnel could not be opened to the same server.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)
         if policy.permitsCachedVerdicts(at: transport.wallClock) {

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Hosts whose clients have refused the certificate that we showed, each for a time. Of all loops, and of one reading of the settings.
+/// Hosts whose clients have rejected our certificate, each for a limited time. Shared by all loops, for one version of the settings.
 final class RefusedInterceptions: Sendable {
     private struct Host: Hashable {
         let name: String
@@ -18,7 +18,7 @@ final class RefusedInterceptions: Sendable {
     func note(host: String, port: UInt16, until end: MonotonicTime, at now: MonotonicTime) {
         ends.withLock { ends in
             if ends.count >= Self.limit { ends = ends.filter { $0.value > now } }
-            // Where as many are active, one more goes on being intercepted.
+            // At the limit a further host continues to be intercepted.
             if ends.count < Self.limit { ends[Host(name: host, port: port)] = end }
         }
     }

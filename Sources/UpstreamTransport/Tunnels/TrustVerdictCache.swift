@@ -2,24 +2,24 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Good verdicts on servers, of all loops, each kept for a time. A bad one is not kept: the server may have been mended.
-/// Under a policy with enforced pins none is kept: every tunnel follows a probe of its own.
+/// Positive verdicts on servers, shared by all loops, each for a limited time. Negative ones are not cached: the server may
+/// have been fixed. Under a policy with enforced pins none is cached: every tunnel has its own probe.
 final class TrustVerdictCache: Sendable {
-    /// By what, and on whom.
+    /// The policy and the server.
     struct Key: Hashable, Sendable {
-        /// The policy's, as it holds now.
+        /// The fingerprint of the policy that currently applies.
         let fingerprint: SHA256Digest
-        /// As which the server is judged: with this name, if it is one, in the handshake.
+        /// The host that the server is verified as; a name is also sent in the handshake.
         let host: String
         let port: UInt16
-        /// Where it is, if not where the host's own addresses lead.
+        /// The server's address, if not one of the host's own addresses.
         let address: IPAddress?
     }
 
     private struct Entry: Sendable {
         let server: VettedServer
         let end: MonotonicTime
-        /// `nil` where the verdict does not end by itself.
+        /// `nil` if the verdict has no end of its own.
         let lastSecond: POSIXTime?
 
         func holds(at now: MonotonicTime, _ wallClock: POSIXTime) -> Bool {
@@ -41,7 +41,7 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// - Parameter lastSecond: of the verdict, which is kept no longer than it holds.
+    /// - Parameter lastSecond: of the verdict, which is not cached beyond that.
     func keep(_ server: VettedServer, for key: Key, until end: MonotonicTime, lastSecond: POSIXTime?, at now: MonotonicTime) {
         if end <= now { return }
         entries.withLock { entries in
@@ -50,14 +50,14 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// The server is not where it was. What has been found of it since stays.
+    /// The server was not found at its address. A newer verdict stays.
     func forget(_ server: VettedServer, for key: Key) {
         entries.withLock { entries in
             if entries[key]?.server == server { entries[key] = nil }
         }
     }
 
-    /// Lets go of what has ended, and else of what ends first.
+    /// Removes expired verdicts; if there are none, the one that expires first.
     private static func makeRoom(in entries: inout [Key: Entry], at now: MonotonicTime) {
         let before = entries.count
         entries = entries.filter { $0.value.end > now }
@@ -67,13 +67,13 @@ final class TrustVerdictCache: Sendable {
 }
 
 extension TrustPolicy {
-    /// Whether a good verdict may serve further tunnels. With enforced pins it may not: an attacker who takes over the server's address
-    /// within the time of a kept verdict would get a tunnel without the pinned key.
+    /// Whether a positive verdict may be reused for further tunnels. With enforced pins it may not: an attacker who takes over
+    /// the server's address while the verdict is cached would get a tunnel without the pinned key.
     func permitsCachedVerdicts(at now: POSIXTime) -> Bool { pins?.refusesOthers(at: now) != true }
 }
 
-/// A server that is believed.
+/// A server that is trusted.
 package struct VettedServer: Equatable, Sendable {
-    /// `nil` behind an upstream proxy, which alone knows it.
+    /// `nil` behind an upstream proxy: only the proxy knows it.
     package let address: IPAddress?
 }

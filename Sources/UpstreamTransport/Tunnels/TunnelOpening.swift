@@ -2,21 +2,21 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Hears how the opening of a tunnel ended, once, and never from within `Transport.openTunnel`.
+/// Receives the result of opening a tunnel, once, and never from within `Transport.openTunnel`.
 package protocol TunnelDelegate: AnyObject {
-    /// The connected, non-blocking descriptor is the delegate's from here on, to close too.
+    /// The delegate now owns the connected, nonblocking descriptor, and must close it.
     func tunnel(_ tunnel: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?)
     func tunnel(_ tunnel: TunnelOpening, didFailWith error: TransportError)
 }
 
-/// A tunnel being opened (RFC 9110 §9.3.6): a connection to the authority, or through the upstream proxy to it.
-/// Not counted in the budgets: each belongs to a client's own connection. Confined to its loop.
+/// Opens a tunnel (RFC 9110 §9.3.6): a connection to the authority, directly or through the upstream proxy. Not counted in the
+/// budgets: each belongs to a client's own connection. Confined to its loop.
 ///
-/// States and moves: `judging` (where the settings have the host probed) → `connecting`, to the very address that was judged →
-/// `ended`; where nobody is at an address that a kept verdict tells, `judging` once more; what is refused at once goes by `decided`, so
-/// that it is told at the batch's end.
+/// States and moves: `judging` (if the settings require a probe of the host) → `connecting`, to the very address that was
+/// verified → `ended`. If a cached verdict's address cannot be reached, `judging` again. An immediate refusal goes through
+/// `decided`, so that it is reported at the end of the batch.
 package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHandler {
-    /// By what CONNECT got what it gets; known from the start, and `probed` in the end where what was kept has not led anywhere.
+    /// How CONNECT was handled. Set at the start; becomes `probed` if the cached verdict's address could not be reached.
     package private(set) var outcome = ConnectOutcome.tunnelled
     package let transport: Transport
     /// As `Judgement.chain`.
@@ -24,14 +24,15 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private let origin: Origin
     private let via: String
     private let isPlain: Bool
-    /// For judging and connecting together, anew where it is judged again; zero leaves the limit to who connects.
+    /// The limit for verifying and connecting together; it starts again for a second verification. Zero leaves the limit to the
+    /// connector.
     private let milliseconds: Int
     private var began: MonotonicTime
     private var delegate: (any TunnelDelegate)?
     private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
-    /// The server of the verdict that was kept, until it is connected to.
+    /// The server of the cached verdict, until it is connected to.
     private var kept: (server: VettedServer, key: TrustVerdictCache.Key)?
 
     init(
@@ -64,7 +65,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         }
     }
 
-    /// The server may have moved since it was judged.
+    /// The server may have moved since it was verified.
     private func judgeAgain(_ gone: (server: VettedServer, key: TrustVerdictCache.Key)) {
         transport.configuration.connect.kept.forget(gone.server, for: gone.key)
         outcome = .probed
@@ -72,7 +73,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         judgement = transport.judge(host: gone.key.host, port: origin.port, via: via, delegate: self)
     }
 
-    /// Ends the attempt at once. The delegate hears nothing any more.
+    /// Ends the attempt at once. The delegate is not called after that.
     package func cancel() {
         transport.tunnels[ObjectIdentifier(self)] = nil
         delegate = nil
@@ -98,7 +99,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         switch result {
         case .success(let server):
             if outcome == .probedBefore, server.address != nil, let key = judgement.key { kept = (server, key) }
-            // What the name leads to by now does not matter any more.
+            // The current addresses of the name are no longer used.
             connect(to: server.address)
         case .failure(let error): fail(error)
         }

@@ -1,8 +1,9 @@
-/// Why a tunnel to a host that is to be intercepted passes its bytes unseen: a closed list. Rules and store know nothing of what is in it.
+/// Why a tunnel to a host that should be intercepted passes its bytes uninspected: a closed list. Rules and the store do not
+/// see its content.
 package enum UninspectedReason: UInt8, CaseIterable, Sendable {
-    /// The client offers no HTTP/1 inside TLS, and `tls.connect.other_protocols` gives it a tunnel.
+    /// The client does not offer HTTP/1 inside TLS, and `tls.connect.other_protocols` allows a tunnel.
     case noHTTP1Offered
-    /// A client has refused our certificate for the host, and `tls.connect.refusals_kept` is not over.
+    /// A client has rejected our certificate for the host, and `tls.connect.refusals_kept` has not elapsed.
     case certificateRefused
     /// At port 80 the client speaks neither TLS nor HTTP/1.
     case notTLS
