@@ -1,34 +1,35 @@
-/// What attempts have shown of hosts: which answer, and which are not worth an attempt now.
+/// Tracks which hosts could be reached, and which are not worth an attempt now, from reported attempts.
 ///
-/// A value: whoever makes attempts keeps one and reports to it. It asks nothing by itself. A host that has failed so many times in a row is
-/// `unreachable` for a pause that doubles with each further failure; then one attempt shows whether it is back.
+/// A value: the code that makes attempts keeps one and reports their results. It sends no requests itself. After enough
+/// failures in a row a host is `unreachable` for a pause that doubles with each further failure; then one attempt shows whether
+/// it is back.
 public struct HostHealth: Sendable {
-    /// What is known of one host at one moment.
+    /// The state of one host at one time.
     public enum Verdict: Equatable, Sendable {
-        /// No attempt, none lately, or too few failures to say.
+        /// No attempt, no recent one, or too few failures.
         case unknown
-        /// The last attempt reached it.
+        /// The last attempt succeeded.
         case reachable
-        /// So many attempts in a row have failed; the next one is worth making at that time.
+        /// This many attempts in a row have failed; the next one should be made at `retryAt`.
         case unreachable(failures: Int, retryAt: ContinuousClock.Instant)
     }
 
-    /// The bounds of what is kept, and when a host counts as unreachable.
+    /// Memory bounds, and when a host counts as unreachable.
     public struct Limits: Equatable, Sendable {
-        /// Of as many hosts something is known; above it the one that nobody has reported on for the longest is forgotten.
+        /// How many hosts are tracked; above that, the host with the oldest report is removed.
         public var hostCount = 256
-        /// A longer name is not kept. In bytes.
+        /// Longer host names are not tracked. In bytes.
         public var nameLength = 255
         /// Failures in a row before the verdict is `unreachable`.
         public var failureCount = 3
-        /// After the first failure, until it is tried again.
+        /// The pause after the verdict first becomes `unreachable`.
         public var firstPause = Duration.seconds(1)
-        /// However many failures there were.
+        /// The longest pause, after any number of failures.
         public var longestPause = Duration.seconds(60)
-        /// For so long a report means something.
+        /// How long a report counts.
         public var memory = Duration.seconds(600)
 
-        /// The usual limits.
+        /// The default limits.
         public init() {}
     }
 
@@ -37,32 +38,32 @@ public struct HostHealth: Sendable {
         var reportedAt: ContinuousClock.Instant
     }
 
-    /// As they were given.
+    /// The limits passed to `init`.
     public let limits: Limits
     private var records: [String: Record] = [:]
 
-    /// Nothing is known of any host.
+    /// No host is tracked yet.
     public init(limits: Limits = Limits()) {
         precondition(limits.hostCount > 0 && limits.failureCount > 0, "nothing could be known")
         self.limits = limits
     }
 
-    /// How many hosts something is known of.
+    /// How many hosts are tracked.
     public var count: Int { records.count }
 
-    /// The host answered, whatever it said.
+    /// Reports that the host responded, with any result.
     /// - Parameters:
     ///   - host: compared without regard to case.
-    ///   - now: when it did.
+    ///   - now: the time of the response.
     public mutating func reportSuccess(of host: String, at now: ContinuousClock.Instant) { report(host, failures: 0, at: now) }
 
-    /// The host could not be reached: no address, no connection, no answer in time.
+    /// Reports that the host could not be reached: no address, no connection, or no response in time.
     public mutating func reportFailure(of host: String, at now: ContinuousClock.Instant) {
         let former = records[host.lowercased()].map { isForgotten($0, at: now) ? 0 : $0.failures } ?? 0
         report(host, failures: min(former + 1, Self.countedFailures), at: now)
     }
 
-    /// What is known of a host at a time.
+    /// The state of a host at a time.
     public func verdict(on host: String, at now: ContinuousClock.Instant) -> Verdict {
         guard let record = records[host.lowercased()], !isForgotten(record, at: now) else { return .unknown }
         if record.failures == 0 { return .reachable }
@@ -71,10 +72,10 @@ public struct HostHealth: Sendable {
         return retryAt > now ? .unreachable(failures: record.failures, retryAt: retryAt) : .unknown
     }
 
-    /// The network is another one: what has failed there may work here.
+    /// Call it when the network has changed: hosts that failed in the old one may work in the new one.
     public mutating func forgetFailures() { records = records.filter { $0.value.failures == 0 } }
 
-    /// Enough for the longest pause, and far from the end of the number.
+    /// Enough for the longest pause, and far from overflow.
     private static let countedFailures = 1000
 
     private mutating func report(_ host: String, failures: Int, at now: ContinuousClock.Instant) {

@@ -1,9 +1,11 @@
 import CLinux
 import Glibc
 
-/// Tells what a link is made of: from its hardware and how the kernel has made it, and where that says nothing from what its driver says in `/sys`.
+/// Determines the kind of a link: from its hardware type and how the kernel created it, and otherwise from its driver's entry
+/// in `/sys`.
 enum LinkKind {
-    /// - Parameter folder: where the kernel shows links. That may be another network namespace's: an entry counts where it bears the link's index.
+    /// - Parameter folder: where the kernel lists links. It may belong to another network namespace: an entry counts only if it
+    ///   has the link's index.
     static func kind(of link: Link, folder: String = "/sys/class/net") -> InterfaceKind {
         switch deviceType(of: link, folder: folder) {
         case "wlan": return .wireless
@@ -15,12 +17,12 @@ enum LinkKind {
     }
 
     private static let cellularMakings: Set = ["wwan", "rmnet"]
-    /// They pass for Ethernet, and what passes through goes on by another link.
+    /// They look like Ethernet, but send their traffic through another link.
     private static let tunnelMakings: Set = ["tun", "vxlan", "gretap", "ip6gretap", "geneve", "dummy", "ifb"]
 
-    /// `DEVTYPE` in the link's entry; `nil` where it has none or there is no entry.
+    /// `DEVTYPE` in the link's entry; `nil` if there is none.
     private static func deviceType(of link: Link, folder: String) -> Substring? {
-        // The kernel has no such names; nothing else of the file system is read all the same.
+        // The kernel does not allow such names; the check ensures that no other file is read.
         guard !link.name.isEmpty, !link.name.contains("/"), !link.name.hasPrefix(".") else { return nil }
         guard let text = beginning(of: "\(folder)/\(link.name)/uevent") else { return nil }
         let lines = text.split(separator: "\n")

@@ -1,18 +1,18 @@
-/// The way by which most of what leaves this machine goes: the link of the best default route.
+/// The route of most outgoing traffic: the link of the best default route.
 public struct NetworkPath: Hashable, Sendable {
     /// The name of the link, such as `eth0`.
     public var interfaceName: String
-    /// Of the interface.
+    /// The kind of the link.
     public var kind: InterfaceKind
-    /// Whether what passes is paid for by its amount; `nil` where nobody knows. The kernel is not told: it is known of cellular links alone, which are
-    /// taken to be so.
+    /// Whether traffic is charged by volume; `nil` if unknown. The kernel does not know this; only cellular links are assumed
+    /// to be metered.
     public var isMetered: Bool?
-    /// A default route of IPv4 leads out, with an address of IPv4 to send from; not always by this link.
+    /// Whether there is an IPv4 default route and an IPv4 source address; not necessarily on this link.
     public var supportsIPv4: Bool
-    /// The same of IPv6.
+    /// The same for IPv6.
     public var supportsIPv6: Bool
 
-    /// A path, for tests and for forced statuses.
+    /// A path, for tests and forced statuses.
     public init(
         interfaceName: String, kind: InterfaceKind, isMetered: Bool? = nil, supportsIPv4: Bool = true, supportsIPv6: Bool = false
     ) {
@@ -24,19 +24,19 @@ public struct NetworkPath: Hashable, Sendable {
     }
 }
 
-/// What a link is made of, as far as the kernel tells.
+/// The kind of a link, as far as the kernel knows it.
 public enum InterfaceKind: String, Hashable, Sendable, CaseIterable {
-    /// Ethernet, and what passes for it: bridges, bonds, VLANs, the links of containers.
+    /// Ethernet, and links that look like it: bridges, bonds, VLANs, links of containers.
     case wired
     /// Wi-Fi.
     case wireless
-    /// A modem's.
+    /// A modem.
     case cellular
-    /// Tunnels, and whatever else.
+    /// Tunnels, and all others.
     case other
 }
 
 extension NetworkPath: CustomStringConvertible {
-    /// As a person reads it: `eth0, wired`.
+    /// For people: `eth0, wired`.
     public var description: String { "\(interfaceName), \(kind.rawValue)\(isMetered == true ? ", metered" : "")" }
 }

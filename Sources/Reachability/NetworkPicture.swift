@@ -18,29 +18,29 @@ struct Link: Equatable {
     let name: String
     /// ARPHRD_…
     let hardware: UInt16
-    /// What kind of link the kernel has made (`veth`, `bridge`); empty for one that a driver brought.
+    /// The kind of link that the kernel created (`veth`, `bridge`); empty for one from a device driver.
     let making: String
     let isLoopback: Bool
-    /// It is up, and there is something at the other end.
+    /// Whether it is up, with a peer at the other end.
     let isRunning: Bool
 
     var canLeadOut: Bool { isRunning && !isLoopback }
 }
 
-/// An address that means something beyond its link.
+/// An address that is valid beyond its link.
 struct InterfaceAddress: Hashable {
     let family: AddressFamily
     let link: Int32
-    /// Nobody else is found to have it.
+    /// Whether duplicate address detection found no conflict.
     let isUsable: Bool
 }
 
-/// A route for whatever has no better one.
+/// A route for destinations without a more specific one.
 struct DefaultRoute: Equatable {
     let family: AddressFamily
     var table: UInt32
     var metric: UInt32 = 0
-    /// The links by which it leads, but for those that lead nowhere.
+    /// The links that it uses, without dead ones.
     private(set) var links: [Int32] = []
 
     init(family: AddressFamily, table: UInt32) {
@@ -48,7 +48,7 @@ struct DefaultRoute: Equatable {
         self.table = table
     }
 
-    /// Of a route with more next hops the first ones are looked at.
+    /// Only this many next hops of a route are used.
     static let linkLimit = 64
 
     mutating func add(link: Int32) {
@@ -58,16 +58,17 @@ struct DefaultRoute: Equatable {
 
 /// The links, addresses and default routes of the machine at one moment.
 struct NetworkPicture: Equatable {
-    /// How much of each is kept; what comes above it is passed over. A machine has a few, one with thousands of containers some thousands.
+    /// How many entries of each kind are kept; further ones are ignored. A machine has a few, one with thousands of containers
+    /// some thousands.
     static let linkLimit = 16_384
     static let routeLimit = 1024
 
     private var links: [Int32: Link] = [:]
-    /// Which links have addresses that can be sent from: only that is asked.
+    /// Which links have addresses that can be used as a source.
     private var addresses: Set<InterfaceAddress> = []
     private var routes: [DefaultRoute] = []
 
-    /// Takes over what the kernel says is there.
+    /// Adds an entry that the kernel reported.
     mutating func add(_ message: NetlinkMessage) {
         switch message {
         case .link(let link):
@@ -80,7 +81,7 @@ struct NetworkPicture: Equatable {
         }
     }
 
-    /// Whether what the kernel says has changed may make another picture of this one.
+    /// Whether a reported change may alter this picture.
     func mayBeAltered(by change: NetlinkMessage) -> Bool {
         switch change {
         case .link(let link): links[link.index] != link
@@ -92,7 +93,7 @@ struct NetworkPicture: Equatable {
         }
     }
 
-    /// What this says of the network.
+    /// The status of the network in this picture.
     func status(kindOf: (Link) -> InterfaceKind) -> ReachabilityStatus {
         let ways = self.ways
         guard let best = ways.min(by: isBetter), let link = links[best.link] else { return .offline(whyNoWay) }
@@ -112,7 +113,7 @@ struct NetworkPicture: Equatable {
         routes.flatMap { route in route.links.lazy.filter { leadsOut(route.family, by: $0) }.map { (route, $0) } }
     }
 
-    /// The main table is what most of what leaves goes by; in it the lower metric comes first.
+    /// Most outgoing traffic uses the main table, so its routes come first; then the lower metric.
     private func isBetter(_ left: Way, _ right: Way) -> Bool {
         rank(left) < rank(right)
     }

@@ -1,7 +1,7 @@
 import CLinux
 import EventLoop
 
-/// Listens to the kernel and carries the conversation with it out. Confined to the monitor's loop.
+/// Listens to the kernel and performs the actions of `NetlinkConversation`. Confined to the monitor's loop.
 final class NetworkWatch: EventHandler, TimerHandler {
     private let loop: EventLoop
     private let socket: NetlinkSocket
@@ -11,16 +11,16 @@ final class NetworkWatch: EventHandler, TimerHandler {
     private var timer: TimerID?
     private var lastBegin: MonotonicTime?
     private let buffer: UnsafeMutableRawBufferPointer
-    /// What the kernel says, `unknown` before it has said anything.
+    /// The status that the kernel reported; `unknown` before its first report.
     private var observed = ReachabilityStatus.unknown
     private var forced: ReachabilityStatus?
 
-    /// The kernel sends no longer datagram to who reads with that much room.
+    /// The kernel sends no longer datagrams to a reader with this buffer.
     private static let bufferLength = 64 * 1024
-    /// After so many datagrams whatever else the loop has to do gets its turn.
+    /// After this many datagrams the loop handles other events first.
     private static let readLimit = 64
 
-    /// Where the loop cannot watch the socket, the status stays unknown.
+    /// If the loop cannot watch the socket, the status stays unknown.
     init(_ loop: EventLoop, socket: NetlinkSocket, board: StatusBoard) {
         self.loop = loop
         self.socket = socket
@@ -35,7 +35,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
 
     deinit { buffer.deallocate() }
 
-    /// Ends it. The socket is closed once nobody holds this.
+    /// Stops watching. The socket is closed when this object is released.
     func close() {
         if let registration { loop.deregister(registration) }
         if let timer { loop.removeTimer(timer) }
@@ -50,7 +50,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
 
     func ready(_ events: ReadyEvents) {
         for _ in 0..<Self.readLimit {
-            // What is read may end the watch.
+            // Handling a datagram may end the watch.
             guard registration != nil else { return }
             do throws(NetlinkSocket.ReadError) {
                 let count = try socket.receive(into: buffer)
@@ -97,7 +97,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
         }
     }
 
-    /// By the timer however soon, so that what else has come by now is heard first.
+    /// Always through the timer, so that messages that have already arrived are handled first.
     private func begin(after milliseconds: Int) {
         guard let timer else { return }
         let moment = lastBegin?.advanced(milliseconds: milliseconds) ?? loop.now

@@ -1,10 +1,10 @@
 import EventLoop
 
-/// The kernel would not be watched.
+/// The kernel's network state cannot be watched.
 public struct ReachabilityError: Error, Equatable, Sendable {
     /// The value of `errno`.
     public let code: Int32
-    /// What failed and why, in the system's words.
+    /// The operation that failed, and the system's reason.
     public let description: String
 
     init(_ error: SystemError) {

@@ -2,18 +2,18 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Tells whether this machine has a network, and each change of that, from what the kernel says over netlink. Nothing is polled.
+/// Reports whether this machine has a network, and each change of that, from the kernel's netlink messages. It does not poll.
 ///
-/// It watches from `init` to `stop`, on a thread of its own, which sleeps until the kernel has something to say. It sees the network namespace of
-/// the thread that made it.
+/// It watches from `init` to `stop`, on its own thread, which sleeps until the kernel sends a message. It sees the network
+/// namespace of the thread that created it.
 public final class ReachabilityMonitor: Sendable {
     private let board: StatusBoard
     private let thread: LoopThread
 
-    /// Begins to watch. The status is `unknown` until the kernel has answered, which takes a few milliseconds at most.
+    /// Starts watching. The status is `unknown` until the kernel has answered, which takes a few milliseconds at most.
     public convenience init() throws(ReachabilityError) { try self.init(onChange: { _ in }) }
 
-    /// - Parameter onChange: Hears each status in order, the first like a change, on the monitor's thread. It may not call `stop`.
+    /// - Parameter onChange: receives each status in order, the first one included, on the monitor's thread. It must not call `stop`.
     package init(onChange: @escaping @Sendable (ReachabilityStatus) -> Void) throws(ReachabilityError) {
         let board = StatusBoard(onChange: onChange)
         self.board = board
@@ -29,20 +29,21 @@ public final class ReachabilityMonitor: Sendable {
 
     deinit { stop() }
 
-    /// The status as it is now.
+    /// The current status.
     public var status: ReachabilityStatus { board.status }
 
-    /// The status as soon as it is known, then each change in the order in which they came, until `stop`.
+    /// The status as soon as it is known, then each change in order, until `stop`.
     ///
-    /// Each caller has a stream of its own. Who does not read it finds the latest changes there, `StatusBoard.unreadLimit` of them at most.
+    /// Each caller gets its own stream. A stream buffers the latest `StatusBoard.unreadLimit` unread changes.
     public func statuses() -> AsyncStream<ReachabilityStatus> { board.statuses() }
 
-    /// Has this status told, whatever the kernel says meanwhile; `nil` has the kernel's word count again.
+    /// Reports this status, whatever the kernel reports meanwhile; `nil` returns to the kernel's status.
     public func force(_ status: ReachabilityStatus?) {
         thread.handle.post { loop in (loop.owner as? NetworkWatch)?.force(status) }
     }
 
-    /// Ends the watch and every stream, and waits until its descriptors are closed and its thread is gone. The status is `unknown` from then on.
+    /// Stops watching and ends every stream, and waits until the descriptors are closed and the thread has ended. After that
+    /// the status is `unknown`.
     public func stop() {
         guard board.end() else { return }
         thread.handle.post { loop in

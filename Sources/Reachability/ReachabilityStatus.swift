@@ -1,36 +1,36 @@
 /// Whether this machine has a network that leads out of it.
 ///
-/// It says what the kernel knows of links, addresses and routes. It does not say that anything answers at the other end: what attempts have
-/// shown of one host is in `HostHealth`.
+/// The status reflects the links, addresses and routes that the kernel has. It does not say whether hosts respond; `HostHealth`
+/// tracks that for each host.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// Nobody knows: the kernel has not been asked yet, or cannot be.
+    /// The kernel has not answered yet, or cannot be asked.
     case unknown
-    /// Nothing leads out. A machine with loopback alone is offline.
+    /// No route leads out. A machine with only a loopback link is offline.
     case offline(OfflineReason)
-    /// A default route leads out by this path.
+    /// A default route leads out on this path.
     case online(NetworkPath)
 
-    /// Whether it is known that nothing leads out.
+    /// Whether the machine is known to be offline.
     public var isOffline: Bool { if case .offline = self { true } else { false } }
 
-    /// Whether it is known that something leads out.
+    /// Whether the machine is known to be online.
     public var isOnline: Bool { if case .online = self { true } else { false } }
 }
 
-/// What is missing first, from the bottom.
+/// The first missing requirement, from the lowest layer up.
 public enum OfflineReason: String, Hashable, Sendable, CaseIterable {
-    /// No link but loopback is up and running.
+    /// No link except loopback is up and running.
     case noLink = "no_link"
-    /// No such link has an address that means something beyond it.
+    /// No such link has an address that is valid beyond the link.
     case noAddress = "no_address"
-    /// No default route leads out by such a link.
+    /// No default route uses such a link.
     case noRoute = "no_route"
-    /// Somebody has said so, with `ReachabilityMonitor.force(_:)`.
+    /// `ReachabilityMonitor.force(_:)` has set this status.
     case forced
 }
 
 extension ReachabilityStatus: CustomStringConvertible {
-    /// As a person reads it: `online: eth0, wired`, `offline: no route`.
+    /// For people: `online: eth0, wired`, `offline: no route`.
     public var description: String {
         switch self {
         case .unknown: "unknown"

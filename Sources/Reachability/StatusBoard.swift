@@ -1,8 +1,8 @@
 import EventLoop
 
-/// The status that was told last, and who hears of the next.
+/// The last reported status, and the listeners for the next ones.
 ///
-/// Statuses are told by one thread, the monitor's: their order is the order in which they are told. Asking and listening is for every thread.
+/// Only the monitor's thread reports statuses, so their order is defined. Any thread may read the status and listen.
 final class StatusBoard: Sendable {
     private struct State {
         var status = ReachabilityStatus.unknown
@@ -11,7 +11,7 @@ final class StatusBoard: Sendable {
         var hasEnded = false
     }
 
-    /// How many statuses wait in a stream that nobody reads; the oldest go first.
+    /// How many statuses an unread stream buffers; the oldest are dropped first.
     static let unreadLimit = 64
 
     private let state = Guarded(State())
@@ -26,7 +26,7 @@ final class StatusBoard: Sendable {
             of: ReachabilityStatus.self, bufferingPolicy: .bufferingNewest(Self.unreadLimit))
         let number = state.withLock { state -> UInt64? in
             if state.hasEnded { return nil }
-            // Under the lock, so that the next status comes behind this one. It runs nobody's code.
+            // Yield under the lock, so that the next status follows this one. Yielding runs no caller code.
             if state.status != .unknown { listener.yield(state.status) }
             state.nextNumber += 1
             state.listeners[state.nextNumber] = listener
@@ -40,7 +40,7 @@ final class StatusBoard: Sendable {
         return stream
     }
 
-    /// Tells everybody, unless it is what was told before. Called on the monitor's thread.
+    /// Reports a status to all listeners, unless it equals the last one. Called on the monitor's thread.
     func tell(_ status: ReachabilityStatus) {
         let listeners = state.withLock { state -> [AsyncStream<ReachabilityStatus>.Continuation]? in
             if state.hasEnded || state.status == status { return nil }
@@ -52,7 +52,7 @@ final class StatusBoard: Sendable {
         for listener in listeners { listener.yield(status) }
     }
 
-    /// - Returns: whether it is the end; `false` where that was before.
+    /// - Returns: whether this call ended it; `false` if it had ended before.
     func end() -> Bool {
         let listeners = state.withLock { state -> [AsyncStream<ReachabilityStatus>.Continuation]? in
             if state.hasEnded { return nil }

@@ -1,19 +1,20 @@
-/// What is asked of the kernel, when, and what is made of its answers. A value: `NetworkWatch` carries out what it says.
+/// The protocol with the kernel: what to request and when, and the result of its answers. A value: `NetworkWatch` performs its actions.
 ///
-/// The picture is always one that the kernel has given as a whole. What the kernel tells of a change is not entered into it: it is a knock, and has
-/// the kernel asked anew. It says nothing of the IPv4 routes that go with a link or an address, so that a picture that only followed what is said
-/// would keep routes that are gone.
+/// The picture always comes from one complete set of answers. A notification of a change is not applied to it; it only triggers
+/// new requests. The kernel does not report the IPv4 routes that disappear with a link or an address, so a picture updated from
+/// notifications would keep routes that no longer exist.
 ///
-/// States: *due* (the kernel is to be asked, now or after a pause) → *asking* for links, then addresses, then routes → *resting*, until a knock
-/// that may alter the picture makes it due again. A change of what has been answered already, and whatever is lost, spoils the asking: it is done
-/// again, so many times before what came is taken for the picture all the same.
+/// States: *due* (the kernel is to be asked, now or after a pause) → *asking* for links, then addresses, then routes →
+/// *resting*, until a notification that may alter the picture makes it due again. A change to what was already answered, or a
+/// lost message, spoils the answers: the requests are repeated, at most `spoiltLimit` times before the answers are accepted all
+/// the same.
 struct NetlinkConversation {
     enum Action: Equatable {
         case none
         case send(NetlinkRequest.Subject, sequence: UInt32)
-        /// Calls `begin` so many milliseconds after the last time that it began: at once where that has passed.
+        /// Call `begin` this many milliseconds after its last call; at once if that time has passed.
         case beginAgain(milliseconds: Int)
-        /// The picture is a new one. Where it was spoilt, `begin` is called after the pause.
+        /// The picture is new. If it was spoilt, `begin` is called after the pause.
         case tell(milliseconds: Int?)
     }
 
@@ -23,22 +24,23 @@ struct NetlinkConversation {
         case resting
     }
 
-    /// Between two askings: what changes all the time costs no more than this many a second.
+    /// The pause between two rounds of requests, in milliseconds, so that constant changes cause only a limited number of
+    /// rounds in a second.
     static let pause = 100
-    /// After the kernel has refused.
+    /// The pause after the kernel refused a request, in milliseconds.
     static let pauseAfterFailure = 1000
-    /// How often in a row a spoilt picture is dropped.
+    /// How often in a row a spoilt picture is discarded.
     static let spoiltLimit = 3
 
     private(set) var picture = NetworkPicture()
     private var coming = NetworkPicture()
     private var state = State.due
     private var sequence: UInt32 = 0
-    /// Some of the answer at hand has come.
+    /// The first message of the current answer has arrived.
     private var hasAnswerBegun = false
     private var isSpoilt = false
     private var spoiltCount = 0
-    /// Our socket's name, see `NetlinkSocket.port`.
+    /// The port of our socket, see `NetlinkSocket.port`.
     private let port: UInt32
 
     init(port: UInt32) { self.port = port }
@@ -50,7 +52,7 @@ struct NetlinkConversation {
         return ask(.links)
     }
 
-    /// The kernel would not take the request.
+    /// The kernel did not accept the request.
     mutating func couldNotSend() -> Action {
         state = .due
         return .beginAgain(milliseconds: Self.pauseAfterFailure)
@@ -72,7 +74,7 @@ struct NetlinkConversation {
         return .none
     }
 
-    /// Something that the kernel said did not arrive.
+    /// A message from the kernel was lost.
     mutating func lose() -> Action {
         switch state {
         case .due: return .none
@@ -90,7 +92,7 @@ struct NetlinkConversation {
         case .due: return .none
         case .resting: return picture.mayBeAltered(by: change) ? beDue() : .none
         case .asking(let subject):
-            // What came before the first piece of an answer is in that answer.
+            // A change that was reported before the first message of an answer is included in that answer.
             guard let changed = change.subject, changed < subject || changed == subject && hasAnswerBegun else { return .none }
             if coming.mayBeAltered(by: change) { isSpoilt = true }
             return .none

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What the kernel says, as far as it matters here.
+/// A message from the kernel, as far as it matters here.
 enum NetlinkMessage: Equatable {
     case link(Link)
     case linkGone(index: Int32)
@@ -8,16 +8,16 @@ enum NetlinkMessage: Equatable {
     case addressGone(InterfaceAddress)
     case route(DefaultRoute)
     case routeGone(DefaultRoute)
-    /// Routes may hang on it, and go with it unsaid.
+    /// Routes may depend on the next hop, and may disappear with it without a message.
     case nextHopChanged
-    /// All that was asked for has been sent.
+    /// The answer is complete.
     case done
-    /// What was asked for is not sent, or not all of it.
+    /// The kernel refused the request, or did not send the whole answer.
     case failed
-    /// A head or an attribute that cannot be.
+    /// An invalid header or attribute.
     case malformed
 
-    /// What of the kernel's this is about; `nil` for what is about our asking.
+    /// The table that the message is about; `nil` for messages about our request.
     var subject: NetlinkRequest.Subject? {
         switch self {
         case .link, .linkGone: .links
@@ -29,13 +29,13 @@ enum NetlinkMessage: Equatable {
 }
 
 extension NetlinkMessage {
-    /// - Returns: `nil` for what does not matter: another prefix than the default one, an address that means nothing beyond its link, a family that
-    ///   is neither IPv4 nor IPv6.
+    /// - Returns: `nil` for messages that do not matter: another prefix than the default one, an address that is only valid on
+    ///   its link, a family other than IPv4 and IPv6.
     init?(_ head: NetlinkHead, _ payload: Span<UInt8>) {
         switch Int(head.type) {
         case Int(NLMSG_DONE): self = Self.result(payload, ifMissing: 0) < 0 ? .failed : .done
         case Int(NLMSG_ERROR):
-            // Zero acknowledges, which nobody asks for.
+            // Zero is an acknowledgment, which Larder does not request.
             guard Self.result(payload, ifMissing: -1) != 0 else { return nil }
             self = .failed
         case Int(RTM_NEWLINK): self.init(link: payload, isGone: false)
@@ -59,7 +59,7 @@ extension NetlinkMessage {
             self = .malformed
             return
         }
-        // A bridge tells of its ports under its own family: such a port may go, and the link stays.
+        // A bridge reports its ports under its own family; such a port may be removed while the link stays.
         guard payload[0] == UInt8(AF_UNSPEC) else { return nil }
         let index = Int32(bitPattern: payload.number32(at: 4))
         if isGone {
@@ -83,7 +83,7 @@ extension NetlinkMessage {
             self = .malformed
             return
         }
-        // Without a name it is a Wi-Fi driver's event, which says nothing else.
+        // A message without a name is a Wi-Fi driver's event without other information.
         guard let name else { return nil }
         let flags = payload.number32(at: 8)
         self = .link(

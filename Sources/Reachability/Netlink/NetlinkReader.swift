@@ -1,23 +1,23 @@
-/// The head of one message of netlink's.
+/// The header of one netlink message.
 struct NetlinkHead: Equatable {
     let type: UInt16
     let flags: UInt16
     let sequence: UInt32
-    /// Of the socket that asked for it, or that caused what it tells.
+    /// The port of the socket that requested the message, or that caused the reported change.
     let port: UInt32
 }
 
-/// Takes apart what comes over netlink: messages, each a head and a payload, and attributes inside. Numbers are in the machine's order of bytes.
+/// Parses netlink data: messages, each with a header and a payload, and the attributes inside. Numbers are in native byte order.
 ///
-/// What the lengths say is checked against what is there: bytes that do not add up are told as such, and never read past their end.
+/// All lengths are checked against the available bytes: inconsistent lengths are reported, and nothing is read past the end.
 enum NetlinkReader {
     static let headLength = 16
     private static let attributeHeadLength = 4
-    /// Both messages and attributes begin at multiples of this.
+    /// Messages and attributes begin at multiples of this.
     private static let alignment = 4
 
-    /// Calls `body` with each message up to the first whose length cannot be.
-    /// - Returns: whether there was none such.
+    /// Calls `body` with each message, up to the first with an invalid length.
+    /// - Returns: whether all lengths were valid.
     static func readMessages(_ octets: Span<UInt8>, _ body: (NetlinkHead, Span<UInt8>) -> Void) -> Bool {
         var start = 0
         while start < octets.count {
@@ -34,7 +34,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Calls `body` with the type and the value of each attribute, likewise.
+    /// Calls `body` with the type and value of each attribute, in the same way.
     static func readAttributes(_ octets: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Void) -> Bool {
         var start = 0
         while start < octets.count {
@@ -47,7 +47,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Calls `body` with each next hop of a route that has several: its flags and the index of its link. Likewise.
+    /// Calls `body` with each next hop of a multipath route, its flags and its link's index, in the same way.
     static func readNextHops(_ octets: Span<UInt8>, _ body: (_ flags: UInt8, _ link: Int32) -> Void) -> Bool {
         let headLength = 8
         var start = 0
@@ -61,7 +61,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Without the bits that say how the value is to be read (nested, in the network's order).
+    /// Removes the bits for the value's encoding (nested, network byte order).
     private static let typeMask: UInt16 = 0x3FFF
 
     private static func aligned(_ length: Int) -> Int { (length + alignment - 1) / alignment * alignment }
@@ -75,10 +75,10 @@ extension Span<UInt8> {
             .littleEndian
     }
 
-    /// The value of an attribute that is one number; `nil` where it is too short for it.
+    /// The value of an attribute with one number; `nil` if it is too short.
     var number32: UInt32? { count >= 4 ? number32(at: 0) : nil }
 
-    /// The value of an attribute that is text, up to its NUL.
+    /// The value of a text attribute, up to its NUL.
     var text: String {
         var octets: [UInt8] = []
         for index in 0..<count {

@@ -1,8 +1,8 @@
 import CLinux
 
-/// Asks for all that the kernel has of one subject.
+/// Requests one of the kernel's tables.
 enum NetlinkRequest {
-    /// In the order in which they are asked for.
+    /// In the order of the requests.
     enum Subject: UInt8, Comparable, CaseIterable {
         case links, addresses, routes
 
@@ -11,7 +11,7 @@ enum NetlinkRequest {
         var next: Subject? { Subject(rawValue: rawValue + 1) }
     }
 
-    /// The bytes of the request, for every family.
+    /// The bytes of the request, for all address families.
     static func octets(askingFor subject: Subject, sequence: UInt32) -> [UInt8] {
         let (type, bodyLength) =
             switch subject {

@@ -2,18 +2,20 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// A socket to the kernel's tables of links, addresses and routes, which also brings what changes in them. Closed with the last reference.
+/// A netlink socket for the kernel's tables of links, addresses and routes, which also receives notifications of changes.
+/// Closed with the last reference.
 final class NetlinkSocket: Sendable {
-    /// Why nothing was read.
+    /// Why no datagram was read.
     enum ReadError: Error {
-        /// There is nothing (any more).
+        /// There are no more datagrams.
         case nothing
-        /// Some of what the kernel had to say found no room (ENOBUFS), or one piece none in our buffer.
+        /// The kernel dropped messages because the socket's buffer was full (ENOBUFS), or one did not fit into our buffer.
         case lost
     }
 
     let descriptor: Int32
-    /// The kernel's name for this socket: what it answers us bears it, what it tells everybody the name of whoever caused it.
+    /// The kernel's identifier for this socket: answers to our requests have it; notifications have the identifier of the
+    /// socket that caused the change.
     let port: UInt32
 
     init() throws(SystemError) {
@@ -43,13 +45,13 @@ final class NetlinkSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: whether the kernel took it.
+    /// - Returns: whether the kernel accepted it.
     func send(_ request: [UInt8]) -> Bool {
         request.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) } == request.count
     }
 
-    /// Reads one datagram of the kernel's.
-    /// - Returns: how many bytes of the buffer it takes; none for what another process has sent.
+    /// Reads one datagram from the kernel.
+    /// - Returns: its length in the buffer; 0 for a datagram from another process.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
         while true {
             var sender = sockaddr_nl()
@@ -71,7 +73,7 @@ final class NetlinkSocket: Sendable {
 
     private static let groups =
         UInt32(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE)
-        // The group of next hops, the last that has a bit: an older kernel passes it over.
+        // The group for next hops is the last one that has a bit; older kernels ignore it.
         | 1 << 31
 
     private static func withPointer<Result>(
