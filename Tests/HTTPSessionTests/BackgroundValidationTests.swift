@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTPSession
 
-@Suite("HTTPSession: validation in the background (RFC 5861 §3)")
+@Suite("HTTPSession: background validation (RFC 5861 §3)")
 struct BackgroundValidationTests {
-    /// A cache in memory that can hold back what one look-up has found.
+    /// A cache in memory that can delay the result of one lookup.
     private final class HeldCache: ResponseCaching {
         private enum State {
             case open, armed
@@ -56,7 +56,7 @@ struct BackgroundValidationTests {
         func remove(_ key: CachedResponse.Key) async { cache.remove(key) }
     }
 
-    @Test("A request that found a response before another's validation replaced it does not validate it again")
+    @Test("A request that found a response before another validation replaced it does not validate it again")
     func validatesOnce() async throws {
         let requests = Guarded(0)
         let origin = ScriptedOrigin.answering { _, connection in
@@ -85,7 +85,8 @@ struct BackgroundValidationTests {
         #expect(origin.requestHeads.count == 2)
     }
 
-    /// A session, and an origin whose first response to each path is stale at once and whose others are errors with these fields.
+    /// A session, and an origin whose first response to each path is immediately stale, and which then returns errors with
+    /// these fields.
     private static func stage(_ status: String, _ fields: String) throws -> (session: HTTPSession, origin: ScriptedOrigin) {
         let known = Guarded<Set<String>>([])
         let origin = ScriptedOrigin.answering { request, connection in
@@ -98,7 +99,7 @@ struct BackgroundValidationTests {
     }
 
     @Test(
-        "After an error with Retry-After its URL is not validated again before that, and another URL is",
+        "After an error with Retry-After that URL is not validated again before the time given; other URLs are",
         arguments: ["429 Too Many Requests", "503 Service Unavailable"], ["600", "Fri, 01 Jan 2100 00:00:00 GMT"])
     func obeysRetryAfter(status: String, wait: String) async throws {
         let (session, origin) = try Self.stage(status, "Retry-After: \(wait)\r\n")
@@ -115,7 +116,7 @@ struct BackgroundValidationTests {
     }
 
     @Test(
-        "Without a Retry-After that has still to come, each use of the stale response validates it",
+        "Without a Retry-After in the future, each use of the stale response validates it",
         arguments: ["", "0", "soon", "Fri, 01 Jan 2010 00:00:00 GMT"])
     func validatesAtOnce(wait: String) async throws {
         let (session, origin) = try Self.stage("503 Service Unavailable", wait.isEmpty ? "" : "Retry-After: \(wait)\r\n")
@@ -124,11 +125,11 @@ struct BackgroundValidationTests {
             #expect(try await session.send(HTTPRequest(.get, origin.uri())).text == "stored")
             try await until { session.validations.isEmpty }
         }
-        // The first use stored it.
+        // The first use stored the response.
         #expect(origin.requestHeads.count == 4)
     }
 
-    @Test("Where too many keys wait, the one whose wait ends first is given up, and no other")
+    @Test("When too many keys wait, only the one whose wait ends first is dropped")
     func keepsTheLongestWaits() {
         let validations = BackgroundValidations()
         let now = Timestamp(seconds: 1_795_415_000)
@@ -144,12 +145,12 @@ struct BackgroundValidationTests {
         wait(limit, seconds: 50)
         let free = (0...limit).filter { validations.enter(key($0), at: now) }
         #expect(free == [limit / 2])
-        // A wait that ends before all others is itself the one.
+        // A wait that ends before all others is dropped itself.
         validations.leave(key(limit / 2), until: now.advanced(seconds: 20), at: now)
         #expect((0...limit).filter { validations.enter(key($0), at: now) } == [limit / 2])
     }
 
-    @Test("A wait that is over keeps nothing back")
+    @Test("After the wait has ended, the response is validated again")
     func endsWaits() {
         let validations = BackgroundValidations()
         let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
@@ -160,7 +161,7 @@ struct BackgroundValidationTests {
         #expect(validations.isEmpty && validations.enter(key, at: now))
     }
 
-    @Test("A clock that is set back ends every wait")
+    @Test("Setting the clock back ends every wait")
     func outlivesClockSetBack() {
         let validations = BackgroundValidations()
         let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))

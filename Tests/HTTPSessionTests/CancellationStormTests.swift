@@ -5,24 +5,24 @@ import Testing
 
 @testable import HTTPSession
 
-@Suite("HTTPSession: cancellations at random moments")
+@Suite("HTTPSession: cancellation at random times")
 struct CancellationStormTests {
-    /// `LARDER_SESSION_CANCELLATIONS` asks for another number (make test-long: 10,000).
+    /// `LARDER_SESSION_CANCELLATIONS` sets another number (make test-long: 10,000).
     static let count = ProcessInfo.processInfo.environment["LARDER_SESSION_CANCELLATIONS"].flatMap(Int.init) ?? 500
 
     @Test(
-        "Nothing is left of them: no descriptor, no exchange, no turn, no transfer, no thread; and the session goes on",
+        "Cancellations leave no descriptor, exchange, turn, transfer or thread behind, and the session keeps working",
         arguments: [(11 as UInt64, false), (12, true)])
     func leavesNothing(seed: UInt64, onItsThread: Bool) async {
-        // A process of its own, so that each descriptor and thread that is left is the session's.
+        // In a separate process, so that each remaining descriptor and thread belongs to the session.
         await #expect(processExitsWith: .success) { [seed, onItsThread] in
-            // An error that left this process would end it with a signal, and nobody would know which it was.
+            // An uncaught error would end the process with a signal, and hide which error it was.
             do { try await Self.run(seed: seed, onItsThread) } catch { Issue.record(error) }
         }
     }
 
     private static func run(seed: UInt64, _ onItsThread: Bool) async throws {
-        // The first round opens what the process keeps.
+        // The first round opens the descriptors that the process keeps.
         _ = try await storm(50, seed: 1, onItsThread, isCounted: false)
         try await until { sessionThreadCount == 0 }
         let descriptors = descriptorCount
@@ -32,7 +32,7 @@ struct CancellationStormTests {
         #expect(transfers.count >= count && transfers.liveCount == 0)
     }
 
-    /// - Returns: all transfers that there were.
+    /// - Returns: all transfers of the storm.
     private static func storm(
         _ count: Int, seed: UInt64, _ onItsThread: Bool, isCounted: Bool
     ) async throws -> WeakTransfers {
@@ -76,8 +76,8 @@ struct CancellationStormTests {
         let statistics = await session.statistics()
         #expect(statistics.exchanges == 0 && statistics.sleepers == 0)
         #expect(statistics.connections == statistics.idleConnections)
-        // Idle connections are kept by right, and fewer of them as the origin closes some; what else was opened is closed, on both
-        // sides of this process.
+        // Idle connections may stay, fewer of them as the origin closes some; all other descriptors are closed, on both sides
+        // of this process.
         if isCounted { try await until { await descriptorCount == before + 2 * session.statistics().idleConnections } }
         await session.shutdown(.cancel)
         return transfers
@@ -118,16 +118,16 @@ struct CancellationStormTests {
         }
     }
 
-    /// By the names that sessions give theirs.
+    /// Counts threads by the names that sessions give them.
     private static var sessionThreadCount: Int {
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return threads.count { thread in
-            // One that has ended meanwhile has no name.
+            // A thread that has ended meanwhile has no name.
             ((try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)) ?? "").hasPrefix("session-")
         }
     }
 
-    /// Without timers: libdispatch opens one of a kind when it first needs it, and keeps it.
+    /// Without timers: libdispatch opens one of each kind on first use, and keeps it.
     private static var descriptorCount: Int {
         let files = FileManager.default
         let descriptors = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -137,7 +137,7 @@ struct CancellationStormTests {
     }
 }
 
-/// Transfers that were begun, held by whoever else has them.
+/// The transfers of the storm, referenced weakly.
 private final class WeakTransfers: Sendable {
     private struct Held {
         weak var transfer: Transfer?

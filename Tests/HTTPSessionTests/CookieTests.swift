@@ -18,7 +18,7 @@ struct CookieTests {
     }
 
     @Test(
-        "What is set where is sent where it belongs, and nowhere else",
+        "A cookie is sent only to the hosts, paths and schemes that it was set for",
         arguments: [
             ("http://a.example.com/x/y", "n=v", "http://a.example.com/x/z", "n=v"),
             ("http://a.example.com/x/y", "n=v", "http://a.example.com/xy", nil),
@@ -57,7 +57,7 @@ struct CookieTests {
         #expect(try Self.jar(from, cookie).value(for: TargetURI(to), at: Self.now) == expected)
     }
 
-    @Test("Longer paths stand first, then older ones; what is set anew keeps its place; what has expired goes")
+    @Test("Cookies with longer paths come first, then older ones; setting one again keeps its place; expired ones are dropped")
     func orders() throws {
         let jar = try Self.jar("http://h.test/a/b", "one=1; Path=/", "two=2; Path=/a", "three=3; Path=/a/b", "four=4; Max-Age=10")
         let uri = try TargetURI("http://h.test/a/b")
@@ -68,7 +68,7 @@ struct CookieTests {
     }
 
     @Test(
-        "Dates are read in whatever order they come",
+        "Cookie dates are parsed with their parts in any order",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("08:49:37 6 nov 94", 784_111_777), ("6 Nov 1994", nil),
@@ -78,7 +78,7 @@ struct CookieTests {
         ] as [(String, Int64?)])
     func readsDates(text: String, seconds: Int64?) { #expect(CookieDate.parse(text) == seconds) }
 
-    @Test("A jar has limits for each domain and for all: what was used longest ago goes")
+    @Test("A jar limits the cookies for each domain and in total, and evicts the least recently used ones")
     func evicts() throws {
         var limits = CookieJar.Limits()
         limits.cookiesPerDomain = 3
@@ -95,7 +95,7 @@ struct CookieTests {
         #expect(left == [2, 3, 4, 5, 6])
     }
 
-    @Test("A session without a jar keeps none; with one it sends them, also behind redirects, but never over a request's own")
+    @Test("Only a session with a jar stores and sends cookies, also across redirects; a request's own Cookie is not replaced")
     func usesJar() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             if request.target == "/set" {
@@ -116,7 +116,7 @@ struct CookieTests {
         #expect(CookieJar(jar.all).all.map(\.name) == ["b"])
     }
 
-    @Test("Sites are what somebody has registered")
+    @Test("A site is identified by its registrable domain")
     func knowsSites() {
         #expect(PublicSuffixes.registrableDomain(of: "a.b.example.co.uk") == "example.co.uk")
         #expect(PublicSuffixes.registrableDomain(of: "co.uk") == nil)

@@ -11,7 +11,7 @@ struct CredentialTests {
         return scheme
     }
 
-    @Test("Challenges are read: several in a line, quoted strings, token68, blanks, and what is none")
+    @Test("Challenges are parsed: several in one line, quoted strings, token68, whitespace, and invalid values")
     func readsChallenges() {
         let cases: [([String], [AuthenticationChallenge.Scheme])] = [
             (["Basic realm=\"a, b=\\\"c\\\"\""], [Self.scheme("basic", ["realm": "a, b=\"c\""])]),
@@ -29,7 +29,7 @@ struct CredentialTests {
         for (values, schemes) in cases { #expect(AuthenticationChallenge.Scheme.parse(values) == schemes, "\(values)") }
     }
 
-    @Test("MD5 is RFC 1321's, at every length about a block")
+    @Test("MD5 digests match the test vectors of RFC 1321")
     func digestsByMD5() {
         func text(_ message: String) -> String {
             MD5.digest(of: Array(message.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -41,7 +41,7 @@ struct CredentialTests {
         #expect(text(long) == "57edf4a22be3c955ac49da2e2107b67a")
     }
 
-    @Test("Digest answers are those of RFC 7616 §3.9.1 and RFC 2069", arguments: ["SHA-256", "MD5"])
+    @Test("Digest answers match the examples of RFC 7616 §3.9.1", arguments: ["SHA-256", "MD5"])
     func answersDigest(algorithm: String) throws {
         let scheme = Self.scheme(
             "digest",
@@ -70,7 +70,7 @@ struct CredentialTests {
 
     private static let password = HTTPCredential.password(user: "Aladdin", password: "open sesame")
 
-    @Test("A challenge is answered once; what was accepted is sent unasked from then on")
+    @Test("A challenge is answered once; accepted credentials are then sent without a challenge")
     func answersOnce() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             request["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
@@ -84,7 +84,7 @@ struct CredentialTests {
         #expect(origin.requestHeads.count == 3)
     }
 
-    @Test("What is refused stands after two requests; another realm, host or scheme gets nothing")
+    @Test("Refused credentials are sent once; another realm, host, port or scheme gets none")
     func givesUp() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             connection.respond("401 No", fields: "WWW-Authenticate: \(request.target.dropFirst()) realm=\"x\"\r\n")
@@ -106,7 +106,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("A handler answers by a value: credential, standard, reject, cancel, error")
+    @Test("A handler answers with a credential, standard, reject, cancel or an error")
     func handles() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             request["Authorization"] == "Bearer t"
@@ -129,7 +129,7 @@ struct CredentialTests {
         #expect(try await HTTPSession.failure { try await send(.error(SessionError(.offline))) }.code == .offline)
     }
 
-    @Test("Passwords by Basic and tokens go by TLS alone, unless that is allowed; Digest goes without")
+    @Test("Basic passwords and tokens are sent only over TLS unless plain text is allowed; Digest is sent without TLS")
     func requiresTLS() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             if request["Authorization"] != nil { return connection.respond(body: "told") }
@@ -147,7 +147,7 @@ struct CredentialTests {
         #expect(origin.requestHeads.count == 3)
     }
 
-    @Test("Digest: the server's own reckoning agrees, the nonce is used again and counted, and a stale one is renewed once")
+    @Test("Digest: the answer is correct, the nonce is reused and counted, and a stale nonce is renewed once")
     func speaksDigest() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             guard let sent = request["Authorization"] else {
@@ -177,7 +177,7 @@ struct CredentialTests {
         #expect(origin.requestHeads.count == 5)
     }
 
-    @Test("A proxy's challenge is answered with the proxy's credential, which no origin sees")
+    @Test("A proxy's challenge is answered with the proxy's credential, which no origin receives")
     func answersProxies() async throws {
         let proxy = ScriptedOrigin.answering { request, connection in
             request["Proxy-Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
@@ -198,7 +198,7 @@ struct CredentialTests {
     }
 
     @Test(
-        "Tunnels are asked for with a password by Basic or Digest, as the proxy wants it",
+        "Tunnels are requested with a password by Basic or Digest, as the proxy requires",
         arguments: ["Basic realm=\"p\"", "Digest realm=\"p\", nonce=\"n\", qop=\"auth\""])
     func answersProxiesForTunnels(challenge: String) async throws {
         let identity = TestAuthority()

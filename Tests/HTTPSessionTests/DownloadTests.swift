@@ -15,7 +15,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("The file has its name only once it is whole; then nothing else is left in the folder")
+    @Test("The file gets its name only when it is complete; then no other file is left in the folder")
     func downloads() async throws {
         let gate = Gate()
         let content = PatternBytes.make(1_000_000, seed: 1)
@@ -50,7 +50,7 @@ struct DownloadTests {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "a") }
         defer { origin.stop() }
         let folder = try TemporaryFolder()
-        // What the test itself creates by the same umask, which belongs to the whole process.
+        // Created by the test itself with the same umask, which belongs to the whole process.
         let probe = open(folder.path("probe"), O_CREAT | O_WRONLY, 0o666)
         close(probe)
         let session = try Self.quick()
@@ -64,7 +64,7 @@ struct DownloadTests {
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test("What broke off goes on by Range and If-Range, and progress with it")
+    @Test("A download that broke off is resumed with Range and If-Range, and so is its progress")
     func goesOn() async throws {
         let content = PatternBytes.make(100 * 1024, seed: 2)
         let origin = PartialOrigin(content, entityTag: "\"v1\"") { number in number == 1 ? .cut(at: 60 * 1024) : .serve }
@@ -88,7 +88,7 @@ struct DownloadTests {
         #expect(before == UInt64(content.count))
     }
 
-    @Test("A token goes on in another session; its part may have been lost or belong to something else meanwhile")
+    @Test("A token resumes the download in another session; if the entity has changed meanwhile, the download starts over")
     func resumesByToken() async throws {
         let content = PatternBytes.make(80_000, seed: 3)
         let folder = try TemporaryFolder()
@@ -104,7 +104,7 @@ struct DownloadTests {
             #expect(token.length == 30_000 && token.total == 80_000)
             #expect(error.code == .incompleteResponse)
             #expect(folder.read("x") == nil)
-            // As another process would have it.
+            // As another process would read it.
             let copy = try JSONDecoder().decode(ResumeToken.self, from: JSONEncoder().encode(token))
             #expect(copy == token)
             let second = PartialOrigin(
@@ -119,7 +119,7 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("A token of something else, or whose part is gone, is refused, and nothing is asked")
+    @Test("A token for another target, or with a missing part file, is rejected without a request")
     func refusesTokens() async throws {
         let folder = try TemporaryFolder()
         let session = try Self.quick()
@@ -134,7 +134,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "Without a strong validator nothing is kept: it begins anew, and an error leaves no part behind",
+        "Without a strong validator the download starts over, and an error leaves no part file",
         arguments: ["W/\"a\"", ""])
     func needsStrongValidator(tag: String) async throws {
         let content = PatternBytes.make(50_000, seed: 5)
@@ -156,7 +156,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "A move that fails is an error of its own, and leaves no part: a folder in the way, a name that is taken, a missing folder"
+        "A failed move is a separate error and leaves no part file: a folder in the way, a taken name, a missing folder"
     )
     func tellsFailedMoves() async throws {
         let origin = PartialOrigin([1, 2, 3], entityTag: "\"a\"") { _ in .serve }
@@ -182,7 +182,7 @@ struct DownloadTests {
         #expect(made.length == 3)
     }
 
-    @Test("In a folder it has the name that is suggested, made safe; a name that is taken gets a number")
+    @Test("In a folder the file gets the suggested name, made safe; a taken name gets a number")
     func takesSuggestedNames() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             connection.respond(fields: "Content-Disposition: attachment; filename=\"../../etc/x\"\r\n", body: request.target)
@@ -200,7 +200,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "Names that responses suggest are one file's, whatever they try",
+        "A suggested name is always the safe name of one file",
         arguments: [
             ("attachment; filename=\"../../etc/x\"", "x"), ("attachment; filename=/etc/passwd", "passwd"),
             ("attachment; filename=\"..\"", "last.bin"), ("attachment; filename=\"a\\\\b\"", "b"),
@@ -218,7 +218,7 @@ struct DownloadTests {
         #expect(SuggestedName.name(for: ["Content-Disposition": disposition], uri) == name)
     }
 
-    @Test("Paths suggest names, too: decoded, safe, never empty, never too long")
+    @Test("Without Content-Disposition the path gives the name: decoded, safe, never empty, never too long")
     func namesByPath() throws {
         for (path, name) in [
             ("/", "download"), ("/a/", "download"), ("/a%20b.txt", "a b.txt"), ("/%2e%2e%2fx", "x"), ("/..%2f", "download"),
@@ -231,7 +231,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "Content-Range is read to the letter",
+        "Content-Range is parsed strictly",
         arguments: [
             ("bytes 0-4/5", ContentRange.part(0..<5, of: 5)), ("bytes 5-9/*", .part(5..<10, of: nil)),
             ("bytes */5", .unsatisfied(length: 5)), ("bytes 0-5/5", nil), ("bytes 4-3/5", nil), ("items 0-4/5", nil),

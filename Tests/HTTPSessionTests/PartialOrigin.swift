@@ -1,27 +1,27 @@
 import EventLoop
 import TestSupport
 
-/// An origin of one entity that knows ranges, and does with each request what it is told: well, or badly.
+/// An origin with one entity that supports ranges, and handles each request as scripted, correctly or not.
 final class PartialOrigin: Sendable {
     enum Conduct: Sendable {
         case serve
-        /// Ends the connection behind so many bytes of the entity.
+        /// Ends the connection after this many bytes of the entity.
         case cut(at: Int)
-        /// As if it knew no ranges.
+        /// As if it did not support ranges.
         case ignoreRange
-        /// 206 with bytes from elsewhere, said so.
+        /// 206 with bytes from another offset, with a matching Content-Range.
         case wrongStart(by: Int)
-        /// 206 of another length than it says.
+        /// 206 with a body longer or shorter than its range.
         case wrongLength(by: Int)
-        /// 206 with Content-Range of another whole.
+        /// 206 with another total length in Content-Range.
         case wrongTotal
-        /// Answers a range by 416 with this length.
+        /// Answers a range with 416 and this length.
         case unsatisfiable(total: Int)
-        /// A part of what was asked for, at most so long.
+        /// Only the first bytes of the requested range, at most this many.
         case short(of: Int)
-        /// Whatever If-Range says, a part of this other entity, without its tag.
+        /// Ignores If-Range and sends a range of this other entity, without its entity tag.
         case silentChange([UInt8])
-        /// The entity is this one from now on.
+        /// From now on the entity is this one.
         case change([UInt8], entityTag: String)
         case refuse(Int)
     }

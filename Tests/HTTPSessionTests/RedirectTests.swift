@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPSession
 
-/// Answers `/301/to/there` by 301 to `/there`, and everything else by its method, target and some of its fields.
+/// Answers `/301/to/there` with 301 to `/there`, and any other request with its method, target and some of its fields.
 private func redirecting(to authority: @escaping @Sendable () -> String? = { nil }) -> ScriptedOrigin {
     ScriptedOrigin.answering { request, connection in
         guard let body = connection.readBody(of: request) else { return false }
@@ -24,7 +24,7 @@ private func redirecting(to authority: @escaping @Sendable () -> String? = { nil
 @Suite("HTTPSession: redirects (RFC 9110 §15.4)")
 struct RedirectTests {
     @Test(
-        "Method and content follow as the status says",
+        "Method and content follow the redirect as its status requires",
         arguments: [
             (301, HTTPMethod.post, "GET /x [] "), (302, .post, "GET /x [] "), (303, .post, "GET /x [] "),
             (307, .post, "POST /x [abc] "),
@@ -46,7 +46,7 @@ struct RedirectTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("Five hops: the policy is asked five times, and the sixth is one too many where five are allowed")
+    @Test("With a limit of five redirects the policy is asked five times, and the sixth fails")
     func counts() async throws {
         let origin = redirecting()
         defer { origin.stop() }
@@ -66,7 +66,7 @@ struct RedirectTests {
         #expect(session.turns.counts.active == 0)
     }
 
-    @Test("Another origin sees neither Authorization nor Cookie; the same one does")
+    @Test("Authorization and Cookie are sent only to the same origin")
     func dropsCredentials() async throws {
         let other = redirecting()
         let authority = "127.0.0.1:\(other.port)"
@@ -83,7 +83,7 @@ struct RedirectTests {
         #expect(within.text == "GET /x [] [\"Authorization=Bearer s\", \"Cookie=a=b\", \"X-Own=1\"]")
     }
 
-    @Test("Policies: deliver, deny, same site, rewrite; a place that is no http URI is refused")
+    @Test("Policies: deliver, deny, same site, rewrite; a Location that is not an http URI is refused")
     func obeysPolicies() async throws {
         let origin = redirecting()
         let far = ScriptedOrigin.answering { request, connection in
@@ -115,7 +115,7 @@ struct RedirectTests {
         #expect(try await rewriting.send(HTTPRequest(.get, origin.uri("/302/to/x"))).text.hasPrefix("GET /x?rewritten"))
     }
 
-    @Test("Content that cannot be sent again is not, and a body that nobody wants does not hold the next exchange up")
+    @Test("Content that cannot be replayed is not sent again, and the redirect's body does not delay the next exchange")
     func doesNotReplay() async throws {
         let origin = redirecting()
         defer { origin.stop() }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPSession
 
-@Suite("HTTPSession: batches, resources, descriptions")
+@Suite("HTTPSession: batches, resources, curl commands")
 struct ResourceTests {
-    @Test("A batch tells each end and the whole, failures among them; an empty one ends at once", arguments: [1, 2, 8])
+    @Test("A batch reports each result, including failures, and the total; an empty batch ends at once", arguments: [1, 2, 8])
     func runsBatches(atOnce: Int) async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             request.target == "/cut"
@@ -27,7 +27,7 @@ struct ResourceTests {
         #expect(await runner.all([]).isEmpty)
     }
 
-    @Test("Costs above the capacity make what was used longest ago go, down to what is preferred")
+    @Test("Above its capacity the cache evicts the least recently used values, down to the preferred cost")
     func limitsCosts() {
         let cache = CostLimitedCache<Int, String>(capacity: 100, preferredAfterPurge: 60)
         for key in 0..<10 { cache.insert("\(key)", for: key, cost: 10) }
@@ -44,7 +44,7 @@ struct ResourceTests {
         #expect(cache.count == 0 && cache.cost == 0)
     }
 
-    @Test("All who want a resource at once share one transfer; one who leaves leaves the others, and the last one ends it")
+    @Test("Callers of the same resource share one transfer; cancelling one does not affect the others, cancelling all ends it")
     func sharesLoads() async throws {
         let gate = Gate()
         let origin = ScriptedOrigin { connection in
@@ -73,11 +73,11 @@ struct ResourceTests {
         try await until { origin.requestHeads.count == 2 && loader.callers == 2 }
         for task in last { task.cancel() }
         for task in last { _ = await task.result }
-        // The loader hears of the end of a transfer after the origin does.
+        // The loader learns of the end of a transfer after the origin does.
         try await until { origin.openCount <= 1 && loader.counts.active == 0 }
     }
 
-    @Test("A caller that comes as a transfer ends begins no second one")
+    @Test("A caller that arrives as a transfer ends does not start a second one")
     func sharesAtTheEnd() async throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
         defer { origin.stop() }
@@ -98,7 +98,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("A few at once, the others in their order", arguments: [true, false])
+    @Test("A limited number of loads runs at once; the others follow in the configured order", arguments: [true, false])
     func ordersLoads(firstCome: Bool) async throws {
         let gate = Gate()
         let origin = ScriptedOrigin.answering { request, connection in
@@ -122,7 +122,7 @@ struct ResourceTests {
         #expect(try await HTTPSession.failure { try await tasks[2].value }.code == .unacceptableStatus)
     }
 
-    @Test("curl's line is quoted so that nothing ends its word, and says no secret")
+    @Test("The curl command is quoted so that no value can end its word, and contains no secrets")
     func describesByCurl() throws {
         let session = try HTTPSession.plain { $0.defaultFields = [:] }
         let request = HTTPRequest(
@@ -138,7 +138,7 @@ struct ResourceTests {
         #expect(throws: SessionError.self) { try session.curlCommand(for: HTTPRequest(.get, "no")).get() }
     }
 
-    @Test("curl sends by it what the session sends")
+    @Test("The curl command sends the same request as the session")
     func replaysByCurl() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             guard let body = connection.readBody(of: request) else { return false }

@@ -4,11 +4,12 @@ import Testing
 
 @testable import HTTPSession
 
-/// Two hundred stories of an origin that breaks, changes and lies, and of a person who tries again until the file is there.
-@Suite("HTTPSession: stories of downloads that break")
+/// Two hundred runs with an origin that breaks off, changes its entity and sends wrong ranges, and a user who retries until the
+/// file is complete.
+@Suite("HTTPSession: downloads with random faults")
 struct ResumeStoriesTests {
     @Test(
-        "In the end there is one whole entity of those that there were, never a mixed one, and nothing else",
+        "The result is always one complete entity, never a mixture, and no other file is left",
         arguments: 0..<200 as Range<UInt64>)
     func story(seed: UInt64) async throws {
         var dice = SeededGenerator(seed: seed)
@@ -37,7 +38,7 @@ struct ResumeStoriesTests {
                 #expect(
                     [.incompleteResponse, .unacceptableStatus, .malformedResponse, .resumeRejected].contains(error.code),
                     "\(error)")
-                // Whoever has a token has its part, and whoever has none has nothing.
+                // An error with a token leaves its part file; an error without one leaves no file.
                 #expect(folder.names.count == (error.resumeToken == nil ? 0 : 1))
                 token = error.resumeToken
                 if let token { #expect(folder.read(folder.names[0])?.count == Int(token.length)) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HTTPSession: the cache and its six policies (RFC 9111)")
 struct SessionCacheTests {
-    /// Answers with how many requests there were, under the fields that the target asks for.
+    /// Answers with the number of requests so far, with the given fields.
     private static func counting(_ fields: String) -> ScriptedOrigin {
         let count = SentCount()
         return ScriptedOrigin.answering { request, connection in
@@ -31,7 +31,7 @@ struct SessionCacheTests {
         return try await session.send(request)
     }
 
-    @Test("Fresh, it is served from the cache, with its age; private and compressed ones too; a body in pieces as well")
+    @Test("A fresh response is served from the cache with its age, also a private one, and also as a stream")
     func serves() async throws {
         let origin = Self.counting("Cache-Control: private, max-age=60\r\n")
         defer { origin.stop() }
@@ -47,7 +47,7 @@ struct SessionCacheTests {
         #expect(session.transfers().isEmpty)
     }
 
-    @Test("Each policy does what it says")
+    @Test("Each cache policy behaves as documented")
     func obeysPolicies() async throws {
         let origin = Self.counting("Cache-Control: max-age=60\r\nETag: \"a\"\r\n")
         defer { origin.stop() }
@@ -67,7 +67,7 @@ struct SessionCacheTests {
         #expect(origin.requestHeads.count == 4)
     }
 
-    @Test("What is stale is validated; served whatever its age where the policy says so")
+    @Test("A stale response is validated, or served at any age if the policy says so")
     func validates() async throws {
         let origin = Self.counting("Cache-Control: max-age=0\r\nETag: \"a\"\r\n")
         defer { origin.stop() }
@@ -81,7 +81,7 @@ struct SessionCacheTests {
     }
 
     @Test(
-        "What may not be kept is not, and requests that want the origin's own answer get it",
+        "A response that must not be stored, or must be validated, is requested again",
         arguments: ["no-store", "max-age=60\r\nVary: *", "max-age=60, no-cache"])
     func keepsNot(control: String) async throws {
         let origin = Self.counting("Cache-Control: \(control)\r\n")
@@ -91,7 +91,7 @@ struct SessionCacheTests {
         #expect(try await Self.get(session, origin.uri()).text == "2")
     }
 
-    @Test("Vary keeps variants apart; an unsafe request that succeeds makes what is kept untrue; a range goes past the cache")
+    @Test("Vary separates variants; a successful unsafe request invalidates stored responses; range requests bypass the cache")
     func keysAndInvalidates() async throws {
         let origin = Self.counting("Cache-Control: max-age=60\r\nVary: X-Kind\r\n")
         defer { origin.stop() }
@@ -109,7 +109,7 @@ struct SessionCacheTests {
             try await session.send(HTTPRequest(.get, origin.uri(), fields: ["X-Kind": "a", "Range": "bytes=0-"])).text == "5")
     }
 
-    @Test("The hook before keeping can drop a response or change it")
+    @Test("The `willCache` hook can drop or modify a response")
     func asksBeforeKeeping() async throws {
         let origin = Self.counting("Cache-Control: max-age=60\r\n")
         defer { origin.stop() }
@@ -129,7 +129,7 @@ struct SessionCacheTests {
         #expect(kept.fields["X-Kept"] == "yes")
     }
 
-    @Test("Memory has its limit")
+    @Test("The memory cache stays within its limit")
     func limitsMemory() async throws {
         let cache = MemoryResponseCache(capacity: 30_000, preferredAfterPurge: 20_000)
         let origin = ScriptedOrigin.answering { _, connection in

@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTPSession
 
-@Suite("HTTPSession: other tries")
+@Suite("HTTPSession: retries")
 struct SessionRetryTests {
-    /// Answers 503 so many times, then 200.
+    /// Answers 503 this many times, then 200.
     private static func failing(_ times: Int, fields: String = "") -> ScriptedOrigin {
         let count = SentCount()
         return ScriptedOrigin.answering { request, connection in
@@ -27,7 +27,7 @@ struct SessionRetryTests {
         }
     }
 
-    @Test("503, 503, 200 is 200 after three requests; POST is sent once, and a third 503 stands")
+    @Test("503, 503, 200 succeeds after three requests; POST is sent once; a third 503 is delivered")
     func triesAgain() async throws {
         for (times, method, status, hits) in [
             (2, HTTPMethod.get, 200, 3), (2, .put, 200, 3), (1, .post, 503, 1), (3, .get, 503, 3),
@@ -43,7 +43,7 @@ struct SessionRetryTests {
         }
     }
 
-    @Test("Content that cannot be read again is sent once; a streamed response is tried again before its head is given out")
+    @Test("Content that cannot be read again is sent once; a streamed response is retried before its head is delivered")
     func needsReplay() async throws {
         let origin = Self.failing(1)
         defer { origin.stop() }
@@ -58,7 +58,7 @@ struct SessionRetryTests {
         #expect(try await opened.body.collect(atMost: 10) == Array("ok 0".utf8))
     }
 
-    @Test("Retry-After is waited for, as seconds and as a date; where it is too long the response stands")
+    @Test("Retry-After is obeyed, in seconds and as a date; if the wait is too long, the response is delivered")
     func waitsAsAsked() async throws {
         let now = Timestamp(milliseconds: 1_790_000_000_000)
         for (value, expected) in [
@@ -82,7 +82,7 @@ struct SessionRetryTests {
         #expect(ContinuousClock.now - began >= .seconds(1))
     }
 
-    @Test("A connection that breaks before or within the response leads to another try; a refusal of trust never does")
+    @Test("A connection lost before or within the response is retried; a trust failure never is")
     func triesLostConnections() async throws {
         let count = SentCount()
         let origin = ScriptedOrigin { connection in
@@ -107,7 +107,7 @@ struct SessionRetryTests {
         #expect(RetryPolicy.lostConnections.permits(.failure(SessionError(.connectionTerminated))))
     }
 
-    @Test("A wait between tries ends with its transfer")
+    @Test("Cancelling a transfer ends its wait between tries")
     func waitEndsWithItsTransfer() async throws {
         let origin = Self.failing(5)
         defer { origin.stop() }
@@ -121,7 +121,7 @@ struct SessionRetryTests {
         #expect(await session.statistics().sleepers == 0)
     }
 
-    @Test("Interceptors change each try, decide before the policy, and their failures are told")
+    @Test("Interceptors change each try and decide before the policy, and their errors are reported")
     func intercepts() async throws {
         final class Stamping: RequestInterceptor {
             let count = Atomic(0)
@@ -153,7 +153,7 @@ struct SessionRetryTests {
         #expect(error.underlying is Failing.Reason)
     }
 
-    @Test("Twenty requests that are refused together lead to one refresh, and all of them come through")
+    @Test("Twenty requests refused at the same time cause one refresh, and all succeed")
     func refreshesOnce() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             request["Authorization"] == "Bearer new" ? connection.respond() : connection.respond("401 Unauthorized")
@@ -162,7 +162,7 @@ struct SessionRetryTests {
         let refreshes = SentCount()
         let credential = CredentialInterceptor<String>.bearer("old") { former in
             refreshes.add(1)
-            // Others are refused meanwhile.
+            // Other requests are refused meanwhile.
             try await until { origin.requestHeads.count > 1 }
             return former == "old" ? "new" : "newer"
         }
@@ -176,7 +176,7 @@ struct SessionRetryTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test("An origin that refuses every credential is not asked for ever; whoever fails to refresh says so")
+    @Test("An origin that refuses every credential causes a limited number of refreshes; a failed refresh is reported")
     func refreshesWithinBounds() async throws {
         struct Unwell: Error {}
         let origin = ScriptedOrigin.answering { _, connection in connection.respond("401 Unauthorized") }
@@ -198,7 +198,7 @@ struct SessionRetryTests {
         #expect(second.underlying is Unwell)
     }
 
-    @Test("Without a network it is waited for, and no longer than allowed", arguments: [true, false])
+    @Test("Without a network a retry waits for one, but no longer than allowed", arguments: [true, false])
     func waitsForNetwork(comesBack: Bool) async throws {
         let retrier = OfflineRetrier(waitingAtMost: comesBack ? .seconds(Deadline.seconds) : .milliseconds(100)) {
             if !comesBack { try? await Task.sleep(for: .seconds(86_400)) }
@@ -207,7 +207,7 @@ struct SessionRetryTests {
         if case .retry = decision { #expect(comesBack) } else { #expect(!comesBack) }
     }
 
-    @Test("Each transfer begins once and is completed once, whatever becomes of it", arguments: [5 as UInt64])
+    @Test("Each transfer sends one begin event and one completion event, whatever its outcome", arguments: [5 as UInt64])
     func tellsEachEndOnce(seed: UInt64) async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             switch request.target {
@@ -250,7 +250,7 @@ struct SessionRetryTests {
     }
 }
 
-/// Counts how transfers begin and end.
+/// Counts the begin and completion events of transfers.
 private final class CountingMonitor: EventMonitor {
     private struct Counts {
         var begun = 0

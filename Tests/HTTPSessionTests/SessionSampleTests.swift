@@ -4,19 +4,19 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("The sample of docs/library.md: a program over a session", .serialized)
+@Suite("The sample of docs/library.md: a program that uses a session", .serialized)
 struct SessionSampleTests {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "newest")
     static let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
 
-    /// One run of the program: how it ended, and what it printed.
+    /// Runs the program; returns its exit status and its output.
     private static func run(
         _ arguments: [String], in folder: TemporaryFolder
     ) throws -> (status: Int32, output: String, errors: String) {
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
-        // To files, which nobody has to empty.
+        // Into files, which need no reader.
         folder.write([], to: "output")
         folder.write([], to: "errors")
         process.standardOutput = FileHandle(forWritingAtPath: folder.path("output"))
@@ -28,7 +28,7 @@ struct SessionSampleTests {
     }
 
     @Test(
-        "It asks behind the right pin, tries again, fetches and tells how far it is; the next run has the answer kept; behind a wrong pin it says why and asks nothing"
+        "It checks the pin, retries, downloads with progress, reuses the stored response, and reports a wrong pin"
     )
     func runs() throws {
         let authority = TestAuthority()
@@ -81,7 +81,7 @@ struct SessionSampleTests {
         #expect(none.status == 2 && none.errors.contains("newest BASE PIN ANCHORS.pem FOLDER"))
     }
 
-    @Test("The page shows this program, and it has fewer than 60 lines")
+    @Test("The page contains this program, which has fewer than 60 lines")
     func isShown() throws {
         let program = try String(contentsOf: Self.root.appending(path: "docs/samples/newest/main.swift"), encoding: .utf8)
         let page = try String(contentsOf: Self.root.appending(path: "docs/library.md"), encoding: .utf8)

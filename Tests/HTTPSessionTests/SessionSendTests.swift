@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPSession
 
 extension HTTPSession {
-    /// A session that believes nobody has nothing of the system's, and tries once.
+    /// A session that trusts no server, uses nothing of the system's, and tries once.
     static func plain(_ change: (inout SessionConfiguration) -> Void = { _ in }) throws -> HTTPSession {
         var configuration = SessionConfiguration()
         configuration.retries = .never
@@ -14,7 +14,7 @@ extension HTTPSession {
         return try HTTPSession(configuration: configuration, trust: .policies(TrustPolicySet([], fallback: .deny)))
     }
 
-    /// The error of what has to fail.
+    /// The error of a call that must fail.
     static func failure<Value>(_ body: () async throws -> Value) async throws -> SessionError {
         do { _ = try await body() } catch { return try #require(error as? SessionError, "\(error)") }
         throw SessionError(.malformedRequest, "nothing was thrown")
@@ -27,7 +27,7 @@ extension ScriptedOrigin {
 
 @Suite("HTTPSession: whole responses")
 struct SessionSendTests {
-    @Test("A response comes whole: status, fields, body, trailers and whence; the second request goes over the same connection")
+    @Test("A response has status, fields, body, trailers and URI; the second request reuses the connection")
     func sends() async throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil {
@@ -52,7 +52,7 @@ struct SessionSendTests {
         await session.shutdown(.cancel)
     }
 
-    @Test("Fields of a request take the place of the session's defaults, and only of those with their names")
+    @Test("Fields of a request replace the session's defaults of the same names only")
     func overridesDefaults() async throws {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond() }
         defer { origin.stop() }
@@ -65,7 +65,7 @@ struct SessionSendTests {
     }
 
     @Test(
-        "What is wrong with a request is an error of its own, and nothing is connected to",
+        "An invalid request is a specific error, and no connection is made",
         arguments: [
             ("ftp://h/", HTTPFields(), SessionError.Code.badURL), ("/relative", [:], .badURL), ("http://u:p@h/", [:], .badURL),
             ("http://bücher.example/", [:], .badURL), ("http:///", [:], .badURL), ("http://h:99999/", [:], .badURL),
@@ -85,7 +85,7 @@ struct SessionSendTests {
         #expect(session.transfers().isEmpty)
     }
 
-    @Test("A body that is there and empty is told as such; methods that anticipate one say that there is none (RFC 9110 §8.6)")
+    @Test("An empty body sends Content-Length: 0; so do methods that anticipate content, even without a body (RFC 9110 §8.6)")
     func tellsEmptyBodies() async throws {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond() }
         defer { origin.stop() }
@@ -99,7 +99,7 @@ struct SessionSendTests {
         #expect(lengths == ["0", "0", "0", nil, nil])
     }
 
-    @Test("Content of memory, file and sequence arrives whole, of known length or in chunks")
+    @Test("Content from memory, a file or a sequence arrives complete, with known length or in chunks")
     func sendsContent() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             guard let body = connection.readBody(of: request) else { return false }
@@ -131,7 +131,7 @@ struct SessionSendTests {
         }
     }
 
-    @Test("A source of content that fails, or brings too much or too little, ends the transfer with its error")
+    @Test("A content source that fails, or yields too much or too little, fails the transfer")
     func failsWithItsSource() async throws {
         struct Broken: Error {}
         let origin = ScriptedOrigin.answering { request, connection in
@@ -162,7 +162,7 @@ struct SessionSendTests {
         #expect(session.turns.counts.active == 0)
     }
 
-    @Test("A body that breaks off is an error with what came of it; one above the limit is another")
+    @Test("A truncated body is an error with the bytes received; a body above the limit is another error")
     func tellsPartialBodies() async throws {
         let origin = ScriptedOrigin { connection in
             guard let head = connection.readHead() else { return }
@@ -185,7 +185,7 @@ struct SessionSendTests {
         #expect(long.code == .bodyTooLarge)
     }
 
-    @Test("Where nobody listens, or nobody answers in time, the error says which and in what phase")
+    @Test("If no server listens, or none responds in time, the error says which, and in what phase")
     func tellsFailures() async throws {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -205,7 +205,7 @@ struct SessionSendTests {
         #expect(refused.code == .connectionRefused)
     }
 
-    @Test("Relative targets go below the base, with or without a slash at its end", arguments: ["/v1", "/v1/"])
+    @Test("Relative targets resolve below the base, with or without a trailing slash", arguments: ["/v1", "/v1/"])
     func resolvesAgainstBase(path: String) async throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
         defer { origin.stop() }
@@ -216,7 +216,7 @@ struct SessionSendTests {
         }
     }
 
-    @Test("A name in `resolve` is not looked up; phases add up to no more than the whole")
+    @Test("A name in `resolve` is not looked up; the phases add up to at most the total")
     func measures() async throws {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "x") }
         defer { origin.stop() }

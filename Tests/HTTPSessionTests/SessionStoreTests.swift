@@ -7,7 +7,7 @@ import Testing
 
 @Suite("HTTPSession: a file as its cache (RFC 9111), and stale responses (RFC 5861)")
 struct SessionStoreTests {
-    /// Both kinds of cache obey the same rules.
+    /// Both kinds of cache follow the same rules.
     enum Kind: CaseIterable, Sendable {
         case memory, file
 
@@ -25,7 +25,7 @@ struct SessionStoreTests {
 
     private static func age(_ response: HTTPResponse) -> Int? { response.fields["Age"].flatMap { Int($0) } }
 
-    @Test("A file is filled, serves another session after it was opened anew, and is validated by a 304")
+    @Test("A file cache serves another session after it was reopened, and its responses are validated with a 304")
     func fillsAFile() async throws {
         let folder = try TemporaryFolder()
         let origin = ScriptedOrigin.answering { request, connection in
@@ -58,7 +58,7 @@ struct SessionStoreTests {
         #expect(await second.responses(for: CachedResponse.Key([])).isEmpty)
     }
 
-    @Test("A body that is read in pieces is kept when it was read to its end, and only then", arguments: Kind.allCases)
+    @Test("A streamed body is stored if, and only if, it is read to its end", arguments: Kind.allCases)
     func keepsStreams(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let body = PatternedBody(length: 12 << 20)
@@ -93,7 +93,7 @@ struct SessionStoreTests {
         let requests = origin.requestHeads.count
         let whole = try await session.send(HTTPRequest(.get, origin.uri("/whole")))
         #expect(whole.body == body.bytes(0..<body.length) && Self.age(whole) != nil)
-        // Whoever leaves a kept body early leaves nothing behind.
+        // Leaving a stored body early leaves nothing behind.
         #expect(try await read("/whole", upTo: 100).isSame)
         let file = try await session.download(HTTPRequest(.get, origin.uri("/whole")), to: .file(folder.path("copy")))
         #expect(file.length == UInt64(body.length) && folder.read("copy") == whole.body)
@@ -101,7 +101,7 @@ struct SessionStoreTests {
         try await until { session.transfers().isEmpty }
     }
 
-    @Test("A download is kept too", arguments: Kind.allCases)
+    @Test("A download is stored too", arguments: Kind.allCases)
     func keepsDownloads(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let octets = PatternBytes.make(300_000, seed: 3)
@@ -119,7 +119,7 @@ struct SessionStoreTests {
     }
 
     @Test(
-        "Within stale-while-revalidate the stale one is served at once, and asked about once behind it",
+        "Within stale-while-revalidate a stale response is served at once, and validated once in the background",
         arguments: Kind.allCases)
     func validatesBehind(kind: Kind) async throws {
         let folder = try TemporaryFolder()
@@ -144,7 +144,7 @@ struct SessionStoreTests {
         try await until { session.transfers().isEmpty }
     }
 
-    @Test("Within stale-if-error the stale one stands in for an origin that fails; behind it, and without, the failure stands")
+    @Test("Within stale-if-error a stale response is served if the origin fails; otherwise the failure is delivered")
     func standsIn() async throws {
         let isDown = SentCount()
         let origin = ScriptedOrigin.answering { request, connection in
@@ -170,7 +170,7 @@ struct SessionStoreTests {
         #expect(try await session.send(HTTPRequest(.get, origin.uri("/bounded"))).text == "/bounded")
     }
 
-    @Test("What was made untrue while it came is not kept", arguments: Kind.allCases)
+    @Test("A response invalidated while it was received is not stored", arguments: Kind.allCases)
     func heedsWrites(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let release = Gate()
@@ -188,7 +188,7 @@ struct SessionStoreTests {
         #expect(try await session.send(HTTPRequest(.get, origin.uri())).text == "new")
     }
 
-    @Test("A HEAD is answered by what is kept, and tells when that is outdated", arguments: Kind.allCases)
+    @Test("HEAD is answered from the stored response, and can show that it is outdated", arguments: Kind.allCases)
     func answersHEAD(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let count = SentCount()
@@ -209,7 +209,7 @@ struct SessionStoreTests {
         #expect(try await session.send(HTTPRequest(.get, origin.uri())).fields["ETag"] == "\"3\"")
     }
 
-    @Test("A hook sees what is read in pieces as a whole, and a longer body is not kept")
+    @Test("The `willCache` hook gets a streamed body as a whole, and a longer body is not stored")
     func asksAboutStreams() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             connection.respond(
@@ -230,7 +230,7 @@ struct SessionStoreTests {
         #expect(try await session.send(HTTPRequest(.get, origin.uri("/long"))).text.last == "x")
     }
 
-    @Test("A suspended transfer of a kept body waits, and a cancelled one ends")
+    @Test("A suspended transfer of a stored body waits, and a cancelled one ends")
     func obeysTransfers() async throws {
         let folder = try TemporaryFolder()
         let body = PatternedBody(length: 12 << 20)
@@ -252,7 +252,7 @@ struct SessionStoreTests {
         transfer.suspend()
         var count = 0
         var pieces = response.body.makeAsyncIterator()
-        // What was on its way comes still, and no more.
+        // Bytes in flight still arrive, but no others.
         count += try await pieces.next()?.count ?? 0
         let resuming = Task { transfer.resume() }
         while let piece = try await pieces.next() { count += piece.count }

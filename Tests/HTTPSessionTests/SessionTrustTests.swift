@@ -17,7 +17,7 @@ struct SessionTrustTests {
         return try HTTPSession(configuration: configuration, trust: .policies(trust))
     }
 
-    @Test("A server with the right chain is believed; the handshake has its time")
+    @Test("A server with a valid chain is trusted; the handshake time is measured")
     func believes() async throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -30,7 +30,7 @@ struct SessionTrustTests {
     }
 
     @Test(
-        "One that is not is told nothing, and not asked again; the error says why",
+        "A server that is not trusted receives no request and is not retried; the error says why",
         arguments: ["untrusted_root", "expired", "host_mismatch", "pin_mismatch"])
     func refuses(reason: String) async throws {
         let other = TestAuthority(name: "Another")
@@ -54,7 +54,7 @@ struct SessionTrustTests {
         #expect(origin.requestHeads.isEmpty)
     }
 
-    @Test("A redirect to a host whose pin is wrong is refused there; pinned hosts are not asked in plain text")
+    @Test("A redirect to a host with a wrong pin fails there; pinned hosts are not contacted in plain text")
     func judgesEachHop() async throws {
         let second = ScriptedOrigin.secure(authority.identity(names: "DNS:two.test"))
         let port = second.port
@@ -78,7 +78,7 @@ struct SessionTrustTests {
     }
 
     @Test(
-        "A pin that is only reported and missing is an event of each exchange, before its end, and the metrics hold the verdict")
+        "A missing pin that is only reported is an event of each exchange, before its end; the metrics have the verdict")
     func reportsPins() async throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -111,7 +111,7 @@ struct SessionTrustTests {
         }
     }
 
-    @Test("A server with a pin that is only reported, and one without TLS, report nothing")
+    @Test("A server with a matching report-only pin, and a server without TLS, report nothing")
     func reportsOnlyMissingPins() async throws {
         let identity = authority.identity()
         let (secure, plain) = (ScriptedOrigin.secure(identity), ScriptedOrigin.answering { _, to in to.respond(body: "a") })
@@ -137,7 +137,7 @@ struct SessionTrustTests {
         }
     }
 
-    @Test("A set that denies what it does not name asks nobody else")
+    @Test("A policy set that denies unknown hosts makes no connection")
     func denies() async throws {
         let error = try await HTTPSession.failure {
             try await HTTPSession.plain().send(HTTPRequest(.get, "https://127.0.0.1:9/"))
@@ -145,7 +145,7 @@ struct SessionTrustTests {
         #expect(error.code == .hostNotAllowed)
     }
 
-    @Test("An origin that asks for a certificate gets the one that is for it, and without one the error says so")
+    @Test("An origin that requests a client certificate gets the one for it; without one the error says so")
     func showsIdentity() async throws {
         let origin = ScriptedOrigin.secure(authority.identity(asksClients: true))
         defer { origin.stop() }
@@ -159,7 +159,7 @@ struct SessionTrustTests {
         #expect(error.code == .clientCertificateRequired)
     }
 
-    @Test("The system's anchors are read where they are")
+    @Test("The system's trust anchors are found and read")
     func readsSystem() throws {
         #expect(throws: Never.self) { try SessionTrust.system.policies() }
     }

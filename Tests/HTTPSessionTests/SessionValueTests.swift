@@ -6,14 +6,14 @@ import Testing
 
 @Suite("HTTPSession: parameters, values and codings")
 struct SessionValueTests {
-    /// `hello` three times, by gzip with stored blocks alone.
+    /// `hello` three times, as gzip with stored blocks only.
     private static let plain = Array("hello hello hello".utf8)
     private static let gzip: [UInt8] =
         [
             0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1, 17, 0, 0xEE, 0xFF,
         ] + plain + [0x80, 0x88, 0xF9, 0xE5, 17, 0, 0, 0]
 
-    @Test("Parameters stand in the query of GET, HEAD and DELETE, before a fragment, and in a form of others")
+    @Test("Parameters are in the query for GET, HEAD and DELETE, before a fragment, and in a form for other methods")
     func sendsParameters() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             guard let body = connection.readBody(of: request) else { return false }
@@ -41,7 +41,7 @@ struct SessionValueTests {
         #expect(sent.contains("value"))
     }
 
-    @Test("A value is what its serializer makes of the response; faults are told from outside in, with the response and its body")
+    @Test("A serializer turns the response into a value; faults are listed from the outermost, with the response and its body")
     func makesValues() async throws {
         struct Person: Decodable, Equatable { let name: String }
         let origin = ScriptedOrigin.answering { request, connection in
@@ -71,9 +71,9 @@ struct SessionValueTests {
     }
 
     @Test(
-        "A status that no RFC knows is an unacceptable status, and its response is there", arguments: [100, 199, 600, 799, 999])
+        "An unregistered status is an unacceptable status; the error has its response", arguments: [100, 199, 600, 799, 999])
     func acceptsAnyStatus(status: Int) async throws {
-        // 100 and 199 are interim responses, behind which the final one comes.
+        // 100 and 199 are interim responses, followed by the final one.
         let origin = ScriptedOrigin.answering { request, connection in
             connection.send("HTTP/1.1 \(status) X\r\n\r\n")
             return status < 200 ? connection.respond("600 X", body: "{}") : false
@@ -89,7 +89,7 @@ struct SessionValueTests {
         #expect(try await session.value(request, as: all) == (status < 200 ? Array("{}".utf8) : []))
     }
 
-    @Test("A coding that the session has asked for is taken off, whole and piece by piece; one that the caller wants is not")
+    @Test("A coding that the session requested is decoded, whole and streamed; one that the caller requested is not")
     func decodes() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             let body = request.target == "/cut" ? Array(Self.gzip.dropLast(3)) : Self.gzip

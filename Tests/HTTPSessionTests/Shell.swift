@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a line for the shell prints.
+/// Runs a shell command and returns its output.
 enum Shell {
     static func output(of line: String) throws -> String {
         let process = Process()

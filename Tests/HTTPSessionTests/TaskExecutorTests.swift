@@ -10,7 +10,7 @@ struct TaskExecutorTests {
         ScriptedOrigin.answering { _, connection in connection.respond(body: "hello") }
     }
 
-    @Test("A task that prefers the session's thread runs there before and behind what it awaits, and so do its children")
+    @Test("A task that prefers the session's thread runs there before and after each await, and so do its children")
     func runsOnTheThread() async throws {
         let origin = Self.answering()
         defer { origin.stop() }
@@ -37,7 +37,7 @@ struct TaskExecutorTests {
         return threadName()
     }
 
-    @Test("Where a session has several threads, that of a target's origin is had by the target")
+    @Test("With several threads, each target's origin has its own executor")
     func isThatOfTheOrigin() async throws {
         let session = try HTTPSession.plain { $0.threads = 4 }
         var names: Set<String> = []
@@ -51,7 +51,7 @@ struct TaskExecutorTests {
         await session.shutdown(.cancel)
     }
 
-    @Test("Everything can be done there: bodies read and sent in pieces, waits between tries, cancellation, a turn waited for")
+    @Test("Everything works on the session's thread: streaming in both directions, retry waits, cancellation, waiting for a turn")
     func doesEverything() async throws {
         let origin = ScriptedOrigin { connection in
             var count = 0
@@ -74,7 +74,7 @@ struct TaskExecutorTests {
             $0.limits.activeExchanges = 1
             $0.limits.unreadBodyLength = 64 * 1024
             $0.retries = .standard
-            // Their turns on the one connection are mixed.
+            // The requests take turns on the one connection in any order.
             $0.retries.limit = 9
             $0.retries.delay = .milliseconds(1)
         }
@@ -109,7 +109,7 @@ struct TaskExecutorTests {
         }
     }
 
-    @Test("A task that goes on and on without waiting for anything does not keep the others from theirs")
+    @Test("A task that never waits does not block the session's other work")
     func leavesTimeToOthers() async throws {
         let origin = Self.answering()
         defer { origin.stop() }
@@ -124,7 +124,7 @@ struct TaskExecutorTests {
         await session.shutdown(.cancel)
     }
 
-    @Test("A task goes on elsewhere once the session has ended, be it by the task itself")
+    @Test("A task continues on another thread after the session has ended, even if the task itself ended it")
     func outlivesTheSession() async throws {
         let session = try HTTPSession.plain()
         let executor = session.taskExecutor
@@ -140,7 +140,7 @@ struct TaskExecutorTests {
         #expect(name != "session-0")
     }
 
-    @Test("No task is lost that is under way when the session is let go", arguments: 0..<20)
+    @Test("No running task is lost when the session is released", arguments: 0..<20)
     func losesNothing(round: Int) async throws {
         var session: HTTPSession? = try HTTPSession.plain()
         let executor = try #require(session).taskExecutor

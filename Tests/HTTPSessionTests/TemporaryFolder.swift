@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with whoever has it.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -9,7 +9,7 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    // What cannot be removed is left to the system.
+    // A folder that cannot be removed is left to the system.
     deinit { try? FileManager.default.removeItem(at: url) }
 
     func path(_ name: String) -> String { url.appending(path: name).path }
@@ -19,6 +19,6 @@ final class TemporaryFolder: Sendable {
     }
     func read(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { [UInt8]($0) } }
 
-    /// Names of what is in it, sorted.
+    /// The names of its entries, sorted.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import HTTPSession
 
-@Suite("HTTPSession: transfers under way")
+@Suite("HTTPSession: transfers in flight")
 struct TransferControlTests {
-    @Test("Those that are meant are cancelled, by method and path or by whatever a snapshot says; the others go on")
+    @Test("Transfers can be cancelled by method and path, or all at once; the others continue")
     func cancelsWhatIsMeant() async throws {
         let origin = EndlessOrigin()
         defer { origin.stop() }
@@ -26,7 +26,7 @@ struct TransferControlTests {
         try await origin.letGo()
     }
 
-    @Test("A suspended transfer stops: not begun where it has not, else its bytes stop growing; resumed, it is whole")
+    @Test("A suspended transfer does not begin, or receives no more bytes; after `resume` it completes")
     func suspends() async throws {
         let body = PatternedBody(length: 24 << 20)
         let origin = ScriptedOrigin { connection in
@@ -39,7 +39,7 @@ struct TransferControlTests {
         let other = ScriptedOrigin.answering { _, connection in connection.respond() }
         defer { other.stop() }
         let session = try HTTPSession.plain()
-        /// Returns when the session's loop has handled all that came to it before.
+        /// Returns when the session's loop has handled all earlier messages.
         func settle() async throws { for _ in 0..<2 { _ = try await session.send(HTTPRequest(.get, other.uri())) } }
         let transfer = Transfer()
         transfer.suspend()
@@ -60,7 +60,7 @@ struct TransferControlTests {
         #expect(response.body.withUnsafeBytes { $0.count == body.length && body.matches($0, at: 0) })
     }
 
-    @Test("Content that is sent stops with its transfer, too")
+    @Test("Suspending a transfer also stops an upload")
     func suspendsUploads() async throws {
         let content = PatternBytes.make(24 << 20, seed: 3)
         let origin = ScriptedOrigin.answering { request, connection in
@@ -69,7 +69,7 @@ struct TransferControlTests {
         }
         defer { origin.stop() }
         let session = try HTTPSession.plain()
-        /// As above, by an exchange with the same origin on another connection.
+        /// As above, with an exchange with the same origin on another connection.
         func settle() async throws { for _ in 0..<2 { _ = try await session.send(HTTPRequest(.get, origin.uri())) } }
         let transfer = Transfer()
         let uri = origin.uri()
@@ -85,7 +85,7 @@ struct TransferControlTests {
         #expect(transfer.snapshot.progress.fractionSent == 1)
     }
 
-    @Test("Progress never goes back, knows the whole where the origin tells it, and ends at 1", arguments: [true, false])
+    @Test("Progress never decreases, knows the total if the origin announces it, and ends at 1", arguments: [true, false])
     func progresses(isLengthKnown: Bool) async throws {
         let isSeen = Gate()
         let origin = ScriptedOrigin { connection in
@@ -117,7 +117,7 @@ struct TransferControlTests {
         #expect(seen.last?.received == 500_000)
     }
 
-    @Test("Where one may run, the others have their turns by priority, and by their coming within one")
+    @Test("With one exchange at a time, waiting transfers run by priority, then by arrival")
     func ordersByPriority() async throws {
         let gate = Gate()
         let origin = ScriptedOrigin.answering { request, connection in
@@ -146,7 +146,7 @@ struct TransferControlTests {
         #expect(origin.requestHeads.map { OriginRequest(head: $0).target } == ["/first", "/high", "/a", "/b", "/low"])
     }
 
-    @Test("Those that wait have limits: of number and of time; a cancelled one leaves its place")
+    @Test("Waiting transfers are limited in number and time; a cancelled one gives up its place")
     func boundsWaiting() async throws {
         let origin = EndlessOrigin()
         defer { origin.stop() }
@@ -173,7 +173,7 @@ struct TransferControlTests {
         #expect(session.turns.counts == (0, 0))
     }
 
-    @Test("A transfer that an earlier call used is an error, for every kind of call, and sends nothing")
+    @Test("Using a transfer for a second call is an error for every kind of call, and sends nothing")
     func isUsedOnce() async throws {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "a") }
         defer { origin.stop() }
@@ -199,7 +199,7 @@ struct TransferControlTests {
         await session.shutdown(.cancel)
     }
 
-    @Test("Shut down by draining, what is under way ends well within the time, and nothing new begins")
+    @Test("Shutting down with `drain` lets transfers in flight end in time, and no new one begins")
     func drains() async throws {
         let gate = Gate()
         let origin = ScriptedOrigin.answering { _, connection in
@@ -221,7 +221,7 @@ struct TransferControlTests {
         await shutdown.value
     }
 
-    @Test("Shut down, what does not end in time is cancelled", arguments: [true, false])
+    @Test("After shutdown, transfers that do not end in time are cancelled", arguments: [true, false])
     func cancelsAtShutdown(drains: Bool) async throws {
         let origin = EndlessOrigin()
         defer { origin.stop() }
