@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("Checks of bodies under content codings")
+@Suite("Body checks under content codings")
 struct BodyCheckTests {
     private func codings(_ values: String...) -> ContentCodings {
         var fields = Fields()
@@ -21,7 +21,7 @@ struct BodyCheckTests {
 
     private static let text = Array("{\"name\": [1, 2, 3]}".utf8)
 
-    @Test("Codings as heads name them")
+    @Test("Content-Encoding is parsed into codings")
     func names() {
         #expect(codings() == .known([]))
         #expect(codings("identity") == .known([]))
@@ -36,7 +36,7 @@ struct BodyCheckTests {
         #expect(codings("\"gzip\"") == .unsupported)
     }
 
-    @Test("Plain and encoded text is seen through", arguments: Wrapping.allCases)
+    @Test("Plain and encoded bodies are checked after decoding", arguments: Wrapping.allCases)
     func seenThrough(wrapping: Wrapping) {
         let coding: ContentCoding = wrapping == .gzip ? .gzip : .deflate
         #expect(outcome(Self.text) == .passed)
@@ -48,7 +48,7 @@ struct BodyCheckTests {
         #expect(outcome(deflated(Self.text, wrapping) + [0], .known([coding])) == .malformedCoding)
     }
 
-    @Test("Large text comes through every buffer whole")
+    @Test("A large body is decoded completely across buffers")
     func large() {
         let numbers = (0..<60_000).map { "\($0 &* 2_654_435_761 % 1_000_003)" }.joined(separator: ",")
         let text = Array("[\(numbers)]".utf8)
@@ -62,25 +62,25 @@ struct BodyCheckTests {
         }
     }
 
-    @Test("Members of gzip follow each other (RFC 1952 §2.2)")
+    @Test("Gzip members may follow each other (RFC 1952 §2.2)")
     func members() {
         let body = deflated(Array("[1,".utf8), .gzip) + deflated([], .gzip) + deflated(Array("2]".utf8), .gzip)
         #expect(outcome(body, .known([.gzip])) == .passed)
         #expect(outcome(body + [0x1F], .known([.gzip])) == .malformedCoding)
     }
 
-    @Test("A coding that is not what it says")
+    @Test("A body that is invalid in its coding is rejected")
     func malformed() {
         #expect(outcome(Self.text, .known([.gzip])) == .malformedCoding)
         var flipped = deflated(Self.text, .gzip)
         flipped[flipped.count - 5] ^= 1
         #expect(outcome(flipped, .known([.gzip])) == .malformedCoding)
         #expect(outcome([0x78], .known([.deflate])) == .malformedCoding)
-        // A zlib stream that asks for a preset dictionary.
+        // A zlib stream that requires a preset dictionary.
         #expect(outcome([0x78, 0xBB, 0, 0, 0, 1, 0, 0], .known([.deflate])) == .malformedCoding)
     }
 
-    @Test("No content passes whatever is said about it, and so does one space (V4, V6)")
+    @Test("Empty content passes under any coding, and so does one space (V4, V6)")
     func empty() {
         #expect(outcome([]) == .passed)
         #expect(outcome([], .known([.gzip])) == .passed)
@@ -91,12 +91,12 @@ struct BodyCheckTests {
         #expect(outcome(deflated([], .gzip), .known([.gzip])) == .passed)
     }
 
-    @Test("Another coding never passes unseen")
+    @Test("A body in an unknown coding is never accepted unchecked")
     func unsupported() {
         #expect(outcome(Self.text, .unsupported) == .unsupportedCoding)
     }
 
-    @Test("T35: nested codings are taken off in order, up to the limit")
+    @Test("T35: nested codings are decoded in order")
     func nested() {
         let inner = deflated(Self.text, .zlib)
         let body = deflated(inner, .gzip)
@@ -105,7 +105,7 @@ struct BodyCheckTests {
         #expect(outcome(deflated(Array("x".utf8), .gzip), .known([.gzip])) == .malformedJSON(JSONFault(.unexpectedByte, at: 0)))
     }
 
-    @Test("A body at the bound passes, one past it is too large, plain or decoded")
+    @Test("A body at the limit passes, one byte more is too large, plain or decoded")
     func bound() {
         var limits = BodyCheckLimits()
         let text = Array(("[" + String(repeating: " ", count: 998) + "]").utf8)
@@ -117,7 +117,7 @@ struct BodyCheckTests {
         #expect(outcome(deflated(text, .gzip), .known([.gzip]), limits: limits) == .tooLarge)
     }
 
-    @Test("T35: a bomb stops at the ratio, one wrapped twice too, and neither is decoded to its end")
+    @Test("T35: decoding a decompression bomb stops at the ratio, even if it is nested")
     func bomb() {
         var limits = BodyCheckLimits()
         limits.bodyLength = 1 << 40
@@ -130,7 +130,7 @@ struct BodyCheckTests {
         #expect(BodyCheck(json: .known([.gzip]), limits: limits).outcome(of: bomb) == .passed)
     }
 
-    @Test("Any bytes, under any coding, lead to an outcome that does not depend on the cuts", arguments: 0..<30 as Range<UInt64>)
+    @Test("Any bytes, in any coding, give the same outcome however they are split", arguments: 0..<30 as Range<UInt64>)
     func anything(seed: UInt64) {
         var generator = SeededJSON(seed: seed)
         for _ in 0..<20 {

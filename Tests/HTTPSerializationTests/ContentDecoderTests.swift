@@ -2,11 +2,11 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("Taking content codings off (RFC 9110 §8.4, T35)")
+@Suite("Decoding content codings (RFC 9110 §8.4, T35)")
 struct ContentDecoderTests {
     private static let text = Array("{\"a\": [1, 2, 3], \"text\": \"what stands inside\"}".utf8)
 
-    /// By Python's brotli and zstandard, of the text above.
+    /// The text above, encoded by Python's brotli and zstandard.
     private static let brotli: [UInt8] =
         [0x8B, 0x16, 0x80] + text + [0x03]
     private static let zstandard: [UInt8] =
@@ -39,7 +39,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("Every coding comes off, whole or byte by byte", arguments: encoded.indices)
+    @Test("Every coding is decoded, at once or byte by byte", arguments: encoded.indices)
     func decodes(number: Int) throws {
         let (coding, body) = Self.encoded[number]
         #expect(try ContentDecoder.decoded(body, contentEncoding: [coding]) == Self.text)
@@ -51,7 +51,7 @@ struct ContentDecoderTests {
         #expect(content == Self.text)
     }
 
-    @Test("A body that is cut, changed, or goes on behind its end is refused", arguments: encoded.indices)
+    @Test("A truncated or changed body, or one with bytes after its end, is rejected", arguments: encoded.indices)
     func refusesOthers(number: Int) {
         let (coding, body) = Self.encoded[number]
         if coding.isEmpty || coding == "identity" { return }
@@ -64,7 +64,7 @@ struct ContentDecoderTests {
         if body != deflated(Self.text, .raw) { #expect(fault(changed, coding) == .malformed) }
     }
 
-    @Test("Frames of zstd may follow each other; windows end at 8 MiB")
+    @Test("Zstandard frames may follow each other; windows above 8 MiB are rejected")
     func readsFrames() throws {
         #expect(try ContentDecoder.decoded(Self.zstandard + Self.zstandard, contentEncoding: ["zstd"]) == Self.text + Self.text)
         let skipped: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 2, 0, 0, 0, 1, 2]
@@ -76,7 +76,7 @@ struct ContentDecoderTests {
         #expect(fault(window(24), "zstd") == .malformed)
     }
 
-    @Test("Formats of before RFC 8878 are none, also where their mark comes behind the first byte of another")
+    @Test("Zstandard formats older than RFC 8878 are rejected, even if their magic number follows the first byte of another")
     func refusesOlderFormats() throws {
         #expect(fault([0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xE7, 0x2F, 0x11], "zstd") == .malformed)
         let decoder = try #require(ContentDecoder(contentEncoding: ["zstd"]))
@@ -85,11 +85,11 @@ struct ContentDecoderTests {
             try decoder.decode([0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xE7, 0x2F, 0x11].span) { _ in }
             try decoder.finish()
         }
-        // libzstd itself takes the second for a whole frame of zstd 0.6, where the first comes alone.
+        // libzstd itself takes the second part for a whole frame of zstd 0.6, if the first part arrives alone.
         #expect(fault([0x28, 0xB5, 0x2F, 0xFD, 0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xFF, 0x20, 0x74], "zstd") == .malformed)
     }
 
-    @Test("Bombs stop at the ratio or the length, in every coding and behind another")
+    @Test("Decompression bombs stop at the ratio or the length, in every coding and when nested")
     func stopsBombs() {
         let zeros = [UInt8](repeating: 0, count: 16 << 20)
         for (coding, bomb) in [
@@ -105,7 +105,7 @@ struct ContentDecoderTests {
     }
 
     @Test(
-        "What is not known, or more than two, has no decoder",
+        "An unknown coding, or more than two codings, has no decoder",
         arguments: ["compress", "gzip, x", "gzip, gzip, gzip", "aes128gcm"])
     func knowsAList(coding: String) {
         #expect(ContentDecoder(contentEncoding: [coding]) == nil)
@@ -113,7 +113,7 @@ struct ContentDecoderTests {
 
     private struct Enough: Error {}
 
-    @Test("Whoever takes the pieces can stop, and nothing comes after that")
+    @Test("The caller can stop decoding, and there is no more output after that")
     func stopsWhereAsked() throws {
         let decoder = try #require(ContentDecoder(contentEncoding: ["br"]))
         var count = 0
@@ -128,7 +128,7 @@ struct ContentDecoderTests {
         #expect(throws: CodingFault.self) { try decoder.finish() }
     }
 
-    @Test("A rule's check of JSON sees through the new codings too")
+    @Test("JSON checks of rules decode br and zstd too")
     func checksBodies() {
         for (coding, body) in [(ContentCoding.brotli, Self.brotli), (.zstandard, Self.zstandard)] {
             #expect(BodyCheck(json: .known([coding])).outcome(of: body) == .passed)

@@ -10,7 +10,7 @@ struct ContentDigestTests {
     private let sha512 =
         "sha-512=:YMAam51Jz/jOATT6/zvHrLVgOYTGFy1d6GJiOHTohq4yP+pgk4vf2aCsyRZOtw8MjkM7iw7yZ/WkppmM44T3qg==:"
 
-    @Test("The examples of the RFC are made and read")
+    @Test("The examples of the RFC are written and parsed")
     func makesTheExamples() throws {
         #expect("\(DigestField(of: content))" == sha256)
         #expect("\(DigestField(of: content, by: [.sha256, .sha512]))" == "\(sha256), \(sha512)")
@@ -20,7 +20,7 @@ struct ContentDigestTests {
         #expect(field.strongest?.algorithm == .sha512)
     }
 
-    @Test("Another content differs, and so does one of two digests")
+    @Test("Different content does not match, even if only one of two digests differs")
     func noticesOthers() throws {
         let field = try #require(DigestField(parsing: [sha256]))
         #expect(field.verdict(on: content + [0]) == .differs(field.digests[0]))
@@ -28,7 +28,7 @@ struct ContentDigestTests {
         #expect(mixed.verdict(on: content) == .differs(mixed.digests[1]))
     }
 
-    @Test("Algorithms that are not safe, or not known, say nothing")
+    @Test("Insecure and unknown algorithms are ignored")
     func knowsNoOthers() throws {
         let field = try #require(DigestField(parsing: ["md5=:rL0Y20zC+Fzt72VPzMSk2A==:, x=:AA==:;p=1"]))
         #expect(field.digests.isEmpty && field.others == ["md5", "x"])
@@ -37,13 +37,13 @@ struct ContentDigestTests {
     }
 
     @Test(
-        "What is no dictionary of bytes, or too short, is no field",
+        "A value that is not a dictionary of byte sequences, or is too short, is rejected",
         arguments: ["sha-256=abc", "sha-256=:AAAA:", "sha-256", "sha-256=(:AA==:)", "=", "sha-256=:****:", "SHA-256=:AA==:"])
     func refusesOthers(value: String) {
         #expect(DigestField(parsing: [value]) == nil)
     }
 
-    @Test("Pieces come to the same digest, and a hasher begins anew")
+    @Test("Hashing in pieces gives the same digest, and a hasher can be reused")
     func hashesPieces() {
         let hasher = DigestHasher(.sha512)
         for octet in content { hasher.update([octet].span) }
@@ -58,7 +58,7 @@ struct ContentDigestTests {
     }
 
     @Test(
-        "Hexadecimal digits as tools print them",
+        "Hexadecimal digests are parsed in the form that tools print",
         arguments: [
             ("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", true),
             ("SHA-256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855", true),

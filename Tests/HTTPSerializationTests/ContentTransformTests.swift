@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("V7 to V9, V15, V16: what is made of content")
+@Suite("Content transforms (V7 to V9, V15, V16)")
 struct ContentTransformTests {
     private func made(
         _ body: [UInt8], _ work: ContentTransform.Work, type: String? = nil, coding: String? = nil,
@@ -32,7 +32,7 @@ struct ContentTransformTests {
 
     private static let strip = ContentTransform.Work.json(from: .json, JSONEdits(nulls: .everywhere))
 
-    @Test("V7: nulls go from objects and arrays, however deep; digits and order stay")
+    @Test("V7: nulls are removed from objects and arrays at any depth; digits and order stay")
     func stripsNulls() throws {
         let text =
             "{\"b\": 1.0, \"a\": null, \"c\": [null, {\"d\": null, \"e\": 123456789012345678901234567890}], \"z\": \"\\u00e9\"}"
@@ -43,7 +43,7 @@ struct ContentTransformTests {
     }
 
     @Test(
-        "V7: nulls that are left out while a text is copied are those that are left out of its value",
+        "V7: removing nulls while copying a text gives the same result as removing them from its value",
         arguments: 0..<200 as Range<UInt64>)
     func stripsAsValuesDo(seed: UInt64) throws {
         var json = SeededJSON(seed: seed)
@@ -58,7 +58,7 @@ struct ContentTransformTests {
                 }
                 #expect(try made(text, work) == expected)
                 let broken = json.mutated(text)
-                // Which stay as they are.
+                // These stay unchanged.
                 if broken.isEmpty || broken == [0x20] { continue }
                 let isRead = (try? JSONValue(parsing: broken, options: options)) != nil
                 #expect(fault(broken, work) == (isRead ? nil : .malformedJSON))
@@ -66,13 +66,13 @@ struct ContentTransformTests {
         }
     }
 
-    @Test("T35 who asks for places has so many values read at most, and who asks for nulls alone has none made")
+    @Test("T35: edits of positions limit the number of values; removing nulls alone does not, since it builds none")
     func boundsValues() throws {
         var limits = ContentTransform.Limits()
         limits.bodyLength = 16 << 20
         limits.outputLength = 16 << 20
         let place = ContentTransform.Work.json(from: .json, JSONEdits(removals: [try #require(JSONPointer("/0"))]))
-        // The array is a value itself.
+        // The array itself is a value.
         for (count, expected) in [(3_999_999, nil), (4_000_000, TransformFault.bodyTooLarge)] {
             let text = Array(("[" + String(repeating: "0,", count: count - 1) + "0]").utf8)
             #expect(fault(text, place, limits: limits) == expected)
@@ -80,7 +80,7 @@ struct ContentTransformTests {
         }
     }
 
-    @Test("Work for which nobody waits any more ends in the middle of a text, whatever it is read as")
+    @Test("Overdue work ends in the middle of a text, for every kind of input")
     func isInterrupted() throws {
         let elements = String(repeating: "<a>1</a>", count: 200_000)
         let place = JSONEdits(removals: [try #require(JSONPointer("/0"))])
@@ -104,7 +104,7 @@ struct ContentTransformTests {
         }
     }
 
-    @Test("Places are taken out, and then set, in the order of the rule")
+    @Test("Positions are removed and then set, in the order of the rule")
     func pointers() throws {
         let edits = JSONEdits(
             removals: [
@@ -117,7 +117,7 @@ struct ContentTransformTests {
         #expect(fault(Array("[]".utf8), .json(from: .json, edits)) == .noPlace)
     }
 
-    @Test("V9: a property list in either form becomes the same JSON")
+    @Test("V9: both forms of a property list become the same JSON")
     func propertyLists() throws {
         let date = try #require(PropertyListDate("2026-11-23T03:07:55Z"))
         let list = PropertyListValue.dictionary(
@@ -144,7 +144,7 @@ struct ContentTransformTests {
         #expect(String(decoding: try made(latin, work, type: "text/xml; charset=iso-8859-1"), as: UTF8.self) == "{\"a\":\"é\"}")
     }
 
-    @Test("A text in another charset: by its mark, by the rule, by its type, else UTF-8")
+    @Test("The charset of text comes from its byte order mark, the rule or its type; otherwise it is UTF-8")
     func charsets() throws {
         let toUTF8 = ContentTransform.Work.text(from: nil, to: .utf8)
         #expect(try made([0xE9], toUTF8, type: "text/plain; charset=iso-8859-1") == Array("é".utf8))
@@ -162,15 +162,15 @@ struct ContentTransformTests {
         #expect(fault(Array("Ж".utf8), .text(from: nil, to: .latin1)) == .unencodable)
     }
 
-    @Test("No content, and a single space, stay as they are")
+    @Test("Empty content and a single space stay unchanged")
     func nothing() throws {
         #expect(try made([], Self.strip).isEmpty)
         #expect(try made(" ", Self.strip) == " ")
-        // A text is a text, however short.
+        // For text a space is content.
         #expect(try made([0x20], .text(from: nil, to: try #require(Charset("utf-16")))) == [0, 0x20])
     }
 
-    @Test("V16: codings are taken off first", arguments: Wrapping.allCases)
+    @Test("V16: content codings are decoded first", arguments: Wrapping.allCases)
     func codings(wrapping: Wrapping) throws {
         let body = deflated(Array("{\"a\": null}".utf8), wrapping)
         let coding = wrapping == .gzip ? "gzip" : "deflate"
@@ -179,7 +179,7 @@ struct ContentTransformTests {
         #expect(fault(body, Self.strip, coding: "compress") == .unsupportedCoding)
     }
 
-    @Test("What is not what it is taken for says so")
+    @Test("Content that is not of the expected kind fails with that kind's fault")
     func faults() {
         #expect(fault(Array("{".utf8), Self.strip) == .malformedJSON)
         #expect(fault(Array("<a>".utf8), .json(from: .xml, JSONEdits())) == .malformedXML)
@@ -188,7 +188,7 @@ struct ContentTransformTests {
 
     // MARK: T35
 
-    @Test("T35 a body that unpacks to more than the limit is refused, as is one that is longer itself")
+    @Test("T35: a body that is longer than the limit, itself or after decoding, is rejected")
     func boundsInput() {
         var limits = ContentTransform.Limits()
         limits.bodyLength = 1 << 20
@@ -199,7 +199,7 @@ struct ContentTransformTests {
         #expect(fault(Array("[   ]".utf8), Self.strip, limits: limits) == .bodyTooLarge)
     }
 
-    @Test("T35 what is made is no longer than the limit, at it and one past it")
+    @Test("T35: output at the limit is accepted, one byte more is rejected")
     func boundsOutput() {
         var limits = ContentTransform.Limits()
         limits.outputLength = 3
@@ -207,7 +207,7 @@ struct ContentTransformTests {
         #expect(fault(Array("[10]".utf8), Self.strip, limits: limits) == .outputTooLarge)
     }
 
-    @Test("T35 JSON, XML and property lists are no deeper than the limit, at it and one past it")
+    @Test("T35: JSON and XML at the depth limit are accepted, one level more is rejected")
     func boundsDepth() throws {
         var limits = ContentTransform.Limits()
         limits.depth = 5
@@ -223,7 +223,7 @@ struct ContentTransformTests {
         #expect(fault(xml(10_000), .json(from: .xml, JSONEdits())) == .tooDeep)
     }
 
-    @Test("T35 entities of XML are refused, in property lists too")
+    @Test("T35: XML entities are rejected, also in property lists")
     func refusesEntities() {
         let laughs = "<!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;\">]><l>&b;</l>"
         #expect(fault(Array(laughs.utf8), .json(from: .xml, JSONEdits())) == .malformedXML)
@@ -231,7 +231,7 @@ struct ContentTransformTests {
         #expect(fault(Array(list.utf8), .json(from: .propertyList, JSONEdits())) == .malformedPropertyList)
     }
 
-    @Test("T35 a binary property list that refers to one text from everywhere does not become longer than the limit")
+    @Test("T35: a binary property list that references one string many times cannot exceed the output limit")
     func boundsSharedTexts() throws {
         let text = PropertyListValue.string(String(repeating: "x", count: 100_000))
         let list = try PropertyListValue.array(Array(repeating: text, count: 5_000)).octets(.binary)
@@ -239,11 +239,11 @@ struct ContentTransformTests {
         #expect(fault(list, .json(from: .propertyList, JSONEdits())) == .outputTooLarge)
     }
 
-    @Test("T35 the work ends where it is overdue, before it, behind each part of it and within a long one")
+    @Test("T35: overdue work ends before it starts, after each step, and within a long one")
     func timesOut() throws {
         let place = ContentTransform.Work.json(from: .json, JSONEdits(removals: [try #require(JSONPointer("/0"))]))
         let long = Array(("[" + String(repeating: "null,", count: 200_000) + "1]").utf8)
-        // Before and behind; with a value behind that too; in a megabyte three times besides.
+        // Before and after the work; with a value also after parsing it; in a megabyte three more times.
         let works = [(Array("[null]".utf8), Self.strip, 2), (Array("[1]".utf8), place, 3), (long, Self.strip, 5)]
         for (text, work, questions) in works {
             for turn in 1...questions + 1 {

@@ -1,6 +1,6 @@
 import CZlib
 
-/// Window bits as zlib takes them: which wrapping stands around the deflate stream.
+/// zlib's window bits, which also select the format around the deflate stream.
 enum Wrapping: Int32, CaseIterable {
     case gzip = 31
     case zlib = 15

@@ -7,7 +7,7 @@ struct FormEncoderTests {
         FormEncoder(options).encode(parameters)
     }
 
-    @Test("Objects, arrays, truth values and nulls are written as AFNetworking writes them, names sorted")
+    @Test("Objects, arrays, Booleans and nulls are written as in AFNetworking, with sorted names")
     func encodesAsAFNetworking() {
         let parameters: JSONObject = [
             "b": ["z": 1, "a": [1, 2.50]], "a": true, "n": nil, "c": "", "f": false, "e": [], "o": JSONValue.object([:]),
@@ -15,7 +15,7 @@ struct FormEncoderTests {
         #expect(encode(parameters) == "a=1&b%5Ba%5D%5B%5D=1&b%5Ba%5D%5B%5D=2.5&b%5Bz%5D=1&c=&f=0&n")
     }
 
-    @Test("Every option says what it says")
+    @Test("Every encoding option has its effect")
     func obeysOptions() {
         let parameters: JSONObject = ["t": ["a", ["x": nil]], "b": true, "n": nil, "s": "a b"]
         #expect(encode(parameters, FormEncodingOptions(arrays: .repeated, booleans: .literal)) == "b=true&n&s=a%20b&t=a&t%5Bx%5D")
@@ -27,7 +27,7 @@ struct FormEncoderTests {
     }
 
     @Test(
-        "Letters, digits and -._~/? stand for themselves, everything else is escaped in UTF-8",
+        "Letters, digits and -._~/? are not escaped; all other characters are, in UTF-8",
         arguments: [
             ("a/b?c-d.e_f~g", "a/b?c-d.e_f~g"), ("a&b=c#d+e f", "a%26b%3Dc%23d%2Be%20f"), ("中文", "%E4%B8%AD%E6%96%87"),
             ("👴🏻👷", "%F0%9F%91%B4%F0%9F%8F%BB%F0%9F%91%B7"),
@@ -38,7 +38,7 @@ struct FormEncoderTests {
     }
 
     @Test(
-        "Parameters go into the query before the fragment, and nothing is added for none",
+        "Parameters are added to the query before the fragment; without parameters the URI stays unchanged",
         arguments: [
             ("http://h/p", "http://h/p?k=v"), ("http://h/p?x", "http://h/p?x&k=v"), ("http://h/p?", "http://h/p?k=v"),
             ("http://h/p?x#f", "http://h/p?x&k=v#f"), ("http://h/p#f?g", "http://h/p?k=v#f?g"),
@@ -61,7 +61,7 @@ struct RequestSerializerTests {
     }
 
     @Test(
-        "Parameters stand in the URI of GET, HEAD and DELETE, in any case, and in the body of others",
+        "Parameters are in the URI for GET, HEAD and DELETE, in any case, and in the body for other methods",
         arguments: ["get", "HEAD", "Delete", "POST", "PUT"])
     func placesParameters(method: String) throws {
         let request = try FormRequestSerializer().serialize(["k": "v"], method: method, target: "/p#f")
@@ -71,7 +71,7 @@ struct RequestSerializerTests {
         #expect(request.contentType == (isInQuery ? nil : "application/x-www-form-urlencoded"))
     }
 
-    @Test("A form of nothing is content of no bytes, with its type")
+    @Test("An empty form is empty content, with its type")
     func sendsEmptyForms() throws {
         for parameters in [nil, JSONObject()] {
             let request = try FormRequestSerializer().serialize(parameters, method: "POST", target: "/")
@@ -81,7 +81,7 @@ struct RequestSerializerTests {
         }
     }
 
-    @Test("JSON goes as it is; without parameters there is neither type nor content; what no query expresses is refused")
+    @Test("JSON is content with its type; without parameters there is neither; an array in a query is rejected")
     func sendsJSON() throws {
         let serializer = JSONRequestSerializer()
         let posted = try serializer.serialize(["a": [1, nil]], method: "POST", target: "/")
@@ -93,7 +93,7 @@ struct RequestSerializerTests {
         #expect(throws: RequestSerializationError.self) { try serializer.serialize([1], method: "GET", target: "/") }
     }
 
-    @Test("A form of parts leaves the request alone when it has none, and is refused for GET and HEAD")
+    @Test("A multipart form without parts leaves the request unchanged, and is rejected for GET and HEAD")
     func sendsMultipart() throws {
         var form = MultipartForm()
         let serializer = MultipartRequestSerializer()
@@ -110,7 +110,7 @@ struct RequestSerializerTests {
 
 @Suite("Default fields (R4, R5)")
 struct DefaultFieldsTests {
-    @Test("Six languages at most, each a tenth less, and nothing that is no language range")
+    @Test("At most six languages, with descending weights, and no invalid language ranges")
     func acceptsLanguages() {
         #expect(
             DefaultFields.acceptLanguage(["zh-Hans-CN", "en", "de", "fr", "it", "es", "pt", "nl"])
@@ -121,7 +121,7 @@ struct DefaultFieldsTests {
             DefaultFields.languages(ofLocales: ["de_DE.UTF-8", "C", "en_GB@euro", "de_DE", "POSIX", ""]) == ["de-DE", "en-GB"])
     }
 
-    @Test("A User-Agent is ASCII whatever it is made of")
+    @Test("A User-Agent is always ASCII")
     func namesTheProgram() {
         #expect(
             DefaultFields.userAgent(product: "Übersicht für Łódź", version: "1.0 β", comment: "Größe (2) \\ 中\r\nX: y")

@@ -1,10 +1,10 @@
 import HTTPSerialization
 import Testing
 
-@Suite("Reading forms (application/x-www-form-urlencoded)")
+@Suite("Parsing forms (application/x-www-form-urlencoded)")
 struct FormParserTests {
     @Test(
-        "Pairs are split and unescaped, whatever stands there",
+        "Pairs are split and unescaped, for any input",
         arguments: [
             ("", []), ("a=1&b=2", [("a", "1"), ("b", "2")]), ("a&b=", [("a", nil), ("b", "")]), ("&&a=b=c&", [("a", "b=c")]),
             ("n=x+y%20z%2B", [("n", "x y z+")]), ("%=%zz&%4=%41", [("%", "%zz"), ("%4", "A")]),
@@ -16,7 +16,7 @@ struct FormParserTests {
     }
 
     @Test(
-        "Brackets and repeated names are objects and arrays; what does not fit stands under its own name",
+        "Brackets and repeated names give objects and arrays; conflicting pairs keep their names as written",
         arguments: [
             ("a=1&a=2", #"{"a":["1","2"]}"#), ("a[]=1", #"{"a":["1"]}"#),
             ("a[b][c]=1&a[b][d]=2&a[e]", #"{"a":{"b":{"c":"1","d":"2"},"e":null}}"#),
@@ -29,14 +29,14 @@ struct FormParserTests {
         #expect(JSONValue.object(object).text() == Array(expected.utf8))
     }
 
-    @Test("What FormEncoder writes of texts is read as it was", arguments: 0..<200)
+    @Test("Strings written by FormEncoder are parsed back unchanged", arguments: 0..<200)
     func readsOwnForms(seed: UInt64) throws {
         var chance = SeededChance(seed)
         let object = JSONObject((0..<Int.random(in: 0...6, using: &chance)).map { ("n\($0)", chance.value(depth: 3)) })
         #expect(try FormParser().parse(Array(FormEncoder().encode(object).utf8)) == object, "\(FormEncoder().encode(object))")
     }
 
-    @Test("It holds its limits: length, pairs, depth")
+    @Test("The limits for length, pairs and depth are enforced")
     func holdsItsLimits() throws {
         var parser = FormParser()
         parser.lengthLimit = 5
@@ -52,7 +52,7 @@ struct FormParserTests {
         #expect(try parser.parse(Array("a[b][c][d]=1".utf8)) == ["a[b][c][d]": "1"])
     }
 
-    @Test("A form is a response's content too, of its type alone")
+    @Test("A form is decoded as response content, only with its media type")
     func serializes() throws {
         let head = ReceivedHead(status: 200, contentType: "application/x-www-form-urlencoded; charset=UTF-8")
         #expect(try FormSerializer().serialize(head, Array("access_token=a%20b".utf8)).get() == ["access_token": "a b"])
@@ -73,7 +73,7 @@ private struct SeededChance: RandomNumberGenerator {
         return state
     }
 
-    /// Texts, arrays of texts, and objects of these, none of them empty.
+    /// Strings, arrays of strings, and objects of these, none of them empty.
     mutating func value(depth: Int) -> JSONValue {
         let texts = ["", "a", "ä b", "x=y&z", "100%", "+", "[]"]
         switch Int.random(in: 0..<(depth > 0 ? 4 : 1), using: &self) {

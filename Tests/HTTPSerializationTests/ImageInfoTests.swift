@@ -74,7 +74,7 @@ struct ImageInfoTests {
         }
     }
 
-    @Test("Kind and size are read from the first bytes, and no byte earlier than they are there", arguments: images.indices)
+    @Test("Format and size are read as soon as the first bytes contain them, and not earlier", arguments: images.indices)
     func reads(number: Int) throws {
         let (octets, expected) = Self.images[number]
         #expect(try ImageInfo.reading(octets + [1, 2, 3], isWhole: false) == expected)
@@ -88,7 +88,7 @@ struct ImageInfoTests {
         #expect(first != nil)
     }
 
-    @Test("A TIFF says its size where it likes, in either order of bytes", arguments: [true, false])
+    @Test("A TIFF may have its size anywhere, in either byte order", arguments: [true, false])
     func readsTIFF(isLittle: Bool) throws {
         let limits = ImageLimits(side: 100_000)
         let octets = Self.tiff(isLittle)
@@ -101,7 +101,7 @@ struct ImageInfoTests {
 
     private func fault(_ octets: [UInt8], _ limits: ImageLimits) -> ImageFault.Reason? { fault(octets, isWhole: true, limits) }
 
-    @Test("A size past the limits is refused by the header alone; both sides of each")
+    @Test("An image above the size limits is rejected by its header; one at the limits is accepted")
     func holdsItsLimits() {
         #expect(fault(Self.bmp(30_000, 30_000), isWhole: false) == .tooLarge)
         #expect(fault(Self.bmp(10_000, 10_000)) == nil)
@@ -111,7 +111,7 @@ struct ImageInfoTests {
         #expect(fault(Self.avif(0xFFFF_FFFF, 0xFFFF_FFFF)) == .tooLarge)
     }
 
-    @Test("What is no image, or no such image, is refused at once")
+    @Test("Bytes that are not a valid image are rejected at once")
     func refusesOthers() {
         var crc = Self.png
         crc[30] ^= 1
@@ -127,7 +127,7 @@ struct ImageInfoTests {
         }
     }
 
-    @Test("An image under another type's name is told, and refused where that is asked for")
+    @Test("An image declared as another type is reported, and rejected if the serializer requires that")
     func comparesTypes() throws {
         func read(_ type: String, _ isStrict: Bool) -> SerializedResponse<ImageInfo?> {
             ImageInfoSerializer(requiresDeclaredKind: isStrict).serialize(ReceivedHead(status: 200, contentType: type), Self.png)

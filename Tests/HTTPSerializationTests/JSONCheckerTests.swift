@@ -20,7 +20,7 @@ struct JSONCheckerTests {
     }
 
     @Test(
-        "V6: JSON of every kind passes, and so do no body and a single space",
+        "V6: valid JSON of every kind passes, and so do empty content and a single space",
         arguments: [
             "", " ", "{}", "[]", "null", "true", "false", "0", "-0", "1.5e+10", "\"\"", " [ ] ", "\t{\n}\r ", "[1,2]",
             "{\"a\":1,\"a\":2}",
@@ -32,7 +32,7 @@ struct JSONCheckerTests {
     }
 
     @Test(
-        "The first fault is found where it stands",
+        "The first fault is reported with its offset",
         arguments: [
             ("  ", .unexpectedEnd, 2), ("\t", .unexpectedEnd, 1), ("{invalid}", .unexpectedByte, 1), ("[1,]", .unexpectedByte, 3),
             ("[,]", .unexpectedByte, 1), ("{\"a\":1,}", .unexpectedByte, 7), ("{\"a\" 1}", .unexpectedByte, 5),
@@ -57,7 +57,7 @@ struct JSONCheckerTests {
     }
 
     @Test(
-        "Bytes that are not UTF-8: bare continuation, overlong, surrogate, too high, cut short",
+        "Invalid UTF-8 is rejected: bare continuation, overlong, surrogate, too high, truncated",
         arguments: [
             ([0x80], 1), ([0xC0, 0x80], 1), ([0xC1, 0xBF], 1), ([0xE0, 0x9F, 0xBF], 2), ([0xED, 0xA0, 0x80], 2),
             ([0xF0, 0x8F, 0xBF, 0xBF], 2),
@@ -69,7 +69,7 @@ struct JSONCheckerTests {
         #expect(fault([0x22] + octets + [0x22]) == JSONFault(.notUTF8, at: offset))
     }
 
-    @Test("T35: as deep as the limit passes, one deeper fails at its bracket", arguments: [1, 64, 65, 512, 1024])
+    @Test("T35: nesting at the depth limit passes, one level more fails at its bracket", arguments: [1, 64, 65, 512, 1024])
     func depth(limit: Int) {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let inner = open == "[" ? "" : "1"
@@ -80,7 +80,7 @@ struct JSONCheckerTests {
         }
     }
 
-    @Test("Mixed containers close as they were opened, over every word of the stack")
+    @Test("Mixed containers must close in the order in which they were opened, at any depth")
     func mixed() {
         let opened = (0..<200).map { $0 % 3 == 0 ? "{\"a\":" : "[" }
         let closed = (0..<200).reversed().map { $0 % 3 == 0 ? "}" : "]" }
@@ -93,7 +93,7 @@ struct JSONCheckerTests {
         }
     }
 
-    @Test("Made texts and their mutations are judged as by recursive descent, cut anywhere", arguments: 0..<40 as Range<UInt64>)
+    @Test("Random texts and mutations give the reference parser's result, in any split", arguments: 0..<40 as Range<UInt64>)
     func reference(seed: UInt64) {
         var generator = SeededJSON(seed: seed)
         for _ in 0..<60 {
@@ -109,7 +109,7 @@ struct JSONCheckerTests {
         }
     }
 
-    @Test("After a fault nothing more is read")
+    @Test("After a fault the checker keeps reporting it")
     func sticky() {
         var checker = JSONChecker()
         #expect(throws: JSONFault(.unexpectedByte, at: 0)) { try checker.consume([UInt8(ascii: "x")].span) }

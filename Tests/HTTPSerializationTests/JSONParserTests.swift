@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("Reading JSON into a value (RFC 8259)")
+@Suite("Parsing JSON into a value (RFC 8259)")
 struct JSONParserTests {
     private func error(_ text: String, _ options: JSONParseOptions = JSONParseOptions()) -> JSONParseError? {
         do throws(JSONParseError) {
@@ -14,7 +14,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Numbers keep their digits and members their order, also where a name stands twice",
+        "Numbers keep their digits and members their order, even with repeated names",
         arguments: [
             "{\"z\":1.0,\"a\":1e400,\"m\":123456789012345678901234567890,\"a\":-0}", "[1,1.0,1.00,1e0,1E+2,-0.0]", "[]", "{}",
             "null",
@@ -26,7 +26,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Escapes are read as what they stand for",
+        "Escapes are decoded",
         arguments: [
             ("\"\\u00e9\\/\\u20AC\"", "é/€"), ("\"\\uD834\\uDD1E.\"", "𝄞."),
             ("\"a long text before \\u0041 and behind\"", "a long text before A and behind"),
@@ -37,7 +37,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Half of a pair has no text to stand in, and is refused where it begins",
+        "Half of a surrogate pair is rejected where it begins",
         arguments: [
             ("\"\\uD834\"", 1), ("\"ab\\uDD1E\"", 3), ("\"\\uD834\\uD834\"", 1), ("\"\\uD834x\"", 1), ("\"\\ud834\\n\"", 1),
         ])
@@ -46,7 +46,7 @@ struct JSONParserTests {
         #expect(error(text)?.offset == offset)
     }
 
-    @Test("Who asks by name is given the last member of that name, and may refuse such objects")
+    @Test("A lookup by name returns the last member; options can reject repeated names")
     func answersWithTheLastMember() throws {
         let text = "{\"a\":1,\"b\":2,\"\\u0061\":3}"
         let value = try JSONValue(parsing: text)
@@ -58,7 +58,7 @@ struct JSONParserTests {
         #expect(error("[{\"a\":1},{\"a\":{\"a\":2}}]", JSONParseOptions(refusesRepeatedNames: true)) == nil)
     }
 
-    @Test("Both sides of the depth and the length that are permitted")
+    @Test("Depth and length at the limit are accepted, one more is rejected")
     func holdsItsLimits() {
         func nested(_ depth: Int) -> String {
             String(repeating: "[{\"a\":", count: depth / 2) + "1" + String(repeating: "}]", count: depth / 2)
@@ -73,7 +73,7 @@ struct JSONParserTests {
         #expect(error("[123]", JSONParseOptions(lengthLimit: 4))?.reason == .tooLarge)
     }
 
-    @Test("A fault has its offset, and its line and column counted from one")
+    @Test("A fault has its offset, and its line and column counted from 1")
     func placesFaults() throws {
         let found = try #require(error("{\n  \"a\": 1,\n  \"é\" 2\n}"))
         #expect(found.reason == .unexpectedByte)
@@ -83,7 +83,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Nulls are left out while the text is read: members, elements too, at any depth; the only value stays",
+        "Nulls are removed while parsing: members, or elements too, at any depth; a top-level null stays",
         arguments: [
             (
                 "{\"a\":null,\"b\":[null,1,{\"c\":null}],\"d\":{\"e\":null}}", "{\"b\":[null,1,{}],\"d\":{}}",
@@ -101,8 +101,8 @@ struct JSONParserTests {
         }
     }
 
-    /// What the checker of streams reads by a state machine and this by recursive descent.
-    @Test("Accepts what the checker of streams accepts, and finds the same first fault", arguments: 0..<4)
+    /// The stream checker is a state machine, this parser uses recursive descent.
+    @Test("The parser accepts what the stream checker accepts, and finds the same first fault", arguments: 0..<4)
     func agreesWithTheChecker(seed: UInt64) {
         var json = SeededJSON(seed: seed)
         var accepted = 0
@@ -125,7 +125,7 @@ struct JSONParserTests {
                 #expect(again == value)
                 accepted += 1
             } catch {
-                // A half of a pair is refused by this reader alone, and may stand before another fault.
+                // Only this parser rejects half of a surrogate pair, possibly before another fault.
                 if error.reason == .halfPair { continue }
                 #expect(
                     error.reason.rawValue == expected.map { "\($0.reason.word)" } && UInt64(error.offset) == expected?.offset,

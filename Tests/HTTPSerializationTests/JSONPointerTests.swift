@@ -1,10 +1,10 @@
 import HTTPSerialization
 import Testing
 
-@Suite("Places in JSON (RFC 6901)")
+@Suite("JSON pointers (RFC 6901)")
 struct JSONPointerTests {
     @Test(
-        "The examples of §5",
+        "The examples of RFC 6901 §5",
         arguments: [
             ("", nil), ("/foo", "[\"bar\",\"baz\"]"), ("/foo/0", "\"bar\""), ("/", "0"), ("/a~1b", "1"), ("/c%d", "2"),
             ("/e^f", "3"), ("/g|h", "4"),
@@ -20,13 +20,13 @@ struct JSONPointerTests {
         #expect(pointer.description == text)
     }
 
-    @Test("What is none, and what leads to nothing", arguments: ["foo", "/~", "/~2", "/a~"])
+    @Test("Invalid pointers are rejected", arguments: ["foo", "/~", "/~2", "/a~"])
     func refusesOthers(text: String) {
         #expect(JSONPointer(text) == nil)
     }
 
     @Test(
-        "Nothing stands where no member or element is",
+        "A pointer to a missing member or element finds nothing",
         arguments: ["/none", "/foo/2", "/foo/-", "/foo/00", "/foo/+1", "/foo/x", "/foo/0/0", "/foo/99999999999999999999"])
     func findsNothing(text: String) throws {
         let value: JSONValue = ["foo": ["bar", "baz"]]
@@ -34,7 +34,7 @@ struct JSONPointerTests {
     }
 
     @Test(
-        "A value is put in place of another, at the end, or nowhere; the order stays",
+        "Setting a value replaces or appends, or fails; the order of members stays",
         arguments: [
             ("/b", "{\"a\":[1,2],\"b\":9}", true), ("/a/0", "{\"a\":[9,2],\"b\":{}}", true),
             ("/a/-", "{\"a\":[1,2,9],\"b\":{}}", true),
@@ -49,7 +49,7 @@ struct JSONPointerTests {
     }
 
     @Test(
-        "A value is taken out, and what stands behind it moves up",
+        "Removing a value moves later elements up",
         arguments: [
             ("/a/0", "{\"a\":[2],\"b\":1,\"b\":2}", true), ("/b", "{\"a\":[1,2]}", true),
             ("/a/2", "{\"a\":[1,2],\"b\":1,\"b\":2}", false),

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import Testing
 
-@Suite("Decodable out of JSON values")
+@Suite("Decoding Decodable types from JSON values")
 struct JSONValueDecoderTests {
     struct User: Decodable, Equatable {
         struct Address: Decodable, Equatable {
@@ -24,7 +24,7 @@ struct JSONValueDecoderTests {
         try JSONValueDecoder(names: names).decode(type, from: JSONValue(parsing: text))
     }
 
-    @Test("Structures, arrays, dictionaries, enumerations, what may be missing, and parts as they stand")
+    @Test("Structures, arrays, dictionaries, enumerations, optionals, and unchanged JSON values are decoded")
     func decodes() throws {
         let text = """
             {"id": 18446744073709551615, "name": null, "role": "guest", "ratio": 1e-2, "extra": {"n": 1.50}, "flags": {"b": true, "a": false},
@@ -39,7 +39,7 @@ struct JSONValueDecoderTests {
         #expect(user.ratio == 0.01)
     }
 
-    @Test("Whole numbers do not go by way of a Double")
+    @Test("Integers are decoded without conversion to Double")
     func isExact() throws {
         #expect(try decode([Int64].self, "[9007199254740993]") == [9_007_199_254_740_993])
         #expect(try decode(Int128.self, "170141183460469231731687303715884105727") == .max)
@@ -49,7 +49,7 @@ struct JSONValueDecoderTests {
         #expect(throws: DecodingError.self) { try decode(Int.self, "\"1\"") }
     }
 
-    @Test("A fault names the place")
+    @Test("A decoding error names its path")
     func namesThePlace() throws {
         do {
             _ = try decode([String: [Int]].self, "{\"a\":[1,2],\"b\":[3,true]}")
@@ -68,7 +68,7 @@ struct JSONValueDecoderTests {
         #expect(try decode([Int?].self, "[null,1]") == [nil, 1])
     }
 
-    @Test("Names in snake case, underscores around them kept")
+    @Test("Snake-case names map to camel case; surrounding underscores stay")
     func readsSnakeCase() throws {
         struct Names: Decodable, Equatable {
             let firstName: String
@@ -81,7 +81,7 @@ struct JSONValueDecoderTests {
         #expect(try decode(Names.self, other, .fromSnakeCase) == Names(firstName: "a", _myURL: "b", plain: "c"))
     }
 
-    @Test("An object with very many members is decoded in time that grows with it, not with its square")
+    @Test("An object with very many members is decoded in linear time")
     func indexesNames() throws {
         let text = "{" + (0..<50_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",") + "}"
         let decoded = try decode([String: Int].self, text)

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import Testing
 
-@Suite("Encodable into JSON values")
+@Suite("Encoding Encodable types as JSON values")
 struct JSONValueEncoderTests {
     struct User: Codable, Equatable {
         struct Address: Codable, Equatable {
@@ -18,7 +18,7 @@ struct JSONValueEncoderTests {
         var flags: [String: Bool]
     }
 
-    @Test("What is encoded keeps its order, and is decoded as the same")
+    @Test("Encoding keeps the order of members, and decoding gives the same value")
     func encodes() throws {
         let user = User(
             id: .max, name: nil, role: .guest, ratio: 0.1, address: User.Address(street: "Way", lines: [1, -2]),
@@ -34,7 +34,7 @@ struct JSONValueEncoderTests {
         #expect(try JSONValueEncoder().encode(Int128.max).description == "\(Int128.max)")
     }
 
-    @Test("A real that JSON has no number for is a fault that names the place")
+    @Test("Infinite and NaN values are encoding errors with their path")
     func refusesNoNumbers() throws {
         do {
             _ = try JSONValueEncoder().encode(["a": [0.5, .infinity]])
@@ -62,7 +62,7 @@ struct JSONValueEncoderTests {
         }
     }
 
-    @Test("Containers within containers, a superclass, and a name that is encoded twice")
+    @Test("Nested containers, a superclass, and a name that is encoded twice")
     func nests() throws {
         let value = try JSONValueEncoder().encode(Derived())
         #expect(value.description == "{\"b\":3,\"super\":{\"a\":1},\"nested\":{\"b\":null},\"list\":[true,null]}")
@@ -70,7 +70,7 @@ struct JSONValueEncoderTests {
 
     private struct Nothing: Encodable {}
 
-    @Test("A type of no members is an empty object")
+    @Test("A type without members is encoded as an empty object")
     func encodesNothing() throws {
         #expect(try JSONValueEncoder().encode(Nothing()).description == "{}")
     }

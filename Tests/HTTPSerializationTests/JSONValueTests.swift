@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON values")
 struct JSONValueTests {
-    @Test("Literals make values, and questions of another kind have no answer")
+    @Test("Literals make values, and accessors of another kind return nil")
     func answers() {
         let value: JSONValue = ["id": 7, "ratio": 0.5, "name": "x", "on": true, "tags": ["a", nil], "none": nil]
         #expect(value["id"]?.int == 7)
@@ -19,7 +19,7 @@ struct JSONValueTests {
         #expect(value["name"]?.number == nil)
     }
 
-    @Test("Setting a member keeps its place, adds at the end, or takes all of the name away")
+    @Test("Setting a member replaces its value in place, appends, or removes every member with the name")
     func setsMembers() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]
         object["a"] = 4
@@ -30,7 +30,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "Whole numbers are exact or none",
+        "Integers are exact or nil",
         arguments: [
             ("12", 12), ("-0", 0), ("1.0", 1), ("1e3", 1000), ("1.5e1", 15), ("1.5", nil), ("1e-1", nil), ("10e-1", 1),
             ("0.0e99999999999999999999", 0),
@@ -45,21 +45,21 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A number beyond all doubles is none of them",
+        "A number beyond all doubles gives no Double",
         arguments: [("1e400", nil), ("1e308", 1e308), ("-1e-400", 0)] as [(String, Double?)])
     func readsDoubles(text: String, expected: Double?) throws {
         #expect(try Double(#require(JSONNumber(text))) == expected)
     }
 
     @Test(
-        "Only what the grammar knows is a number", arguments: ["", "-", "01", "1.", ".5", "+1", "0x1", "NaN", "1e", " 1", "1 "])
+        "Only numbers in the grammar are accepted", arguments: ["", "-", "01", "1.", ".5", "+1", "0x1", "NaN", "1e", " 1", "1 "])
     func refusesOtherNumbers(text: String) {
         #expect(JSONNumber(text) == nil)
         #expect(JSONNumber(Double.nan) == nil)
         #expect(JSONNumber(Double.infinity) == nil)
     }
 
-    @Test("Written with indents, sorted names, and escapes for other readers")
+    @Test("Values are written with indentation, sorted names and optional escapes")
     func writesByOptions() {
         let value: JSONValue = ["b": [1, []], "a": ["x/é𝄞\u{1}": nil]]
         func text(_ options: JSONWriteOptions) -> String { String(decoding: value.text(options), as: UTF8.self) }

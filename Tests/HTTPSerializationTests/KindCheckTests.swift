@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("T35, V8 to V12: checks of bodies by their kind")
+@Suite("T35, V8 to V12: body checks by kind")
 struct KindCheckTests {
     private func outcome(
         _ body: [UInt8], _ kinds: BodyKinds, type: String? = nil, limit: UInt64 = 8 << 20
@@ -23,7 +23,7 @@ struct KindCheckTests {
 
     private static func png(_ width: UInt32, _ height: UInt32) -> [UInt8] { PNGHeader.octets(width, height) }
 
-    @Test("XML is well-formed, with its namespaces, or it is not")
+    @Test("XML must be well-formed, including its namespaces")
     func xml() {
         #expect(outcome("<a xmlns:x='u'><x:b/>text &amp; more</a>", .xml) == .passed)
         for text in ["<foo", "<a><b></a></b>", "<x:a/>", "{}", "<a/><a/>", "<a>&nbsp;</a>"] {
@@ -31,7 +31,7 @@ struct KindCheckTests {
         }
     }
 
-    @Test("T35 a billion laughs, an external entity and a document type of somebody else's are refused, unread")
+    @Test("T35: entity expansion, external entities and external parameter entities are rejected without being loaded")
     func entities() {
         let laughs =
             "<!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;\">]><l>&c;</l>"
@@ -40,7 +40,7 @@ struct KindCheckTests {
         #expect(outcome("<!DOCTYPE r [<!ENTITY % x SYSTEM \"http://127.0.0.1:1/x\"> %x;]><r/>", .xml) == .malformedXML)
     }
 
-    @Test("XML is read in the charset that its type names, unless it bears a mark")
+    @Test("XML is checked in the charset of its type")
     func charset() {
         let latin: [UInt8] = Array("<a>".utf8) + [0xE9] + Array("</a>".utf8)
         #expect(outcome(latin, .xml) == .malformedXML)
@@ -49,7 +49,7 @@ struct KindCheckTests {
         #expect(outcome(latin, .xml, type: "text/xml; charset=nobody-knows") == .malformedXML)
     }
 
-    @Test("Property lists in both forms")
+    @Test("Property lists are checked in both forms")
     func propertyLists() throws {
         let value: PropertyListValue = ["a": 1, "b": ["x", true]]
         #expect(outcome(try value.octets(.xml), .propertyList) == .passed)
@@ -59,7 +59,7 @@ struct KindCheckTests {
         #expect(outcome("{\"a\": 1}", .propertyList) == .malformedPropertyList)
     }
 
-    @Test("Images, and one that is another than its type says")
+    @Test("An image passes, unless its type declares another format")
     func images() {
         #expect(outcome(Self.png(3, 4), .image) == .passed)
         #expect(outcome(Self.png(3, 4), .image, type: "image/png") == .passed)
@@ -69,7 +69,7 @@ struct KindCheckTests {
         #expect(outcome(Array(Self.png(3, 4).prefix(20)), .image) == .malformedImage)
     }
 
-    @Test("T35 an image of 30,000 by 30,000 pixels is refused by its header, also where it is longer than the check reads")
+    @Test("T35: an image of 30,000 by 30,000 pixels is rejected by its header, even if it is longer than the check reads")
     func largeImage() {
         #expect(outcome(Self.png(30_000, 30_000), .image) == .imageTooLarge)
         var limits = BodyCheckLimits()
@@ -81,7 +81,7 @@ struct KindCheckTests {
         #expect(BodyCheck(.json, of: ResponseHead(), limits: limits).outcome(ofBeginning: rest) == .tooLarge)
     }
 
-    @Test("V12: of several kinds one is enough, and where none takes it each says why")
+    @Test("V12: of several kinds one is enough; if none accepts the body, each reports its fault")
     func anyOf() {
         let kinds: BodyKinds = [.json, .image]
         #expect(outcome("{}", kinds) == .passed)
@@ -94,20 +94,20 @@ struct KindCheckTests {
         #expect(faults.outermost == .noneAccepts)
     }
 
-    @Test("No content, and a single space, are fine", arguments: [BodyKinds.json, .xml, .propertyList, .image, [.json, .image]])
+    @Test("Empty content and a single space pass", arguments: [BodyKinds.json, .xml, .propertyList, .image, [.json, .image]])
     func nothing(kinds: BodyKinds) {
         #expect(outcome([], kinds) == .passed)
         #expect(outcome(" ", kinds) == .passed)
     }
 
-    @Test("What is longer than the limit is too large, at it and one past it", arguments: [BodyKinds.json, .xml])
+    @Test("A body at the length limit passes, one byte more is too large", arguments: [BodyKinds.json, .xml])
     func limit(kinds: BodyKinds) {
         let text = Array((kinds == .json ? "[         ]" : "<a>xxxx</a>").utf8)
         #expect(outcome(text, kinds, limit: UInt64(text.count)) == .passed)
         #expect(outcome(text, kinds, limit: UInt64(text.count - 1)) == .tooLarge)
     }
 
-    @Test("A line that names every fault is no longer than the limit")
+    @Test("A header line with every fault fits into the line limit")
     func line() {
         var faults = ValidationFaults()
         for code in ValidationFaults.Code.allCases { faults.insert(code) }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPSerialization
 import Testing
 
-@Suite("Forms of parts (RFC 7578, R14 to R16)")
+@Suite("Multipart forms (RFC 7578, R14 to R16)")
 struct MultipartFormTests {
     private final class Folder {
         let path = NSTemporaryDirectory() + "larder-multipart-\(UInt64.random(in: 0 ... .max))"
@@ -25,7 +25,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("Parts are framed by the boundary, in order, and the length is known before")
+    @Test("Parts are framed by the boundary, in order, and the length is known in advance")
     func framesParts() throws {
         let folder = try Folder()
         var form = try MultipartForm(boundary: "X")
@@ -48,7 +48,7 @@ struct MultipartFormTests {
         #expect(try form.octets() == octets, "a form can be read again")
     }
 
-    @Test("No name begins a field or ends its quotes", arguments: ["a\"b", "a\r\nX-Evil: 1", "\n", "\"; filename=\"x"])
+    @Test("A name cannot begin another field or end its quotes", arguments: ["a\"b", "a\r\nX-Evil: 1", "\n", "\"; filename=\"x"])
     func escapesNames(name: String) throws {
         var form = try MultipartForm(boundary: "X")
         try form.append(name, octets: [], fileName: name)
@@ -59,7 +59,7 @@ struct MultipartFormTests {
                 == "--X\r\nContent-Disposition: form-data; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n\r\n\r\n--X--\r\n")
     }
 
-    @Test("What is no field of a part, and no boundary, is refused")
+    @Test("Invalid part fields and boundaries are rejected")
     func refusesBadFields() throws {
         var form = MultipartForm()
         #expect(code { try form.append("a", octets: [], contentType: "x\r\ny") } == .malformedPart)
@@ -71,7 +71,7 @@ struct MultipartFormTests {
         #expect(code { _ = try MultipartForm(boundary: String(repeating: "x", count: 70)) } == nil)
     }
 
-    @Test("What is no file, or is not there, is refused when it is added")
+    @Test("A missing file, or one that is not a regular file, is rejected when it is added")
     func refusesBadFiles() throws {
         let folder = try Folder()
         var form = MultipartForm()
@@ -82,7 +82,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "A file that has another length when it is sent, and pieces that come to another, end the reading", arguments: [0, 1, 3])
+        "A file or source whose length has changed when it is sent ends the reading", arguments: [0, 1, 3])
     func noticesOtherLengths(count: Int) throws {
         let folder = try Folder()
         let path = try folder.file("f", [1, 2])
@@ -103,14 +103,14 @@ struct MultipartFormTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("Boundaries are made by chance, and none is made twice")
+    @Test("Boundaries are random and unique")
     func makesBoundaries() {
         let boundaries = Set((0..<1_000).map { _ in MultipartForm().boundary })
         #expect(boundaries.count == 1_000)
         #expect(boundaries.allSatisfy { $0.utf8.count == 39 && $0.hasPrefix("larder-") })
     }
 
-    @Test("Spills into a new file that only its owner reads, never into one that is there")
+    @Test("A form is written to a new file that only its owner can read, never over an existing one")
     func spills() throws {
         let folder = try Folder()
         var form = MultipartForm()
@@ -128,9 +128,9 @@ struct MultipartFormTests {
         #expect(!FileManager.default.fileExists(atPath: path + "2"))
     }
 
-    @Test("A large file is read piece by piece: memory does not grow with it")
+    @Test("A large file is read piece by piece, without memory growing with it")
     func isFlat() async {
-        // Nothing else is in the memory of a process of its own.
+        // In a separate process nothing else uses memory.
         await #expect(processExitsWith: .success) {
             let folder = try Folder()
             let path = try folder.file("large", [])
@@ -138,7 +138,7 @@ struct MultipartFormTests {
             try handle.truncate(atOffset: 512 << 20)
             var form = MultipartForm()
             try form.append("f", file: path)
-            // The first pieces have the allocator take what it keeps.
+            // During the first pieces the allocator takes the memory that it keeps.
             let reader = form.makeReader()
             var length: UInt64 = 0
             for _ in 0..<16 { length += UInt64(try reader.next()?.count ?? 0) }
@@ -148,14 +148,14 @@ struct MultipartFormTests {
             #expect(length == form.length && length > 512 << 20)
             let growth = Self.peakKiB() - before
             // One piece and its copies are 400 KiB.
-            // A sanitizer keeps what was let go.
+            // A sanitizer keeps released memory.
             let environment = ProcessInfo.processInfo.environment
             let isSanitized = environment["ASAN_OPTIONS"] != nil || environment["LARDER_SANITIZE"] != nil
             #expect(growth < (isSanitized ? 128 * 1024 : 1024), "\(growth) KiB")
         }
     }
 
-    @Test("With a throttle a packet comes after each pause, not before")
+    @Test("With a throttle the pause is between packets, not before the first")
     func throttles() async throws {
         var form = MultipartForm()
         try form.append("f", octets: Array(repeating: 0, count: 1000))
@@ -171,7 +171,7 @@ struct MultipartFormTests {
         #expect(octets == (try form.octets()))
     }
 
-    /// The most that the process has had in memory since its marks were cleared.
+    /// Peak memory of the process since the marks were cleared, in KiB.
     private static func peakKiB() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

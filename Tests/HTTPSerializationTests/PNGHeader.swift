@@ -1,6 +1,6 @@
 import CZlib
 
-/// The first bytes of a PNG, as far as they say its size.
+/// The first bytes of a PNG, up to its size.
 enum PNGHeader {
     static func octets(_ width: UInt32, _ height: UInt32) -> [UInt8] {
         var header = Array("IHDR".utf8)

@@ -20,7 +20,7 @@ struct PropertyListTests {
 
     private func xml(_ content: String) -> [UInt8] { Array("<plist version=\"1.0\">\(content)</plist>".utf8) }
 
-    @Test("Both forms are read as they were written, and are the same JSON", arguments: [PropertyListValue.Form.xml, .binary])
+    @Test("Both forms are read back as written, and give the same JSON", arguments: [PropertyListValue.Form.xml, .binary])
     func roundTrips(form: PropertyListValue.Form) throws {
         let octets = try value.octets(form)
         let again = try PropertyListValue(parsing: octets)
@@ -59,7 +59,7 @@ struct PropertyListTests {
     }
 
     @Test(
-        "What is no property list is refused",
+        "An invalid property list is rejected",
         arguments: [
             "", "<integer>x</integer>", "<integer/>", "<integer>1</integer><integer>2</integer>", "<real>0x1p3</real>",
             "<real></real>", "<date>2026-02-30T00:00:00Z</date>",
@@ -71,14 +71,14 @@ struct PropertyListTests {
         #expect(reason(xml(content)) == .malformed)
     }
 
-    @Test("Neither XML of another root, nor with entities, nor anything else is taken")
+    @Test("XML with another root or with entities is rejected, and so is any other text")
     func refusesOtherTexts() {
         for text in ["<dict/>", "<plist>", "{}", "", "<!DOCTYPE plist [<!ENTITY a 'x'>]><plist><string>&a;</string></plist>"] {
             #expect(reason(Array(text.utf8)) == .malformed)
         }
     }
 
-    @Test("Both sides of depth, count and length, in both forms")
+    @Test("Depth, count and length at the limit are accepted, one more is rejected, in both forms")
     func holdsItsLimits() throws {
         func nested(_ depth: Int) -> PropertyListValue { (0..<depth).reduce("x") { value, _ in [value] } }
         for form in [PropertyListValue.Form.xml, .binary] {
@@ -93,7 +93,7 @@ struct PropertyListTests {
         #expect(reason(binary, PropertyListLimits(valueCount: 3)) == .tooLarge)
     }
 
-    /// Objects by hand: each is a list of bytes; references are single bytes.
+    /// Builds a file from objects: each is a list of bytes; references are single bytes.
     private func binary(_ objects: [[UInt8]], top: UInt8 = 0) -> [UInt8] {
         var octets = Array("bplist00".utf8)
         var places: [UInt8] = []
@@ -108,7 +108,7 @@ struct PropertyListTests {
             + [0, 0, 0, 0, 0, 0, 0, table]
     }
 
-    @Test("An array within itself is no value, and one that doubles with each level is given up")
+    @Test("An array that contains itself is rejected, and so is one that doubles with each level")
     func refusesGrowth() throws {
         #expect(reason(binary([[0xA1, 0]])) == .malformed)
         #expect(reason(binary([[0xA1, 1], [0xA1, 0]])) == .malformed)
@@ -116,7 +116,7 @@ struct PropertyListTests {
         #expect(reason(binary(doubling)) == .tooLarge)
     }
 
-    @Test("A binary list that is cut, or whose numbers lead outside, is refused")
+    @Test("A truncated binary list, or one with offsets or references outside the file, is rejected")
     func refusesBrokenLists() throws {
         let good = binary([[0xD1, 1, 2], [0x51, 0x61], [0x10, 5]])
         #expect(try PropertyListValue(parsing: good) == ["a": 5])
@@ -132,7 +132,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("What a form cannot express is refused when it is written")
+    @Test("Writing a value that the form cannot express fails")
     func refusesInexpressible() {
         for value in [PropertyListValue.integer(Int128(UInt64.max) + 1), .integer(Int128(Int64.min) - 1)] {
             #expect(throws: PropertyListFault.self) { try value.octets(.xml) }
@@ -145,7 +145,7 @@ struct PropertyListTests {
         #expect(throws: PropertyListFault.self) { try PropertyListValue(JSONValue.array([.null])) }
     }
 
-    @Test("Dates are the calendar's, both ways, over all years that can be written")
+    @Test("Dates are converted both ways, over all years that can be written")
     func countsDays() throws {
         for (text, seconds) in [
             ("2001-01-01T00:00:00Z", 0.0), ("2000-02-29T23:59:59Z", -26_438_401), ("1970-01-01T00:00:00Z", -978_307_200),
@@ -163,7 +163,7 @@ struct PropertyListTests {
         #expect(PropertyListDate("1900-02-29T00:00:00Z") == nil)
     }
 
-    @Test("A response: no content is none, either form is read, anything else is a fault")
+    @Test("A response: empty content is nil, either form is decoded, anything else is a fault")
     func serializes() throws {
         let serializer = PropertyListSerializer()
         func read(_ octets: [UInt8], _ status: Int = 200) -> SerializedResponse<PropertyListValue?> {

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// RFC 8259 once more, by recursive descent over a whole text: what the streaming checker is compared with.
+/// A second implementation of RFC 8259, by recursive descent over a whole text, to compare the streaming checker with.
 struct ReferenceJSON {
     private let text: [UInt8]
     private var index = 0
 
-    /// - Returns: where the first fault stands, or `nil` for JSON (and for the two empty forms).
+    /// - Returns: the offset of the first fault, or `nil` for valid JSON (and for the two empty forms).
     static func fault(in text: [UInt8]) -> Int? {
         if text.isEmpty || text == [0x20] { return nil }
         var reader = ReferenceJSON(text: text)

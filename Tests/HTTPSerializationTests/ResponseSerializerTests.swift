@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import Testing
 
-@Suite("Validating responses (V1 to V5)")
+@Suite("Response validation (V1 to V5)")
 struct ResponseValidationTests {
     private let json = ResponseValidation.json
 
@@ -13,7 +13,7 @@ struct ResponseValidationTests {
     }
 
     @Test(
-        "Types are compared without case and parameters, with wildcards and suffixes",
+        "Media types are compared without case and parameters, with wildcards and suffixes",
         arguments: [
             ("application/json", true), ("Application/JSON; charset=x", true), ("text/javascript", true),
             ("application/problem+json", true),
@@ -24,7 +24,7 @@ struct ResponseValidationTests {
         #expect(codes(ResponseValidation(contentTypes: ["image/*"]), 200, "IMAGE/png").isEmpty)
     }
 
-    @Test("Both edges of the accepted statuses; by default the 2xx, and any where none are named")
+    @Test("Accepted statuses include both bounds; the default is 2xx, and an empty list accepts any")
     func comparesStatuses() {
         for (status, isAccepted) in [(199, false), (200, true), (299, true), (300, false), (404, false)] {
             #expect(codes(ResponseValidation(), status, nil).isEmpty == isAccepted)
@@ -33,7 +33,7 @@ struct ResponseValidationTests {
         #expect(codes(ResponseValidation(statuses: [200...299, 304...304]), 304, nil).isEmpty)
     }
 
-    @Test("The status stands outside the type, and both say what was found and what is accepted")
+    @Test("The status fault comes before the type fault, and both name the found and the accepted values")
     func ordersFaults() {
         let faults = json.faults(of: ReceivedHead(status: 500, contentType: "text/html"), hasBody: true)
         #expect(faults.map(\.code) == [.unacceptableStatus, .unacceptableContentType])
@@ -41,7 +41,7 @@ struct ResponseValidationTests {
         #expect(faults[1].detail == "text/html, not application/json, text/json, text/javascript, */*+json")
     }
 
-    @Test("V4: no content is of no wrong type: 204, 304 and HEAD never have any, 205 where none comes")
+    @Test("V4: empty content never has a wrong type: 204, 304 and HEAD never have content, others may have none")
     func exemptsEmptyResponses() {
         #expect(codes(json, 205, nil, body: false).isEmpty)
         #expect(codes(json, 205, nil, body: true) == [.unacceptableContentType])
@@ -51,20 +51,20 @@ struct ResponseValidationTests {
         #expect(codes(json, 200, nil, body: true) == [.unacceptableContentType])
     }
 
-    @Test("Two Content-Type lines have to be accepted both")
+    @Test("With two Content-Type lines both must be accepted")
     func judgesEachLine() {
         let head = ReceivedHead(status: 200, contentTypes: ["application/json", "text/html"])
         #expect(json.faults(of: head, hasBody: true).map(\.code) == [.unacceptableContentType])
     }
 
-    @Test("The Accept field names the types but for bare suffixes")
+    @Test("The Accept field lists the types without bare suffixes")
     func namesTypes() {
         #expect(json.acceptField == "application/json, text/json, text/javascript")
         #expect(ResponseValidation().acceptField == nil)
     }
 }
 
-@Suite("Serializing responses (V5 to V7, V12, V13)")
+@Suite("Response serializers (V5 to V7, V12, V13)")
 struct ResponseSerializerTests {
     private func serialize<S: ResponseSerializer>(
         _ serializer: S, _ body: String, _ status: Int = 200, _ type: String? = "application/json"
@@ -72,7 +72,7 @@ struct ResponseSerializerTests {
         serializer.serialize(ReceivedHead(status: status, contentType: type), Array(body.utf8))
     }
 
-    @Test("JSON: no content and a single space are null, faults have their place")
+    @Test("JSON: empty content and a single space are null; faults have their position")
     func readsJSON() throws {
         for body in ["", " "] { #expect(try serialize(JSONValueSerializer(), body).get() == .null) }
         let result = serialize(JSONValueSerializer(), "{invalid}")
@@ -81,7 +81,7 @@ struct ResponseSerializerTests {
         #expect(serialize(JSONValueSerializer(JSONParseOptions(depthLimit: 1)), "[[]]").faults.first?.code == .tooLarge)
     }
 
-    @Test("An error's body is decoded beside its status, nulls left out, and is no value of a call that asks for one")
+    @Test("An error's content is decoded too, without nulls, but `get` throws because of the status")
     func readsErrorBodies() throws {
         let result = serialize(JSONValueSerializer(stripsNulls: true), "{\"e\":1.0,\"n\":null}", 422)
         #expect(result.value?.description == "{\"e\":1.0}")
@@ -92,14 +92,14 @@ struct ResponseSerializerTests {
         #expect(broken.faults.map(\.code) == [.malformedJSON, .unacceptableStatus])
     }
 
-    @Test("Content of a type that is not accepted is not decoded")
+    @Test("Content of an unacceptable type is not decoded")
     func doesNotDecodeOtherTypes() {
         let result = serialize(JSONValueSerializer(), "{}", 200, "text/html")
         #expect(result.value == nil)
         #expect(result.faults.map(\.code) == [.unacceptableContentType])
     }
 
-    @Test("What guards JSON from being a script is skipped, and places count it")
+    @Test("A prefix against script inclusion is skipped, and offsets include it")
     func skipsPrefixes() throws {
         let serializer = JSONValueSerializer(skippedPrefix: ")]}',\n")
         #expect(try serialize(serializer, ")]}',\n[1]").get() == [1])
@@ -107,7 +107,7 @@ struct ResponseSerializerTests {
         #expect(serialize(serializer, ")]}',\n[x]").faults.first?.offset == 7)
     }
 
-    @Test("Decodable: the value, or where it is of another type")
+    @Test("Decodable content gives a value, or the path of the mismatch")
     func readsDecodables() throws {
         struct User: Decodable, Equatable { let id: Int }
         #expect(try serialize(DecodableSerializer(User.self), "{\"id\":1}").get() == User(id: 1))
@@ -120,7 +120,7 @@ struct ResponseSerializerTests {
 
     private enum Body: Equatable { case json(JSONValue), text(String), octets([UInt8]) }
 
-    @Test("The first that accepts and can decode wins; when none does, each says why")
+    @Test("The first serializer that accepts and decodes wins; if none does, each reason is listed")
     func takesTheFirst() throws {
         let json = JSONValueSerializer().map(Body.json)
         let text = TextSerializer(validation: ResponseValidation(contentTypes: ["text/plain"])).map(Body.text)
@@ -134,13 +134,13 @@ struct ResponseSerializerTests {
         #expect(try serialize(all, "[1").get() == .octets([0x5B, 0x31]))
     }
 
-    @Test("Raw content is what came")
+    @Test("Raw content is returned unchanged")
     func readsRaw() throws {
         #expect(try serialize(RawSerializer(), "\0x", 200, nil).get() == [0, 0x78])
         #expect(serialize(RawSerializer(), "x", 404).value == [0x78])
     }
 
-    @Test("A head of the proxy's is read as the same")
+    @Test("A head from the proxy gives the same `ReceivedHead`")
     func readsHeads() {
         var head = ResponseHead()
         head.status = Status(206)

@@ -22,13 +22,13 @@ struct ResponseValidatorTests {
         return words
     }
 
-    @Test("V1 to V6: faults from the outermost to the innermost")
+    @Test("V1 to V6: faults are ordered from the outermost to the innermost")
     func order() {
         #expect(codes(200, "application/json", "{}").isEmpty)
         #expect(codes(404, "application/json", "{}") == ["unacceptable_status"])
         #expect(codes(200, "text/html", "<p>") == ["unacceptable_content_type"])
         #expect(codes(500, "text/html", "<p>") == ["unacceptable_status", "unacceptable_content_type"])
-        // V5: a bad status does not stop the parsing, a bad type does.
+        // V5: content under an unacceptable status is still parsed, content of an unacceptable type is not.
         #expect(codes(422, "application/json", "{") == ["malformed_json", "unacceptable_status"])
         #expect(codes(200, nil, "{}") == ["unacceptable_content_type"])
         #expect(codes(200, nil, "").isEmpty)

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Makes JSON texts, and texts that are nearly so, from a seed.
+/// Generates valid and almost valid JSON texts from a seed.
 struct SeededJSON: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -10,7 +10,7 @@ struct SeededJSON: RandomNumberGenerator {
 
     mutating func text() -> [UInt8] { Array((blanks() + value(depth: 0) + blanks()).utf8) }
 
-    /// One to three bytes put in, taken out, changed or doubled.
+    /// Inserts, removes or changes a byte, or truncates the text, one to three times.
     mutating func mutated(_ text: [UInt8]) -> [UInt8] {
         var text = text
         for _ in 0..<Int.random(in: 1...3, using: &self) {

@@ -2,7 +2,8 @@ import Foundation
 import HTTPSerialization
 import Testing
 
-/// One of Tests/SerializationVectors/vectors.json, which make.py beside it wrote; or of the file that LARDER_SERIALIZATION_VECTORS names.
+/// One vector of Tests/SerializationVectors/vectors.json, written by the make.py beside it, or of the file in
+/// LARDER_SERIALIZATION_VECTORS.
 struct SerializationVector: Decodable, Sendable, CustomTestStringConvertible {
     let kind: String
     let about: String
@@ -28,9 +29,9 @@ struct SerializationVector: Decodable, Sendable, CustomTestStringConvertible {
     static func of(_ kind: String) -> [SerializationVector] { all.filter { $0.kind == kind } }
 }
 
-@Suite("Vectors: what Python makes of it")
+@Suite("Vectors: results of Python libraries")
 struct SerializationVectorTests {
-    /// Holds a result to the vector: what came out, or the word of the fault.
+    /// Compares a result with the vector: the output, or the reason of the fault.
     private func expect<Fault: Error>(_ vector: SerializationVector, _ result: Result<String, Fault>, word: (Fault) -> String) {
         switch result {
         case .success(let found): #expect(found == vector.expect, "\(vector.kind): \(vector.about), \(vector.error ?? "")")
@@ -40,7 +41,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("There are 300 and more, of every kind")
+    @Test("There are at least 1,000 vectors, of every kind")
     func areEnough() {
         let counts = Dictionary(grouping: SerializationVector.all, by: \.kind).mapValues(\.count)
         #expect(SerializationVector.all.count >= 1_000)
@@ -50,7 +51,7 @@ struct SerializationVectorTests {
             ])
     }
 
-    @Test("Queries are urllib's")
+    @Test("Queries equal those of urllib")
     func encodesQueries() throws {
         for vector in SerializationVector.of("query") {
             var options = FormEncodingOptions(sortsNames: false)
@@ -68,7 +69,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Forms of parts are urllib3's and those of requests")
+    @Test("Multipart forms equal those of urllib3 and requests")
     func framesParts() throws {
         for vector in SerializationVector.of("multipart") {
             let parts = try #require(try JSONValue(parsing: vector.input).array)
@@ -89,7 +90,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("JSON is accepted where Python's json accepts it, with its numbers as they are written")
+    @Test("JSON is accepted if Python's json accepts it, and numbers keep their text")
     func readsJSON() {
         for vector in SerializationVector.of("json") {
             expect(vector, Result { () throws(JSONParseError) in try JSONValue(parsing: vector.input).description }) {
@@ -98,7 +99,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Nulls are left out, members alone or wherever they stand")
+    @Test("Nulls are removed from objects, or everywhere")
     func removesNulls() {
         for vector in SerializationVector.of("nulls") {
             let options = JSONParseOptions(removesNulls: vector.option("removal") == "members" ? .members : .everywhere)
@@ -108,7 +109,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Trees of XML are expat's")
+    @Test("XML trees equal those of expat")
     func readsXML() {
         for vector in SerializationVector.of("xml") {
             let result = Result { () throws(XMLFault) in try XMLTree(parsing: vector.input).root.told.description }
@@ -116,7 +117,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Property lists are plistlib's, read and written")
+    @Test("Property lists are read and written as by plistlib")
     func readsPropertyLists() {
         for vector in SerializationVector.of("plist") {
             let result = Result { () throws(PropertyListFault) in
@@ -130,7 +131,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Images are of the kind and size that Pillow reads")
+    @Test("Images have the format and size that Pillow reads")
     func readsImages() {
         for vector in SerializationVector.of("image") {
             let result = Result { () throws(ImageFault) in
@@ -141,7 +142,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Texts are what Python's codecs make of them")
+    @Test("Texts are decoded as by Python's codecs")
     func readsText() {
         for vector in SerializationVector.of("text") {
             let head = ReceivedHead(status: 200, contentType: "text/plain; charset=\(vector.option("charset") ?? "")")
@@ -150,7 +151,7 @@ struct SerializationVectorTests {
         }
     }
 
-    @Test("Digests are hashlib's, and contents come out of the codings of gzip, zlib, brotli and zstandard")
+    @Test("Digests equal those of hashlib, and gzip, zlib, brotli and zstandard content is decoded")
     func makesDigestsAndDecodes() {
         for vector in SerializationVector.of("digest") {
             #expect("\(DigestField(of: vector.input, by: [.sha256, .sha512]))" == vector.expect)
@@ -166,12 +167,12 @@ struct SerializationVectorTests {
 }
 
 extension XMLName {
-    /// As ElementTree writes it.
+    /// In ElementTree's notation.
     fileprivate var told: String { namespace.map { "{\($0)}\(local)" } ?? local }
 }
 
 extension XMLTree.Element {
-    /// Name, attributes, and children with texts that stand side by side put together, as make.py tells them.
+    /// Name, attributes and children, with adjacent texts joined, as in make.py.
     fileprivate var told: JSONValue {
         var children: [JSONValue] = []
         for child in self.children {
@@ -192,7 +193,7 @@ extension XMLTree.Element {
 }
 
 extension PropertyListValue {
-    /// Told apart by type, as make.py tells them.
+    /// With its type, as in make.py.
     fileprivate var told: JSONValue {
         switch self {
         case .string(let string): ["string", .string(string)]

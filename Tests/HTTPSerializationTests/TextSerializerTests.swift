@@ -8,7 +8,7 @@ struct TextSerializerTests {
     }
 
     @Test(
-        "Text comes in the charset that its type names",
+        "Text is decoded in the charset of its type",
         arguments: [
             ("text/plain", [0xC3, 0xA9], "é"), ("text/plain; charset=utf-8", [0xC3, 0xA9], "é"),
             ("text/plain;charset=\"UTF-8\"", [0xC3, 0xA9], "é"),
@@ -27,14 +27,14 @@ struct TextSerializerTests {
         #expect(try text(octets, type) == expected)
     }
 
-    @Test("A byte order mark goes before the field, and is no part of the text")
+    @Test("A byte order mark has precedence over the field, and is not part of the text")
     func readsMarks() throws {
         #expect(try text([0xEF, 0xBB, 0xBF, 0x61], "text/plain; charset=utf-16") == "a")
         #expect(try text([0xFE, 0xFF, 0x00, 0x61], "text/plain") == "a")
         #expect(try text([0xFF, 0xFE, 0x61, 0x00], "text/plain; charset=utf-16") == "a")
     }
 
-    @Test("What stands for nothing is a fault with its place, or replaced where that is asked for")
+    @Test("Invalid bytes are a fault with their offset, or are replaced if the serializer says so")
     func refusesFaults() throws {
         for (octets, type, offset) in [
             ([0x61, 0xFF], "text/plain", 1), ([0xEF, 0xBB, 0xBF, 0x61, 0xC3], "text/plain", 5),
@@ -51,7 +51,7 @@ struct TextSerializerTests {
         #expect(try text([0, 0x61, 0xD8, 0, 0, 0x62], "text/plain; charset=utf-16", replacing) == "a\u{FFFD}b")
     }
 
-    @Test("A control that would be read as an escape is written in no charset that has escapes")
+    @Test("Control characters that begin or end an escape are not encoded in charsets with escapes")
     func writesNoEscapes() throws {
         let japanese = try #require(Charset("iso-2022-jp"))
         #expect(japanese.octets(of: "日a") == [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42, 0x61])
@@ -62,7 +62,7 @@ struct TextSerializerTests {
     }
 
     @Test(
-        "A charset that is not on the list is not asked for",
+        "A charset that is not in the list is not passed to iconv",
         arguments: ["x", "utf-7", "UTF-8//TRANSLIT", "iso-8859-17", "iso-8859-01", "windows-1259", "../x", "IBM037"])
     func knowsAList(label: String) {
         #expect(Charset(label) == nil)
@@ -71,7 +71,7 @@ struct TextSerializerTests {
         #expect(fault?.code == .malformedText)
     }
 
-    @Test("Pieces of a long text are joined where a character ends")
+    @Test("Pieces of a long text are joined at character boundaries")
     func joinsPieces() throws {
         let octets = (0..<50_000).flatMap { _ in [0x93, 0xFA, 0x61] as [UInt8] }
         #expect(try text(octets, "text/plain; charset=shift_jis") == String(repeating: "日a", count: 50_000))

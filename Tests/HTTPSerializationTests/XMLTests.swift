@@ -21,7 +21,7 @@ struct XMLTests {
         <?xml version="1.0"?><!-- c --><a:feed xmlns:a="urn:a" xmlns="urn:d" id="1" a:lang="é">x &lt; <b>y</b><![CDATA[<z>]]><?p d?>&#x20AC;</a:feed>
         """
 
-    @Test("Events come in order, with names in their namespaces, and texts whole, however the bytes are cut")
+    @Test("Events arrive in order, with namespaces and whole texts, however the bytes are split")
     func tellsEvents() throws {
         let feed = XMLName("feed", prefix: "a", namespace: "urn:a")
         let b = XMLName("b", namespace: "urn:d")
@@ -48,7 +48,7 @@ struct XMLTests {
         }
     }
 
-    @Test("A tree is asked by names, and becomes JSON by the convention")
+    @Test("A tree is queried by names, and becomes JSON by the convention")
     func buildsTrees() throws {
         let root = try tree(sample).root
         #expect(root["id"] == "1" && root["a:lang"] == "é" && root["none"] == nil)
@@ -63,7 +63,7 @@ struct XMLTests {
     }
 
     @Test(
-        "What is not well-formed is refused, with its namespaces",
+        "XML that is not well-formed, including its namespaces, is rejected",
         arguments: [
             "", " ", "<foo", "<a>", "<a></b>", "<a/><b/>", "a", "<a x=1/>", "<a x='1' x='2'/>", "<a>&</a>", "<a>\u{1}</a>",
             "<p:a/>", "<a x='<'/>",
@@ -73,7 +73,7 @@ struct XMLTests {
         #expect(reason(text) == .malformed)
     }
 
-    @Test("Entities are neither declared nor fetched nor put in; a document type that is only named is passed over")
+    @Test("Entities are neither declared, loaded nor expanded; a document type without declarations is ignored")
     func refusesEntities() {
         let laughs = "<!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><l>&b;</l>"
         #expect(reason(laughs) == .declaration)
@@ -89,7 +89,7 @@ struct XMLTests {
         #expect(reason("<l>&lt;&gt;&amp;&quot;&apos;&#65;&#x42;</l>") == nil)
     }
 
-    @Test("Both sides of each limit")
+    @Test("Values at each limit are accepted, one more is rejected")
     func holdsItsLimits() {
         func nested(_ depth: Int) -> String { String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth) }
         #expect(reason(nested(128)) == nil)
@@ -106,21 +106,21 @@ struct XMLTests {
         #expect(reason("<a>" + String(repeating: "x", count: 200_000) + "</a>") == nil)
     }
 
-    @Test("A tag of very many attributes is given up, and not compared with itself for minutes")
+    @Test("A tag with very many attributes is rejected quickly")
     func boundsTime() {
         let text = "<a " + (0..<500_000).map { "a\($0)=''" }.joined(separator: " ") + "/>"
         let taken = cpuTime { #expect(reason(text) == .tooLarge) }
         #expect(taken < .seconds(20))
     }
 
-    @Test("Faults have line and column, and what libxml2 says of them")
+    @Test("Faults have line, column and libxml2's message")
     func placesFaults() throws {
         let fault = try #require(throws: XMLFault.self) { try tree("<a>\n <b></c>\n</a>") }
         #expect(fault.line == 2)
         #expect(fault.detail == "Opening and ending tag mismatch: b line 2 and c")
     }
 
-    @Test("The charset of the field goes before what the text says of itself, a mark before both")
+    @Test("The charset of the field has precedence over the declared encoding, and a byte order mark over both")
     func readsCharsets() throws {
         func text(_ octets: [UInt8], _ type: String) throws -> String? {
             try XMLTreeSerializer().serialize(ReceivedHead(status: 200, contentType: type), octets).get()?.root.text
