@@ -6,7 +6,7 @@ struct ChangedBitTests {
     private static let file = VectorFile.shared
     private static let now = POSIXTime(seconds: 1_780_272_000)
 
-    /// The bytes with one bit turned, in every fourth byte.
+    /// Copies of the bytes, each with one bit inverted: one copy for every fourth byte.
     private static func changed(_ octets: [UInt8]) -> some Sequence<[UInt8]> {
         stride(from: 0, to: octets.count, by: 4).lazy.map { index in
             var copy = octets
@@ -24,7 +24,7 @@ struct ChangedBitTests {
         }
     }
 
-    @Test("No certificate of a chain is believed with a bit changed", arguments: [0, 1])
+    @Test("A chain is refused if any bit of a certificate changes", arguments: [0, 1])
     func certificate(place: Int) throws {
         let policy = try TrustPolicy(anchors: .given(TrustAnchors([Self.file.certificate("root")])))
         let chain = ["leaf", "middle"].map(Self.file.der)
@@ -36,7 +36,7 @@ struct ChangedBitTests {
         }
     }
 
-    @Test("A certificate with bits behind its signature that do not count is none: OpenSSL would write it without them")
+    @Test("A certificate whose signature has a set unused bit is not read: OpenSSL would write it back without the bit")
     func bitsThatDoNotCount() throws {
         var octets = Self.file.der("leaf")
         let signature = try #require(
@@ -47,7 +47,7 @@ struct ChangedBitTests {
         #expect(Certificate(der: octets) == nil)
     }
 
-    @Test("No response with a bit changed makes a revoked certificate good", arguments: ["revoked", "revokedByResponder"])
+    @Test("No changed bit in a response makes a revoked certificate valid", arguments: ["revoked", "revokedByResponder"])
     func staple(label: String) throws {
         let policy = try TrustPolicy(
             anchors: .given(TrustAnchors([Self.file.certificate("root")])), revocation: Revocation(stapleCheck: .hard))
@@ -57,13 +57,13 @@ struct ChangedBitTests {
         }
     }
 
-    @Test("No list with a bit changed lets a revoked certificate pass")
+    @Test("No changed bit in a revocation list makes a revoked certificate valid")
     func list() throws {
         let anchors = try TrustPolicy.Anchors.given(TrustAnchors([Self.file.certificate("root")]))
         let evidence = ServerEvidence(chain: ["leaf", "middle"].map(Self.file.der))
         let root = Array(try #require(Self.file.lists["root"]))
         for octets in Self.changed(Array(try #require(Self.file.lists["middleLeafRevoked"]))) {
-            // A list that cannot be read makes no policy.
+            // A revocation list that cannot be read is rejected before a policy is made.
             guard let lists = try? RevocationLists([root, octets]) else { continue }
             let policy = try TrustPolicy(anchors: anchors, revocation: Revocation(lists: lists, listCheck: .hard))
             #expect(!Self.isBelieved(evidence, by: policy))

@@ -7,7 +7,7 @@ struct ClientIdentityTests {
     private let files = TestAuthority().clientFiles()
     private let locked = TestAuthority().clientFiles(passphrase: "open sesame")
 
-    @Test("Files in PEM and PKCS #12 are read, with and without a passphrase")
+    @Test("PEM and PKCS #12 files are read, with and without a passphrase")
     func reads() throws {
         let passphrase = Array("open sesame".utf8)
         let read = try [
@@ -24,7 +24,7 @@ struct ClientIdentityTests {
         #expect(opened.allSatisfy { $0.certificates == Certificate.reading(pem: locked.certificate) })
     }
 
-    @Test("What is no identity is told by its reason")
+    @Test("Unreadable files, a wrong passphrase and another certificate's key are each refused with their own reason")
     func refuses() {
         func fault(_ make: () throws(ClientIdentity.Fault) -> ClientIdentity) -> ClientIdentity.Fault? {
             do throws(ClientIdentity.Fault) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ServerTrust
 
-@Suite("Evidence that is kept, to be judged later")
+@Suite("Server evidence that is stored and judged later")
 struct EvidenceRecordTests {
     private static let file = VectorFile.shared
 
@@ -16,10 +16,10 @@ struct EvidenceRecordTests {
         }
     }
 
-    @Test("Every vector comes to the same by what is read back of its record")
+    @Test("Evidence read back from its record gives the same outcome as the original, for every vector")
     func isReadBack() throws {
         for vector in Self.file.vectors where vector.listed == nil {
-            // Some are of policies that cannot be made.
+            // For some vectors the policy itself is invalid.
             guard let policy = try? Self.file.policy(of: vector) else { continue }
             let evidence = Self.file.evidence(of: vector)
             let kept = try #require(ServerEvidence(record: evidence.record))
@@ -29,14 +29,14 @@ struct EvidenceRecordTests {
         }
     }
 
-    @Test("What is cut, or has a part of an unknown kind, is no record")
+    @Test("A record that is cut inside a part, or has a part of unknown kind, is not read")
     func refusesWhatIsCut() throws {
         let vector = try #require(Self.file.vectors.first { $0.staple != nil && $0.tls != nil || $0.staple != nil })
         let record = Self.file.evidence(of: vector).record
         var ends = 0
         for count in 1..<record.count {
             guard let evidence = ServerEvidence(record: Array(record.prefix(count))) else { continue }
-            // Only at the end of a part.
+            // A prefix is readable only if it ends where a part ends.
             #expect(evidence.record == Array(record.prefix(count)))
             ends += 1
         }
@@ -46,7 +46,7 @@ struct EvidenceRecordTests {
         #expect(ServerEvidence(record: [1, 0xFF, 0xFF, 0xFF, 0xFF, 0]) == nil)
     }
 
-    @Test("A verdict says until when its lists and its stapled response speak: a second later they do not")
+    @Test("A verdict gives the last second for which its revocation lists and stapled response are valid")
     func knowsTheEndOfRevocation() throws {
         var seen = 0
         for vector in Self.file.vectors where vector.expect == "accept" && vector.listed == nil {

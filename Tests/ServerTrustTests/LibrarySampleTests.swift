@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-// docs/library-trust.md shows what stands between the two lines, word for word.
+// docs/library-trust.md contains the text between the two marker lines, word for word.
 // sample
 import ServerTrust
 
@@ -21,13 +21,13 @@ func judge(chain: String, anchors: String, pin: String, host: String, at seconds
 }
 // end of sample
 
-@Suite("The sample of docs/library-trust.md")
+@Suite("The sample in docs/library-trust.md")
 struct LibrarySampleTests {
     private static let file = VectorFile.shared
     private static let chain = ["leaf", "middle"].map { PinTests.pem("CERTIFICATE", file.der($0)) }.joined(separator: "\n")
     private static let anchors = PinTests.pem("CERTIFICATE", file.der("root"))
 
-    @Test("It trusts a chain with the pin, and says what is wrong with one without")
+    @Test("The sample trusts a chain with the pin, and gives the reason when the pin does not match")
     func judges() throws {
         let pin = try Self.file.certificate("leaf").publicKeyDigest
         let other = try Self.file.certificate("otherRoot").publicKeyDigest
@@ -39,7 +39,7 @@ struct LibrarySampleTests {
         #expect(refused.hasPrefix("refused, pin_mismatch: CN=leaf, expected [sha256/"))
     }
 
-    @Test("The page shows this sample")
+    @Test("The page contains this sample")
     func isShown() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@ struct PinTests {
     private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
     @Test(
-        "A digest is read in each form that is in use",
+        "A digest is read in each of the three forms in use",
         arguments: ["pin-sha256=\"\(digest)\"", "sha256/\(digest)", "sha256//\(digest)"])
     func readsDigests(text: String) throws {
         let pin = try Pin(text)
@@ -17,7 +17,7 @@ struct PinTests {
         #expect(pin.certificate == nil)
     }
 
-    @Test("A digest that begins with a slash is itself in both forms")
+    @Test("A digest whose base64 begins with a slash is read in both forms with slashes")
     func readsSlash() throws {
         let digest = "/" + Self.digest.dropFirst()
         #expect(try Pin("sha256/\(digest)").publicKeyDigest.base64 == digest)
@@ -25,28 +25,28 @@ struct PinTests {
     }
 
     @Test(
-        "What is no digest is refused with its reason",
+        "Malformed pins are refused with their reason",
         arguments: [
             ("", .unknownForm), (digest, .unknownForm), ("sha1/\(digest)", .unknownForm), ("SHA256/\(digest)", .unknownForm),
             ("pin-sha256=\(digest)", .unknownForm), ("pin-sha256=\"", .unknownForm), ("sha256/", .malformedDigest),
             ("sha256/AAAA", .malformedDigest), ("sha256/\(digest.dropLast())", .malformedDigest),
             ("sha256/\(digest)AAAA", .malformedDigest), ("sha256/\(digest) ", .malformedDigest),
             ("sha256/\(digest.replacing("+", with: "-"))", .malformedDigest),
-            // The last letter has bits that are no digest's.
+            // The last letter before the padding has bits set that belong to no byte of the digest.
             ("sha256/\(digest.replacing("CQ=", with: "CR="))", .malformedDigest), ("sha256///\(digest)", .malformedDigest),
         ] as [(String, Pin.Fault)])
     func refusesOthers(text: String, fault: Pin.Fault) {
         #expect(throws: fault) { try Pin(text) }
     }
 
-    @Test("A certificate's key has the digest that another library computes of it", arguments: file.keyDigests.keys.sorted())
+    @Test("The digest of a certificate's key is the one that another library computes", arguments: file.keyDigests.keys.sorted())
     func digestsKeys(label: String) throws {
         let certificate = try Self.file.certificate(label)
         #expect(certificate.publicKeyDigest.base64 == Self.file.keyDigests[label])
         #expect(try Pin.reading(file: Self.file.der(label)).map(\.publicKeyDigest) == [certificate.publicKeyDigest])
     }
 
-    @Test("A file in PEM pins every certificate and key in it, whatever stands between them")
+    @Test("Every certificate in a PEM file is pinned, whatever text stands between them")
     func readsPEM() throws {
         let text = """
             # the live one
@@ -58,9 +58,9 @@ struct PinTests {
         #expect(try pins.map(\.certificate) == [Self.file.certificate("leaf"), Self.file.certificate("middle")])
     }
 
-    @Test("A public key is pinned by itself, in PEM and in DER")
+    @Test("A file with only a public key is pinned, in PEM and in DER")
     func readsPublicKeys() throws {
-        // The point that the curve P-256 begins with, and the digest that Python computes of it.
+        // The key is the base point of the curve P-256; Python computed the digest.
         let key = try #require(
             Data(
                 base64Encoded:
@@ -73,7 +73,7 @@ struct PinTests {
     }
 
     @Test(
-        "A file that cannot be read, or has nothing to pin, is a fault and never an empty set",
+        "A file that cannot be read or has nothing to pin is an error, never an empty set of pins",
         arguments: [
             ("", .unreadable), ("certificate", .unreadable),
             ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", .unreadable),
@@ -84,7 +84,7 @@ struct PinTests {
         #expect(throws: fault) { try Pin.reading(file: Array(text.utf8)) }
     }
 
-    @Test("One unreadable certificate spoils the whole file")
+    @Test("One unreadable certificate makes the whole file unreadable")
     func skipsNothing() {
         let text =
             Self.pem("CERTIFICATE", Self.file.der("leaf")) + "\n" + Self.pem("CERTIFICATE", Self.file.der("leaf").dropLast())

@@ -1,7 +1,7 @@
 import ServerTrust
 import Testing
 
-@Suite("What a failure tells (T43)")
+@Suite("What a trust failure contains (T43)")
 struct TrustFailureTests {
     private static let file = VectorFile.shared
 
@@ -14,10 +14,10 @@ struct TrustFailureTests {
         }
     }
 
-    @Test("The code's word for a reason is the public one", arguments: TrustFailure.Reason.allCases)
+    @Test("The failure's code is the public reason code", arguments: TrustFailure.Reason.allCases)
     func wordIsPublic(reason: TrustFailure.Reason) { #expect(reason.word.description == reason.rawValue) }
 
-    @Test("It names the certificate at fault: subject, names, dates, serial number and digests")
+    @Test("A failure describes the certificate at fault: subject, names, dates, serial number and digests")
     func namesCertificate() throws {
         let failure = try Self.failure(of: ["names"], host: "other.example.com")
         let facts = try #require(failure.certificate)
@@ -34,7 +34,7 @@ struct TrustFailureTests {
         #expect(failure.description == "host_mismatch: other.example.com, certificate 0: CN=names")
     }
 
-    @Test("It holds the digests that were pinned and those that are there, in the words of the pins")
+    @Test("A pin mismatch lists the pinned digests and the chain's digests, of keys or of certificates as the pins are")
     func holdsDigests() throws {
         let chain = try ["leaf", "middle", "root"].map(Self.file.certificate)
         let other = try Self.file.certificate("otherRoot")
@@ -46,7 +46,7 @@ struct TrustFailureTests {
         #expect(byCertificate.seenDigests == chain.map(\.digest))
     }
 
-    @Test("A thousand pins do not make it long")
+    @Test("A failure lists at most 100 of a thousand pinned digests")
     func boundsDigests() throws {
         let pins = try (0..<1000).map { number in
             Pin(publicKeyDigest: try #require(SHA256Digest((0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 2 * 8)) })))
@@ -54,14 +54,14 @@ struct TrustFailureTests {
         #expect(try Self.failure(of: ["leaf", "middle"], pins: PinSet(.publicKey, pins)).expectedDigests.count == 100)
     }
 
-    @Test("What a certificate says of itself is escaped", arguments: [("nul", "\\x00"), ("newline", "\\x0A")])
+    @Test("Text of certificates and hosts is escaped", arguments: [("nul", "\\x00"), ("newline", "\\x0A")])
     func escapes(label: String, escape: String) throws {
         let failure = try Self.failure(of: [label], host: "a\u{1B}[31m\n")
         #expect(!failure.description.utf8.contains { $0 < 0x20 || $0 > 0x7E })
         #expect(failure.reason == .malformed)
     }
 
-    @Test("Two are equal where the reason is")
+    @Test("Failures are equal when their reasons are equal")
     func equality() throws {
         #expect(try Self.failure(of: ["alone"]) == Self.failure(of: ["otherLeaf", "otherRoot"]))
         #expect(try Self.failure(of: ["alone"]) != Self.failure(of: ["otherLeaf"]))

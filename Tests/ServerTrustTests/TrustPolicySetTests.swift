@@ -2,9 +2,9 @@ import HTTPMessage
 import ServerTrust
 import Testing
 
-@Suite("Which policy judges which host")
+@Suite("Which policy applies to which host")
 struct TrustPolicySetTests {
-    /// Policies that are told apart by what they pin.
+    /// A policy that the tests recognize by its pin.
     private static func policy(_ number: UInt8) throws -> TrustPolicy {
         let digest = try #require(SHA256Digest([UInt8](repeating: number, count: 32)))
         return try TrustPolicy(
@@ -24,7 +24,7 @@ struct TrustPolicySetTests {
     }
 
     @Test(
-        "The nearest entry wins",
+        "The most specific entry for a host and port applies",
         arguments: [
             ("www.example.com", 443, 1), ("WWW.Example.COM", 80, 1), ("www.example.com", 8443, 2), ("api.example.com", 443, 3),
             ("api.example.com", 8443, 8), ("a.b.example.com", 443, 4), ("a.b.example.com", 8443, 4), ("deep.example.com", 443, 3),
@@ -39,7 +39,7 @@ struct TrustPolicySetTests {
     }
 
     @Test(
-        "What is no host has no policy, whatever the fallback",
+        "A text that is not a host name or address has no policy, even with a fallback policy",
         arguments: [
             "", "www.example.com.", ".example.com", "a..example.com", "b\u{FC}cher.example", "www.example.com\0", "127.1",
             "*.example.com",
@@ -49,7 +49,7 @@ struct TrustPolicySetTests {
     }
 
     @Test(
-        "An entry that names no host is a fault",
+        "An entry without a valid host is an error",
         arguments: ["", "*", "*.", "a.*.example", "*a.example", "https://a.example", "a.example:443", "a.example."])
     func refusesEntries(host: String) throws {
         let policy = try Self.policy(1)
@@ -58,7 +58,7 @@ struct TrustPolicySetTests {
         }
     }
 
-    @Test("Two entries for one host and port are a fault, in whatever spelling")
+    @Test("Two entries for one host and port are an error, even in different spellings")
     func refusesRepetition() throws {
         let policy = try Self.policy(1)
         #expect(throws: TrustPolicyFault.repeatedHost("A.example")) {
@@ -71,7 +71,7 @@ struct TrustPolicySetTests {
         }
     }
 
-    @Test("Where the fallback is to deny, a host that nobody named is refused before anything is judged")
+    @Test("With the fallback `deny`, an unlisted host is refused before its certificates are judged")
     func denies() throws {
         let set = try TrustPolicySet([.init(host: "a.example", policy: Self.policy(1))], fallback: .deny)
         let failure = try #require(throws: TrustFailure.self) {
@@ -82,7 +82,7 @@ struct TrustPolicySetTests {
     }
 
     @Test(
-        "Plain text is forbidden where pins are enforced, in whatever spelling of the host, and for port 80 also by those at 443",
+        "Plain HTTP is forbidden to hosts with enforced pins, in any spelling; on port 80 also if only port 443 has pins",
         arguments: [
             ("pinned.example", 80, true), ("pinned.example.", 8080, true), ("secure.example", 80, true),
             ("secure.example", 8080, false), ("reported.example", 80, false), ("other.example", 80, false),
@@ -111,13 +111,13 @@ struct TrustPolicySetTests {
         }
         #expect(isForbiddenAt(1_800_000_000) == isForbidden)
         #expect(isForbiddenAt(2_000_000_000) == (isForbidden || host == "later.example"))
-        // What was found may be kept until the pins are enforced, and no longer.
+        // The answer may be cached until the second before the pins are enforced.
         if case .allowed(let until) = set.plaintext(toHost: host, port: port, at: POSIXTime(seconds: 1_800_000_000)) {
             #expect(until?.seconds == (host == "later.example" ? 1_999_999_999 : nil))
         }
     }
 
-    @Test("A policy's mark is another once its pins are enforced, once their time is over, and once it is weak no more")
+    @Test("A policy's mark changes when its pins are enforced, when they expire and when its weak terms end")
     func marks() throws {
         let digest = try #require(SHA256Digest([UInt8](repeating: 1, count: 32)))
         let anchors = TrustPolicy.Anchors.given(try TrustAnchors([VectorFile.shared.certificate("root")]))

@@ -2,7 +2,7 @@ import Foundation
 import ServerTrust
 import Testing
 
-@Suite("Policies")
+@Suite("Trust policies")
 struct TrustPolicyTests {
     private static let file = VectorFile.shared
 
@@ -14,7 +14,7 @@ struct TrustPolicyTests {
         Pin(publicKeyDigest: try #require(SHA256Digest([UInt8](repeating: number, count: 32))))
     }
 
-    @Test("Policies that say the same have one fingerprint, in whatever order they say it")
+    @Test("Policies with the same terms in a different order have the same fingerprint")
     func sameFingerprint() throws {
         let one = try TrustPolicy(
             anchors: Self.anchors("root", "otherRoot"), pins: PinSet(.publicKey, [Self.pin(1), Self.pin(2)]),
@@ -25,7 +25,7 @@ struct TrustPolicyTests {
         #expect(one.fingerprint == other.fingerprint)
     }
 
-    @Test("A change of any term changes the fingerprint (T33)")
+    @Test("A change to any term changes the fingerprint (T33)")
     func differentFingerprints() throws {
         let anchors = try Self.anchors("root")
         let now = POSIXTime(seconds: 1)
@@ -62,7 +62,7 @@ struct TrustPolicyTests {
         #expect(Set(policies.map(\.fingerprint)).count == policies.count)
     }
 
-    @Test("What weakens a policy holds in its last second, and from the next on the policy is as one that never was weak")
+    @Test("Weak terms apply through the second `weakUntil`; from the next second the fingerprint is that of the strict policy")
     func weaknessEnds() throws {
         let anchors = try Self.anchors("root")
         let end = POSIXTime(seconds: 1_000)
@@ -82,7 +82,7 @@ struct TrustPolicyTests {
         #expect(later.fingerprint != weak.fingerprint)
     }
 
-    @Test("A policy says of itself when it lets pass what is usually refused")
+    @Test("A policy with any weak term reports that it is weakened")
     func tellsWeakness() throws {
         let anchors = try Self.anchors("root")
         let weak = try [
@@ -100,7 +100,7 @@ struct TrustPolicyTests {
         #expect(!usual.isWeakened && !strict.isWeakened)
     }
 
-    @Test("A judgement is by what holds at its time", arguments: [(0, nil), (1, .expired)] as [(Int64, TrustFailure.Reason?)])
+    @Test("Only the terms valid at the time apply", arguments: [(0, nil), (1, .expired)] as [(Int64, TrustFailure.Reason?)])
     func judgesByTime(later: Int64, reason: TrustFailure.Reason?) throws {
         let end: Int64 = 1_780_272_000 + 60 * 86_400
         let policy = try TrustPolicy(
@@ -116,7 +116,7 @@ struct TrustPolicyTests {
         }
     }
 
-    @Test("Anchors are read whole, or not at all")
+    @Test("If one trust anchor cannot be read, none is")
     func readsAnchors() throws {
         let good =
             PinTests.pem("CERTIFICATE", Self.file.der("root")) + "\n" + PinTests.pem("CERTIFICATE", Self.file.der("otherRoot"))
@@ -126,7 +126,7 @@ struct TrustPolicyTests {
         #expect(throws: TrustPolicyFault.unreadableAnchors) { try TrustAnchors(pem: []) }
     }
 
-    @Test("Lists are read in DER and PEM, whole or not at all")
+    @Test("Revocation lists are read in DER and PEM; if one cannot be read, none is")
     func readsLists() throws {
         let list = Array(try #require(Self.file.lists["root"]))
         _ = try RevocationLists([list, Array(PinTests.pem("X509 CRL", list).utf8)])
@@ -137,7 +137,7 @@ struct TrustPolicyTests {
     }
 
     @Test(
-        "Pins that are only reported on refuse nobody, nor when their time is over; enforced ones do, unless they are to report then"
+        "Expired pins refuse a server only if they are enforced and their expiry is set to fail"
     )
     func reportsBeyondTheEnd() throws {
         let now = POSIXTime(seconds: 1_780_272_000)
@@ -162,7 +162,7 @@ struct TrustPolicyTests {
     }
 
     @Test(
-        "A verdict counts the days to the first end in its chain",
+        "A verdict counts the days until the first certificate in its chain expires",
         arguments: [(0, 30), (1, 29), (86_400, 29), (2_592_000, 0), (2_592_001, -1)] as [(Int64, Int)])
     func countsDays(later: Int64, days: Int) throws {
         let policy = try TrustPolicy(anchors: Self.anchors("root"), allowsExpired: true)

@@ -1,11 +1,11 @@
 import ServerTrust
 import Testing
 
-@Suite("Chains by policies (RFC 5280 §6, 7469, 9525; T30, T31, T33)")
+@Suite("Chains judged by policies (RFC 5280 §6, 7469, 9525; T30, T31, T33)")
 struct TrustVectorTests {
     private static let file = VectorFile.shared
 
-    @Test("What comes of it, and of which certificate", arguments: file.vectors)
+    @Test("Each vector gives its expected outcome, at the expected certificate", arguments: file.vectors)
     func outcome(vector: VectorFile.Vector) throws {
         let evidence = Self.file.evidence(of: vector)
         do {
@@ -40,7 +40,7 @@ struct TrustVectorTests {
         if let verified = vector.verified { #expect(try verdict.chain == verified.map(Self.file.certificate)) }
     }
 
-    @Test("Every reason stands there three times, and there are 250 and more")
+    @Test("Every reason occurs in at least three vectors, and there are at least 250 vectors")
     func coversEveryReason() {
         let outcomes = Self.file.vectors.map(\.expect)
         #expect(outcomes.count >= 250)
@@ -49,7 +49,7 @@ struct TrustVectorTests {
         }
     }
 
-    @Test("A verdict is the same on every thread, of one policy at once")
+    @Test("One policy gives the same verdict on every thread at the same time")
     func isTheSameOnEveryThread() async throws {
         let vector = try #require(Self.file.vectors.first { $0.pin == "leaf" })
         let policy = try Self.file.policy(of: vector)

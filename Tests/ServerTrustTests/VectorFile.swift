@@ -2,12 +2,12 @@ import Foundation
 import ServerTrust
 import Testing
 
-/// Tests/TrustVectors/vectors.json, which make.py beside it wrote.
+/// The contents of Tests/TrustVectors/vectors.json, which make.py in the same folder writes.
 struct VectorFile: Decodable, Sendable {
     let certificates: [String: Data]
     let lists: [String: Data]
     let responses: [String: Data]
-    /// SHA-256 of some certificates' keys in base64, by Python.
+    /// The SHA-256 digests of some certificates' keys in base64, computed by Python.
     let keyDigests: [String: String]
     let vectors: [Vector]
 
@@ -72,15 +72,15 @@ struct VectorFile: Decodable, Sendable {
             .appending(path: "TrustVectors/vectors.json")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        // Without it there is nothing to test.
+        // The tests need the file.
         return try! decoder.decode(VectorFile.self, from: Data(contentsOf: file))
     }()
 }
 
-// MARK: - What they stand for
+// MARK: - What a vector's labels stand for
 
 extension VectorFile {
-    /// A vector names only what is there.
+    /// The certificate with that label, which every vector's labels must have.
     func der(_ label: String) -> [UInt8] { Array(certificates[label]!) }
 
     func certificate(_ label: String) throws -> Certificate {
