@@ -2,13 +2,13 @@ import Testing
 
 @testable import Reachability
 
-@Suite("What attempts have shown of hosts")
+@Suite("Host health from reported attempts")
 struct HostHealthTests {
     private static let start = ContinuousClock.now
 
     private static func moment(_ seconds: Double) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
 
-    @Test("Some failures in a row make a host unreachable, for a pause that doubles; one success makes it reachable")
+    @Test("After three failures in a row a host is unreachable for a pause that doubles; one success makes it reachable")
     func countsFailures() {
         var health = HostHealth()
         #expect(health.verdict(on: "a.test", at: Self.moment(0)) == .unknown)
@@ -26,7 +26,7 @@ struct HostHealthTests {
         #expect(health.verdict(on: "b.test", at: Self.moment(70)) == .unknown)
     }
 
-    @Test("What was reported long ago means nothing, and failures before it do not count on")
+    @Test("Old reports expire, and failures before them no longer count")
     func forgets() {
         var health = HostHealth()
         health.reportSuccess(of: "a.test", at: Self.moment(0))
@@ -37,7 +37,7 @@ struct HostHealthTests {
         #expect(health.verdict(on: "b.test", at: Self.moment(700)) == .unknown)
     }
 
-    @Test("Another network is another matter: failures are forgotten, successes stay")
+    @Test("After a change of network, failures are forgotten and successes stay")
     func changesNetwork() {
         var health = HostHealth()
         for _ in 0..<3 { health.reportFailure(of: "a.test", at: Self.moment(0)) }
@@ -47,7 +47,7 @@ struct HostHealthTests {
         #expect(health.verdict(on: "b.test", at: Self.moment(0)) == .reachable)
     }
 
-    @Test("Of so many hosts something is known, and no more; the one that was reported on first is forgotten")
+    @Test("The number of hosts and the length of their names are limited; the oldest report is dropped first")
     func isBounded() {
         var limits = HostHealth.Limits()
         limits.hostCount = 3

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Reachability
 
-@Suite("What a link is made of")
+@Suite("The kind of a link")
 struct LinkKindTests {
     private static func link(_ name: String, hardware: UInt16 = 1, making: String = "") -> Link {
         Link(index: 7, name: name, hardware: hardware, making: making, isLoopback: false, isRunning: true)
     }
 
     @Test(
-        "By the kernel's word alone",
+        "From the kernel's hardware type and link type alone",
         arguments: [
             (hardware: UInt16(1), making: "", kind: InterfaceKind.wired), (1, "veth", .wired), (1, "bridge", .wired),
             (1, "vlan", .wired),
@@ -22,7 +22,7 @@ struct LinkKindTests {
     }
 
     @Test(
-        "By its driver's word in /sys, where that is about the same link",
+        "From the driver's `uevent` file in /sys, if that file is about the same link",
         arguments: [
             ("INTERFACE=x0\nIFINDEX=7\nDEVTYPE=wlan\n", InterfaceKind.wireless),
             ("DEVTYPE=wwan\nINTERFACE=x0\nIFINDEX=7\n", .cellular),
@@ -31,7 +31,7 @@ struct LinkKindTests {
         ])
     func byDriver(text: String, kind: InterfaceKind) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "larder-links-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }  // what is left over is in the temporary folder
+        defer { try? FileManager.default.removeItem(at: folder) }  // an error leaves a folder in the temporary directory
         try FileManager.default.createDirectory(at: folder.appending(path: "x0"), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: folder.appending(path: "x0/uevent"))
         #expect(LinkKind.kind(of: Self.link("x0"), folder: folder.path) == kind)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Reachability
 
-@Suite("Netlink: ask for all, then listen")
+@Suite("Netlink: request the whole state, then listen for changes")
 struct NetlinkConversationTests {
     private static let port: UInt32 = 42
 
-    /// Begins, and answers what is asked with these.
+    /// Begins, and answers each request with these messages.
     private static func answer(
         _ conversation: inout NetlinkConversation, _ messages: [NetlinkMessage], interruptedAt: NetlinkRequest.Subject? = nil,
         during: [(NetlinkRequest.Subject, NetlinkMessage)] = []
@@ -45,7 +45,7 @@ struct NetlinkConversationTests {
         conversation.picture.status { _ in .wired }
     }
 
-    @Test("Links, addresses and routes are asked for one after the other, and told as one picture")
+    @Test("Links, addresses and routes are requested one after another and give one picture")
     func asksInOrder() {
         var conversation = NetlinkConversation(port: Self.port)
         #expect(conversation.begin() == .send(.links, sequence: 1))
@@ -54,7 +54,7 @@ struct NetlinkConversationTests {
         #expect(conversation.receive(head(1), Self.link(), isInterrupted: false) == .none)
         #expect(conversation.receive(head(1), .done, isInterrupted: false) == .send(.addresses, sequence: 2))
         #expect(conversation.receive(head(2), Self.address, isInterrupted: false) == .none)
-        // What answers an older request counts for nothing.
+        // An answer to an older request is ignored.
         #expect(conversation.receive(head(1), .done, isInterrupted: false) == .none)
         #expect(conversation.receive(head(2), .done, isInterrupted: false) == .send(.routes, sequence: 3))
         #expect(conversation.receive(head(3), Self.route, isInterrupted: false) == .none)
@@ -63,7 +63,7 @@ struct NetlinkConversationTests {
         #expect(Self.status(conversation) == Self.online)
     }
 
-    @Test("What may alter the picture has the kernel asked anew, once; what cannot does not")
+    @Test("A change that may alter the picture causes one new round of requests; any other change causes none")
     func knocks() {
         var conversation = NetlinkConversation(port: Self.port)
         #expect(Self.answer(&conversation, [Self.link(), Self.address, Self.route]) == .tell(milliseconds: nil))
@@ -72,13 +72,13 @@ struct NetlinkConversationTests {
         }
         #expect(Self.tell(&conversation, Self.link(isRunning: false)) == .beginAgain(milliseconds: 100))
         #expect(Self.tell(&conversation, Self.link(isRunning: true)) == .none)
-        // The picture stays until there is another.
+        // The picture is kept until a new one is complete.
         #expect(Self.status(conversation) == Self.online)
         #expect(Self.answer(&conversation, [Self.link(isRunning: false)]) == .tell(milliseconds: nil))
         #expect(Self.status(conversation) == .offline(.noLink))
     }
 
-    @Test("What is lost has the kernel asked anew, while it answers and after (ENOBUFS)")
+    @Test("Lost messages cause a new round of requests, during a round and after it (ENOBUFS)")
     func loses() {
         var conversation = NetlinkConversation(port: Self.port)
         #expect(conversation.lose() == .none)
@@ -93,7 +93,7 @@ struct NetlinkConversationTests {
         #expect(conversation.lose() == .beginAgain(milliseconds: 100))
     }
 
-    @Test("A change of what was answered already spoils the answer; of what is still to come it does not")
+    @Test("A change to a part that was already answered spoils the answer; a change to a later part does not")
     func spoils() {
         var conversation = NetlinkConversation(port: Self.port)
         let all = [Self.link(), Self.address, Self.route]
@@ -106,7 +106,7 @@ struct NetlinkConversationTests {
         #expect(Self.answer(&conversation, all, interruptedAt: .addresses) == .beginAgain(milliseconds: 100))
     }
 
-    @Test("A picture that is spoilt again and again is told at last, and asked for once more")
+    @Test("A picture that is spoilt more often than the limit is reported, and requested once more")
     func tellsSpoilt() {
         var conversation = NetlinkConversation(port: Self.port)
         let all = [Self.link(), Self.address, Self.route]
@@ -118,7 +118,7 @@ struct NetlinkConversationTests {
         #expect(Self.answer(&conversation, all) == .tell(milliseconds: nil))
     }
 
-    @Test("A refusal is asked about again, a second later")
+    @Test("After a refusal the request is repeated one second later")
     func isRefused() {
         var conversation = NetlinkConversation(port: Self.port)
         _ = conversation.begin()

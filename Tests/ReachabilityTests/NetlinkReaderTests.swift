@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reachability
 
-/// What a datagram holds, as far as it matters.
+/// The messages in a datagram that reachability depends on.
 func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
     var messages: [NetlinkMessage] = []
     _ = NetlinkReader.readMessages(datagram.span) { head, payload in
@@ -12,9 +12,9 @@ func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
     return messages
 }
 
-@Suite("Netlink: reading what the kernel said (recorded)")
+@Suite("Netlink: reading recorded kernel messages")
 struct NetlinkReaderTests {
-    @Test("Links come with their names, hardware and state")
+    @Test("Links are read with their names, hardware and state")
     func links() {
         let links = Recorded.links.flatMap(messages(in:)).compactMap { message in
             if case .link(let link) = message { link } else { nil }
@@ -26,7 +26,7 @@ struct NetlinkReaderTests {
         }
     }
 
-    @Test("Of addresses those count that mean something beyond their link, and of routes the default ones")
+    @Test("Only addresses valid beyond their link are read, and only default routes")
     func addressesAndRoutes() {
         let addresses = Recorded.addresses.flatMap(messages(in:))
         let v0 = Self.index(of: "v0")
@@ -45,7 +45,7 @@ struct NetlinkReaderTests {
         #expect(Recorded.routeGone.flatMap(messages(in:)) == [.routeGone(ipv4)])
     }
 
-    @Test("A route with several next hops leads by each of their links")
+    @Test("A route with several next hops has the link of each")
     func nextHops() {
         let v0 = Self.index(of: "v0")
         var route = DefaultRoute(family: .ipv4, table: 254)
@@ -54,7 +54,7 @@ struct NetlinkReaderTests {
         #expect(Recorded.routeOfTwoHops.flatMap(messages(in:)) == [.route(route)])
     }
 
-    @Test("That a link goes down is said, and nothing of the IPv4 route that goes with it")
+    @Test("The kernel reports that a link goes down, but not that its IPv4 route is removed")
     func linkDown() {
         let said = Recorded.linkDown.flatMap(messages(in:))
         #expect(said.contains { if case .link(let link) = $0 { link.name == "v0" && !link.isRunning } else { false } })
@@ -62,7 +62,7 @@ struct NetlinkReaderTests {
         #expect(Recorded.linkGone.flatMap(messages(in:)).contains(.linkGone(index: Self.index(of: "v0"))))
     }
 
-    @Test("A request is what ip sends: a head and a body of zeros", arguments: NetlinkRequest.Subject.allCases)
+    @Test("A request has a head and a body of zeros, as the `ip` tool sends it", arguments: NetlinkRequest.Subject.allCases)
     func requests(subject: NetlinkRequest.Subject) {
         let request = NetlinkRequest.octets(askingFor: subject, sequence: 7)
         var heads: [NetlinkHead] = []
@@ -70,13 +70,13 @@ struct NetlinkReaderTests {
             heads.append(head)
             for index in 0..<payload.count { #expect(payload[index] == 0) }
         }
-        // RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP.
+        // The types of RTM_GETLINK, RTM_GETADDR and RTM_GETROUTE, with NLM_F_REQUEST and NLM_F_DUMP.
         let type: UInt16 = [.links: 18, .addresses: 22, .routes: 26][subject] ?? 0
         #expect(isWhole && heads == [NetlinkHead(type: type, flags: 0x301, sequence: 7, port: 0)])
     }
 
     @Test(
-        "A length that cannot be ends the reading, and is told",
+        "An impossible length ends the reading and is reported",
         arguments: [
             (length: UInt8(15), count: 20), (length: 21, count: 20), (length: 0, count: 16), (length: 16, count: 15),
             (length: 255, count: 20),
@@ -87,9 +87,9 @@ struct NetlinkReaderTests {
         #expect(!NetlinkReader.readMessages(octets.span) { _, _ in Issue.record("read") })
     }
 
-    @Test("An attribute that leaves its message makes it malformed", arguments: [16, 20, 24])
+    @Test("An attribute that extends beyond its message makes the message malformed", arguments: [16, 20, 24])
     func refusesAttributes(type: UInt8) {
-        // The head, a body of 16 bytes (of a route and an address it ends sooner), and an attribute of 200 bytes that are not there.
+        // A head, a body of 16 bytes (fewer for a route and an address), and an attribute whose announced 200 bytes are missing.
         let bodyLength = [16: 16, 20: 8, 24: 12][Int(type)] ?? 0
         var body = [UInt8](repeating: 0, count: bodyLength)
         if type != 16 { body[0] = 2 }
@@ -99,7 +99,7 @@ struct NetlinkReaderTests {
         #expect(messages(in: message) == [.malformed])
     }
 
-    @Test("Bytes changed, cut and put together anyhow are read without a fault", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test("Changed, truncated and concatenated datagrams are read without a crash", arguments: 1...8 as ClosedRange<UInt64>)
     func readsAnything(seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         let recordings =
@@ -125,7 +125,7 @@ struct NetlinkReaderTests {
             var octets = chance.one(of: recordings)
             if chance.chance(60) {
                 for _ in 0..<chance.below(12) { octets[chance.below(octets.count)] = Self.octet(&chance) }
-                // Lengths most of all: at the start of a message, and of its first attributes.
+                // Most changes hit lengths: at the start of a message, and of its first attributes.
                 octets[chance.below(min(octets.count, 64))] = Self.octet(&chance)
             }
             if chance.chance(30) { octets.removeLast(chance.below(octets.count)) }
@@ -135,7 +135,7 @@ struct NetlinkReaderTests {
                 length += payload.count + NetlinkReader.headLength
                 guard let message = NetlinkMessage(head, payload) else { return }
                 counts.messages += 1
-                // Half of it answers what was asked last.
+                // Half of the messages are given as answers to the last request.
                 let answer = NetlinkHead(type: head.type, flags: head.flags, sequence: sequence, port: Recorded.port)
                 let isInterrupted = head.flags & 0x10 != 0
                 carryOut(conversation.receive(chance.chance(50) ? answer : head, message, isInterrupted: isInterrupted))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reachability
 
-@Suite("What links, addresses and routes make of a network")
+@Suite("The network status from links, addresses and routes")
 struct NetworkPictureTests {
     private static func link(_ name: String, _ index: Int32, isLoopback: Bool = false, isRunning: Bool = true) -> NetlinkMessage {
         .link(Link(index: index, name: name, hardware: 1, making: "", isLoopback: isLoopback, isRunning: isRunning))
@@ -29,7 +29,7 @@ struct NetworkPictureTests {
         return picture.status { _ in kind }
     }
 
-    @Test("What is missing first is the reason")
+    @Test("The reason for being offline is the first missing part: link, address or route")
     func reasons() {
         #expect(Self.status([]) == .offline(.noLink))
         #expect(Self.status([Self.loopback, Self.address(.ipv4, 1), Self.route(.ipv4, 1)]) == .offline(.noLink))
@@ -47,13 +47,13 @@ struct NetworkPictureTests {
                 == .online(NetworkPath(interfaceName: "e0", kind: .wired)))
     }
 
-    @Test("An address of the machine's own on loopback serves every link")
+    @Test("An address on the loopback link counts for every link")
     func addressOnLoopback() {
         let status = Self.status([Self.loopback, Self.link("e0", 2), Self.address(.ipv4, 1), Self.route(.ipv4, 2)])
         #expect(status == .online(NetworkPath(interfaceName: "e0", kind: .wired)))
     }
 
-    @Test("The lowest metric of the main table is the way; a link that is down is none, and each family counts")
+    @Test("The main table's route with the lowest metric is chosen; a link that is down is skipped, and both families count")
     func choosesTheBest() {
         let all = [
             Self.loopback, Self.link("wg0", 4), Self.link("w0", 3), Self.link("e0", 2), Self.address(.ipv4, 2),
@@ -70,7 +70,7 @@ struct NetworkPictureTests {
                 == .online(NetworkPath(interfaceName: "w0", kind: .cellular, isMetered: true, supportsIPv6: true)))
     }
 
-    @Test("Of links and routes no more are kept than the limits say")
+    @Test("The number of links and routes is limited")
     func isBounded() {
         var picture = NetworkPicture()
         for index in 1...Int32(NetworkPicture.linkLimit) + 1 { picture.add(Self.link("l", index)) }
@@ -84,7 +84,7 @@ struct NetworkPictureTests {
         #expect(route.links.count == DefaultRoute.linkLimit)
     }
 
-    @Test("A status reads as a person would say it")
+    @Test("The description of a status is plain text")
     func describes() {
         #expect(ReachabilityStatus.offline(.noRoute).description == "offline: no route")
         #expect(

@@ -8,7 +8,7 @@ import Testing
 
 private let online = ReachabilityStatus.online(NetworkPath(interfaceName: "v0", kind: .wired))
 
-/// A network whose link `v0` leads to another one.
+/// A network whose link `v0` is connected to another network.
 private struct Field {
     let here: NetworkNamespace
     let there: NetworkNamespace
@@ -18,10 +18,10 @@ private struct Field {
         there = try NetworkNamespace()
         try here.connect("v0", to: there, "v1")
         try there.ip("addr add 10.9.0.2/24 dev v1", "link set v1 up")
-        // Without IPv6, if there is any: its addresses come up by themselves some time later.
+        // Disables IPv6, if there is any: its addresses would appear by themselves some time later.
         try here.inside { try? Data("1".utf8).write(to: URL(filePath: "/proc/sys/net/ipv6/conf/v0/disable_ipv6")) }
         try here.ip("link set lo up", "addr add 10.9.0.1/24 dev v0", "link set v0 up", "route add default via 10.9.0.2")
-        // The link's two ends find each other some time after they are up.
+        // The link's two ends detect each other only some time after they are up.
         try await waitUntilOnline()
     }
 
@@ -34,13 +34,13 @@ private struct Field {
     func monitor() throws -> ReachabilityMonitor { try here.inside { try ReachabilityMonitor() } }
 }
 
-// One at a time: a test counts the process's descriptors.
+// Serialized, because one test counts the process's descriptors.
 @Suite(
-    "Reachability in a network of its own", .serialized, .timeLimit(.minutes(2)),
+    "Reachability in a network namespace", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: NetworkNamespace.canBeMade, Comment(rawValue: NetworkNamespace.neededToMake ?? "")))
 struct ReachabilityMonitorTests {
     @Test(
-        "Link down, route gone, address gone, carrier gone, and back: each is told once, in order, the first status like a change"
+        "Each change of link, route, address or carrier is reported once, in order; the current status is reported first"
     )
     func tellsInOrder() async throws {
         let field = try await Field()
@@ -50,12 +50,12 @@ struct ReachabilityMonitorTests {
         let back = "route add default via 10.9.0.2"
         let steps: [(line: String, isThere: Bool, status: ReachabilityStatus)] = [
             ("route del default", false, .offline(.noRoute)), (back, false, online),
-            // With the link goes the route, unsaid: the link alone does not bring it back.
+            // The kernel removes the route with the link, without a message: bringing the link up again does not restore the route.
             ("link set v0 down", false, .offline(.noLink)), ("link set v0 up", false, .offline(.noRoute)), (back, false, online),
             ("addr del 10.9.0.1/24 dev v0", false, .offline(.noAddress)),
             ("addr add 10.9.0.1/24 dev v0", false, .offline(.noRoute)),
             (back, false, online),
-            // A cable that is pulled takes nothing with it.
+            // An unplugged cable removes neither address nor route.
             ("link set v1 down", true, .offline(.noLink)), ("link set v1 up", true, online),
             ("link del v0", false, .offline(.noLink)),
         ]
@@ -79,7 +79,7 @@ struct ReachabilityMonitorTests {
         #expect(await statuses.next() == .offline(.noLink))
     }
 
-    @Test("What changes without end is told in the end")
+    @Test("After many quick changes the final status is reported")
     func settles() async throws {
         let field = try await Field()
         let monitor = try field.monitor()
@@ -89,15 +89,15 @@ struct ReachabilityMonitorTests {
         }
         try field.here.ip("route del default")
         for await status in monitor.statuses() where status == .offline(.noRoute) { break }
-        // Another one, which saw no change, comes to the same. The kernel reports that v0 runs only some time after `link set v0 up`:
-        // until then both may say that there is no link.
+        // A second monitor, which saw none of the changes, reports the same. The kernel reports `v0` as running only some time
+        // after `link set v0 up`: until then both monitors may report `noLink`.
         let late = try field.monitor()
         defer { late.stop() }
         for await status in late.statuses() where status == .offline(.noRoute) { break }
         for await status in monitor.statuses() where status == .offline(.noRoute) { break }
     }
 
-    @Test("Where the kernel says more than finds room, it is asked anew (ENOBUFS)")
+    @Test("If kernel messages overflow the socket's buffer, the state is requested again (ENOBUFS)")
     func losesNothingForGood() async throws {
         let field = try await Field()
         let isHeld = Gate()
@@ -114,7 +114,7 @@ struct ReachabilityMonitorTests {
         #expect(await statuses.next() == online)
         monitor.force(.offline(.forced))
         #expect(isHeld.wait())
-        // Each of these is told to everybody, with some 1.5 KiB.
+        // Each of these changes sends a message of about 1.5 KiB to every listener.
         for number in 0..<400 { try field.here.ip("link set v0 mtu \(number % 2 == 0 ? 1400 : 1500)") }
         try field.here.ip("route del default")
         #expect(try Self.lostMessages(in: field.here) > 0)
@@ -126,7 +126,7 @@ struct ReachabilityMonitorTests {
         #expect(last == .offline(.noRoute))
     }
 
-    @Test("A forced status is told once, and stays whatever the kernel says until it is taken back")
+    @Test("A forced status is reported once, and replaces the kernel's until it is withdrawn")
     func forces() async throws {
         let field = try await Field()
         let monitor = try field.monitor()
@@ -141,19 +141,19 @@ struct ReachabilityMonitorTests {
         for await status in unforced.statuses() where status == .offline(.noLink) { break }
         #expect(monitor.status == .offline(.forced))
         monitor.force(nil)
-        // The kernel may not have reached this monitor yet, which then still is where it was.
+        // The kernel's message may not have reached this monitor yet; its status is then still `online`.
         var last = await statuses.next()
         while last == online { last = await statuses.next() }
         #expect(last == .offline(.noLink))
         let other = ReachabilityStatus.online(NetworkPath(interfaceName: "w0", kind: .wireless, isMetered: true))
         monitor.force(other)
         #expect(await statuses.next() == other)
-        // Who comes later has the same, like a change.
+        // A later listener gets the forced status as its first one.
         var late = monitor.statuses().makeAsyncIterator()
         #expect(await late.next() == other)
     }
 
-    @Test("It starts and stops fifty times, and neither a descriptor nor a thread is left")
+    @Test("Fifty monitors started and stopped leave no descriptor and no thread")
     func leavesNothing() async throws {
         let here = try NetworkNamespace()
         try here.ip("link set lo up")
@@ -165,16 +165,16 @@ struct ReachabilityMonitorTests {
             monitor.stop()
             monitor.stop()
             monitor.force(.unknown)
-            // Both end; in the one that was there the first status may be left.
+            // Both streams end; the one opened before `stop` may still hold its first status.
             for await status in statuses { #expect(status == .offline(.noLink)) }
             for await _ in monitor.statuses() { Issue.record("told after the end") }
         }
-        // The last reference ends it too.
+        // Releasing the last reference stops the monitor, too.
         _ = try here.inside { try ReachabilityMonitor() }
         #expect(Self.descriptors() == before.0 && Self.threads() == before.1)
     }
 
-    @Test("Who does not read finds the latest statuses, and no more than the limit")
+    @Test("A listener that does not read gets the latest statuses, up to the limit")
     func boundsUnread() async throws {
         let board = StatusBoard { _ in }
         let statuses = board.statuses()
@@ -187,7 +187,7 @@ struct ReachabilityMonitorTests {
         #expect(names == (10..<StatusBoard.unreadLimit + 10).map { "e\($0)" })
     }
 
-    /// Of the sockets of netlink in this network.
+    /// The number of messages dropped by the netlink sockets in this network.
     private static func lostMessages(in network: NetworkNamespace) throws -> Int {
         let table = try network.inside { try String(contentsOfFile: "/proc/thread-self/net/netlink", encoding: .utf8) }
         // sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode
@@ -197,7 +197,7 @@ struct ReachabilityMonitorTests {
         }.reduce(0, +)
     }
 
-    /// Sockets, epoll sets and eventfds of this process.
+    /// The number of this process's sockets, epoll sets and eventfds.
     private static func descriptors() -> Int {
         let folder = "/proc/self/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

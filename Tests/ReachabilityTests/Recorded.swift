@@ -1,9 +1,9 @@
-/// What the kernel (6.18) said over netlink in a network namespace, datagram by datagram, as it came.
+/// Datagrams that the kernel (6.18) sent over netlink in a network namespace, as they were received.
 enum Recorded {
-    /// The name of the socket that asked.
+    /// The netlink port of the socket that sent the requests.
     static let port: UInt32 = 30335
 
-    /// The answers to the three requests: loopback, `v0` and `v1`, which are up and wired to each other.
+    /// The answers to the request for links: loopback, and `v0` and `v1`, which are up and connected to each other.
     static let links = datagrams(
         """
         bc05000010000200010000007f76000000000403010000004900010000000000070003006c6f000008000d00e8030000050010000000000005001100
@@ -86,7 +86,7 @@ enum Recorded {
         1400000003000200010000007f76000000000000
         """)
 
-    /// 10.9.0.1/24 and 2001:db8::1/64 on `v0`.
+    /// The answers to the request for addresses, with 10.9.0.1/24 and 2001:db8::1/64 on `v0`.
     static let addresses = datagrams(
         """
         4c00000014000200020000007f760000020880fe01000000080001007f000001080002007f000001070003006c6f0000080008008000000014000600
@@ -101,7 +101,8 @@ enum Recorded {
         1400000003000200020000007f76000000000000
         """)
 
-    /// Default routes by `v0`: of IPv4 via 10.9.0.2 with metric 100, of IPv6 via 2001:db8::2; and others.
+    /// The answers to the request for routes, among them two default routes via `v0`: IPv4 via 10.9.0.2 with metric 100, and
+    /// IPv6 via 2001:db8::2.
     static let routes = datagrams(
         """
         3c00000018000200030000007f76000002000000fe0300010000000008000f00fe0000000800060064000000080005000a0900020800040003000000
@@ -145,7 +146,7 @@ enum Recorded {
         03000000080005000a090004
         """)
 
-    /// `ip link set v0 down`, with which the route above goes: nothing says so.
+    /// `ip link set v0 down`, which also removes the route above without a message.
     static let linkDown = datagrams(
         """
         d405000010000000000000000000000000000100030000000210000001000000070003007630000008000d00e8030000050010000200000005001100
@@ -427,7 +428,7 @@ enum Recorded {
         00000000000000000000000004003e8004004180
         """)
 
-    /// Lines of hexadecimal digits; an empty line stands between datagrams.
+    /// Parses lines of hexadecimal digits; empty lines separate the datagrams.
     private static func datagrams(_ text: String) -> [[UInt8]] {
         var datagrams: [[UInt8]] = [[]]
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
