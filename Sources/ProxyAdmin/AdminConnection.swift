@@ -4,9 +4,9 @@ import Glibc
 import HTTPMessage
 import HTTPWire
 
-/// One client of the admin socket: one request, one answer, and the end. Confined to the admin thread.
+/// One client connection of the admin socket: one request, one response, then close. Confined to the admin thread.
 ///
-/// Phases and the moves between them:
+/// Phases and transitions:
 ///
 ///     reading ──request complete──▶ waiting ──answer──▶ writing ──all written──▶ lingering ──client's end──▶ closed
 ///     reading ──fault──▶ writing        any ──deadline or client's end──▶ closed
@@ -23,9 +23,9 @@ final class AdminConnection: EventHandler, TimerHandler {
     private var method = Method.get
     private var output: [UInt8] = []
     private var outputStart = 0
-    /// Makes the next piece of an answer given out in pieces.
+    /// Makes the next piece of a streamed response.
     private var next: (() -> AdminPiece)?
-    /// One too many: it is told so, and counts as none of those served.
+    /// The connection exceeds the limit: it gets an error and does not count as served.
     private(set) var isTurnedAway = false
 
     private static let readLength = 16 * 1024
@@ -73,7 +73,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         case .request(let request):
             method = request.head.method
             phase = .waiting
-            // A client that leaves is noticed by its hang-up.
+            // A client that disconnects is noticed by its hang-up.
             if let registration { loop.modify(registration, Interest()) }
             setDeadline(listener.limits.answer)
             AdminRouting.answer(request, by: listener.routes, AdminExchange(self, on: loop))
@@ -93,7 +93,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         refuse(.ofBusy)
     }
 
-    /// Tells the client that it is not served, and why.
+    /// Sends the problem as an error response.
     func refuse(_ problem: AdminProblem, allowing methods: [String] = []) {
         answer(
             problem.status, contentType: "application/problem+json", body: Array((problem.json.written() + "\n").utf8),
@@ -132,7 +132,8 @@ final class AdminConnection: EventHandler, TimerHandler {
         return true
     }
 
-    /// Writes until the client takes no more. Of an answer in pieces one is made at a turn, so that others are heard between.
+    /// Writes until the socket accepts no more. Of a streamed response, one piece is made per turn, so that other connections are served in
+    /// between.
     private func write() {
         while outputStart < output.count {
             let count = output.withUnsafeBytes {
@@ -168,7 +169,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         setDeadline(listener.limits.idle)
     }
 
-    /// The client closes once it has read the answer: a close before would take what it has not read with it.
+    /// The client closes after it has read the response: if we closed first, unread data would be lost.
     private func endWriting() {
         guard let registration, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         phase = .lingering

@@ -2,10 +2,10 @@ import EventLoop
 import HTTPMessage
 import TextCoding
 
-/// One answer to be given on the admin socket: at once, later, or in pieces. Confined to the admin thread; a route that answers
-/// later keeps it, and what is answered to a client that has left goes nowhere.
+/// The response to one request on the admin socket: sent at once, later, or in pieces. Confined to the admin thread. A route that responds
+/// later keeps it; a response to a client that has disconnected is dropped.
 package final class AdminExchange {
-    /// The admin thread's own, for replies from other threads.
+    /// The admin thread's loop, for replies from other threads.
     package let loop: EventLoop
     weak var connection: AdminConnection?
     private var hasAnswered = false
@@ -15,7 +15,7 @@ package final class AdminExchange {
         self.loop = loop
     }
 
-    /// The client has left, or was given up: nobody waits for an answer.
+    /// The client has disconnected, or timed out.
     package var isOver: Bool { connection == nil }
 
     package func answer(_ status: Status = .ok, json: JSONText) {
@@ -31,15 +31,15 @@ package final class AdminExchange {
         connection?.answer(status, contentType: contentType, body: body)
     }
 
-    /// Problem details (RFC 9457). `code` is a word for programs, `detail` a sentence for people.
-    /// - Parameter methods: The Allow field of a 405 (RFC 9110 §15.5.6).
+    /// Sends problem details (RFC 9457). `code` is for programs, `detail` is a sentence for people.
+    /// - Parameter methods: the Allow field of a 405 (RFC 9110 §15.5.6).
     package func refuse(_ status: Status, code: String, detail: String, allowing methods: [String] = []) {
         guard begin() else { return }
         connection?.refuse(AdminProblem(status: status, code: code, detail: detail), allowing: methods)
     }
 
-    /// Gives the answer out in pieces: `next` is called on the admin thread whenever the client has taken what there was.
-    /// A piece takes 100 ms of the thread at most, so that others are answered meanwhile.
+    /// Sends the response in pieces: `next` is called on the admin thread each time the client has accepted all previous data. A piece may
+    /// take 100 ms of the thread at most, so that other clients are served in between.
     package func stream(contentType: StaticString, next: @escaping () -> AdminPiece) {
         guard begin() else { return }
         connection?.stream(contentType: contentType, next: next)
@@ -52,15 +52,15 @@ package final class AdminExchange {
     }
 }
 
-/// What comes next of an answer given out in pieces.
+/// The next piece of a streamed response.
 package enum AdminPiece {
     case piece([UInt8])
     case end
-    /// What is left cannot be had: the connection ends so that the answer cannot be taken for complete.
+    /// The rest is not available: the connection is closed so that the client does not treat the response as complete.
     case broken
 }
 
-/// What is said of a request that came to nothing, for programs and for people.
+/// An error response, for programs and for people.
 struct AdminProblem {
     let status: Status
     let code: String

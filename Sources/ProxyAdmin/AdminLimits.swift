@@ -1,20 +1,20 @@
 import HTTPWire
 
-/// Everything that a client of the admin socket can grow or draw out, each with its default. Times are in milliseconds.
+/// Limits on the data and the time that a client of the admin socket can use, with their defaults. Times are in milliseconds.
 package struct AdminLimits: Sendable {
-    /// Clients at once; further ones are answered 503.
+    /// Simultaneous clients; further ones get 503.
     package var clients = 16
-    /// How many of those further ones are told so at once; the rest is closed without a word.
+    /// How many of these further clients get that response at a time; all others are closed without one.
     package var refusals = 16
-    /// From the connection's first moment to the end of the request.
+    /// From the start of the connection to the end of the request.
     package var request = 10_000
-    /// Until a route has its answer ready, or the next piece of it.
+    /// Until a route has its response ready, or the next piece of it.
     package var answer = 60_000
-    /// Without a byte taken by a client that is being answered: a list may be read at a person's pace.
+    /// Without the client accepting a byte of the response: a person may page through a list.
     package var idle = 600_000
-    /// How long an answered connection is kept so that the client can read the answer.
+    /// How long a connection is kept after the response so that the client can read it.
     package var lingering = 2_000
-    /// Bytes of a request's body; more is answered 413.
+    /// The longest body of a request, in bytes; a longer one gets 413.
     package var bodyLength = 256 * 1024
     package var head = Self.heads
 

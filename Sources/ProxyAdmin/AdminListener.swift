@@ -2,7 +2,7 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Takes the clients of the admin socket in, as many as may be. Confined to the admin thread.
+/// Accepts the clients of the admin socket, up to the limits. Confined to the admin thread.
 final class AdminListener: EventHandler, TimerHandler {
     let loop: EventLoop
     let routes: [AdminRoute]
@@ -12,7 +12,7 @@ final class AdminListener: EventHandler, TimerHandler {
     private var connections: [ObjectIdentifier: AdminConnection] = [:]
     private var turnedAwayCount = 0
     private var timer: TimerID?
-    /// How long no client is taken in after an error that may last, in milliseconds: no descriptors, no memory.
+    /// How long no client is accepted after an error that may last (no descriptors, no memory), in milliseconds.
     private static let pause = 200
 
     init(_ loop: EventLoop, routes: [AdminRoute], limits: AdminLimits) {
@@ -39,7 +39,7 @@ final class AdminListener: EventHandler, TimerHandler {
         }
     }
 
-    /// Clients that wait would wake this thread again at once, and for as long as the error lasts.
+    /// Pauses: waiting clients would wake this thread again at once, for as long as the error lasts.
     private func acceptFailed(_ error: Int32) {
         if error == EAGAIN { return }
         if let registration { loop.modify(registration, Interest()) }
@@ -50,7 +50,7 @@ final class AdminListener: EventHandler, TimerHandler {
         if let registration { loop.modify(registration, .read) }
     }
 
-    /// The mode of the socket keeps others out; this holds where someone has changed it (T08).
+    /// The mode of the socket excludes other users; this check covers a changed mode (T08).
     private func isPermitted(_ client: Int32) -> Bool {
         let user = larder_peer_user(client)
         return user == 0 || user == Int64(geteuid())

@@ -1,15 +1,15 @@
 import HTTPMessage
 
-/// A request to the admin socket, whole and within its limits.
+/// A complete request to the admin socket, within its limits.
 package struct AdminRequest {
     package let head: RequestHead
     /// The path, without its query.
     package let path: String
-    /// The query's parameters in their order, percent-encoding undone.
+    /// The query's parameters in order, percent-decoded.
     package let parameters: [(name: String, value: String)]
     package let body: [UInt8]
 
-    /// - Returns: `nil` where the target is none of ours: not a path, or with percent-encoding that is none.
+    /// - Returns: `nil` if the target is not a path, or has invalid percent-encoding.
     init?(_ head: RequestHead, body: [UInt8]) {
         guard head.target.form == .origin else { return nil }
         let query = head.fields.text(of: head.target.query)
@@ -26,7 +26,7 @@ package struct AdminRequest {
     /// All parameters of this name.
     package func all(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    /// Text for people is wanted rather than JSON.
+    /// The client prefers text for people to JSON.
     package var wantsText: Bool {
         guard let line = head.fields.first(.accept) else { return false }
         return head.fields.text(of: line.value) == "text/plain"

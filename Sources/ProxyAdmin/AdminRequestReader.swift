@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// Puts one request together from what arrives, head and body, within the limits.
+/// Assembles one request, head and body, from the received bytes, within the limits.
 struct AdminRequestReader {
     enum Outcome {
         case incomplete
@@ -49,7 +49,7 @@ struct AdminRequestReader {
         return true
     }
 
-    /// - Returns: whether the body is complete, or longer than may be.
+    /// - Returns: whether the body is complete, or longer than the limit.
     private mutating func readBody() throws(BodyDecodeError) -> Bool {
         let received = input
         var offset = 0

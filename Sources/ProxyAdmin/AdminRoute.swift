@@ -2,16 +2,16 @@ import HTTPMessage
 import ProxyPolicy
 import TextCoding
 
-/// One thing that can be asked of a running Larder: a method and a path, and what answers.
+/// One operation of the admin API: a method and a path, and the code that responds.
 ///
-/// The table of routes is a plain list, put together where the server is. `answer` runs on the admin thread, which belongs to
-/// nothing else, and may take 100 ms of it; what takes longer is given out in pieces (`AdminExchange.stream`) or asked of
-/// another thread and answered later (`AdminExchange.loop`).
+/// The table of routes is a plain list, assembled next to the server. `answer` runs on the admin thread, which has no other work, and may
+/// take 100 ms of it; a longer response is streamed in pieces (`AdminExchange.stream`), or computed on another thread and sent later
+/// (`AdminExchange.loop`).
 package struct AdminRoute: Sendable {
     package let method: Method
-    /// The whole path, `/v1/status`.
+    /// The complete path, for example `/v1/status`.
     package let path: String
-    /// The names that its query may have, each of them once but for those with many.
+    /// The parameters that its query may have, each at most once unless it is repeatable.
     package let parameters: [AdminParameter]
     package let answer: @Sendable (AdminRequest, AdminExchange) -> Void
 
@@ -26,13 +26,13 @@ package struct AdminRoute: Sendable {
     }
 }
 
-/// A name in a route's query, and what may stand behind it. What is not understood is refused: a misspelt word of a purge
-/// would make it wider.
+/// A parameter of a route's query, and the form of its value. Unknown parameters and values are refused: a misspelled filter of a purge
+/// would make it remove more.
 package struct AdminParameter: Sendable {
     package enum Form: Sendable {
-        /// Judged by the route.
+        /// The route checks it.
         case any
-        /// 0 and more.
+        /// A number, 0 or more.
         case count
         case integer
         case words([String])
@@ -57,7 +57,7 @@ package struct AdminParameter: Sendable {
         }
     }
 
-    /// What is wrong with a request's query; `nil` where nothing is.
+    /// The error in a request's query; `nil` if there is none.
     static func fault(of request: AdminRequest, for parameters: [AdminParameter]) -> AdminProblem? {
         var seen: Set<String> = []
         for (name, value) in request.parameters {

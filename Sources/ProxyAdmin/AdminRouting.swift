@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// Which route a request is for, and the requests that are for none: those of a browser's page, which may be led to any socket
-/// that its user can reach, among them (T05, T06).
+/// Finds the route for a request, and refuses all others, including requests from web pages: a page may be able to send requests to any
+/// socket that its user can reach (T05, T06).
 enum AdminRouting {
     static func answer(_ request: AdminRequest, by routes: [AdminRoute], _ exchange: AdminExchange) {
         guard namesUs(request.head) else {
@@ -14,7 +14,7 @@ enum AdminRouting {
         guard !ofPath.isEmpty else {
             return exchange.refuse(Status(404), code: "no_such_path", detail: "This path does not exist.")
         }
-        // HEAD is GET whose content stays here (RFC 9110 §9.3.2).
+        // HEAD is GET without the content in the response (RFC 9110 §9.3.2).
         let method = request.head.method == .head ? .get : request.head.method
         guard let route = ofPath.first(where: { $0.method == method }) else {
             let methods = ofPath.flatMap { $0.method == .get ? ["GET", "HEAD"] : ["\($0.method.name)"] }
@@ -28,19 +28,19 @@ enum AdminRouting {
         route.answer(request, exchange)
     }
 
-    /// What clients write where there is no host to name.
+    /// The names that clients use when there is no host to name.
     private static let ownNames = ["larder", "localhost"]
 
     private static func namesUs(_ head: RequestHead) -> Bool {
         guard let line = head.fields.first(.host) else { return true }
         let host = head.fields.text(of: line.value)
         let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // A port says nothing here, and some write one.
+        // A port has no meaning here, but some clients send one.
         guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit) else { return false }
         return ownNames.contains(parts[0].lowercased())
     }
 
-    /// No program but a browser sends these.
+    /// Only browsers send these fields.
     private static func comesFromAPage(_ fields: Fields) -> Bool {
         ["origin", "sec-fetch-site"].contains { fields.index(ofName: Array($0.utf8).span) != nil }
     }

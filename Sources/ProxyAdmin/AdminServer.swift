@@ -2,14 +2,14 @@ import CLinux
 import EventLoop
 import HTTPMessage
 
-/// The admin socket's server: HTTP/1.1 with JSON, on a thread of its own, apart from everything that serves clients of the proxy.
+/// The admin socket's server: HTTP/1.1 with JSON, on its own thread, separate from all code that serves clients of the proxy.
 ///
-/// It hears nothing but its Unix socket, which is open to its owner alone: no request to the proxy ever reaches it.
+/// It listens only on its Unix socket, which is accessible to its owner alone: no request to the proxy reaches it.
 package final class AdminServer: Sendable {
     private let socket: AdminSocket
     private let thread: LoopThread
 
-    /// Serves on a socket that listens already, until `stop`.
+    /// Serves on a listening socket, until `stop`.
     package init(
         _ socket: AdminSocket, routes: [AdminRoute], limits: AdminLimits = AdminLimits(),
         warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -26,7 +26,7 @@ package final class AdminServer: Sendable {
         }
     }
 
-    /// Ends every connection and the thread, and takes the socket away. Call it once.
+    /// Closes all connections, ends the thread and removes the socket. Call it once.
     package func stop() {
         thread.handle.post { loop in
             (loop.owner as? AdminListener)?.closeAll()

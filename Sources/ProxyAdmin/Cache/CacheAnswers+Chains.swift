@@ -2,8 +2,8 @@ import HTTPMessage
 import ResponseStore
 import TextCoding
 
-/// What is recorded of https origins, for who judges it: `{"origins": [{"origin", "time", "record"}, …], "complete"}`, the record in
-/// hexadecimal digits.
+/// The certificate chains recorded for https origins, for a client that verifies them: `{"origins": [{"origin", "time", "record"}, …],
+/// "complete"}`, with the record in hexadecimal digits.
 extension CacheAnswers {
     package static func chains(_ source: CacheSource) -> () -> AdminPiece {
         var listing = ChainListing()

@@ -2,9 +2,9 @@ import HTTPCaching
 import HTTPMessage
 import ResponseStore
 
-/// Answers that are made piece by piece, for the admin socket and for a terminal alike. Each piece takes some 50 ms at most.
+/// Responses that are made piece by piece, for the admin socket and for a terminal. Each piece takes about 50 ms at most.
 package enum CacheAnswers {
-    /// Every entry that the filter chooses, or the first so many.
+    /// The entries that the filter selects, up to the limit.
     package static func list(
         _ source: CacheSource, _ filter: StoreFilter, at now: Timestamp, _ form: CacheOutput, limit: Int?
     ) -> () -> AdminPiece {
@@ -30,7 +30,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// What the entries that the filter chooses come to.
+    /// The totals of the entries that the filter selects.
     package static func tally(
         _ source: CacheSource, _ filter: StoreFilter, at now: Timestamp, isText: Bool
     ) -> () -> AdminPiece {
@@ -50,7 +50,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// Bytes of a response's content that are stored, verified as they are read.
+    /// Stored bytes of a response's content, verified as they are read.
     package static func body(_ source: CacheSource, of response: StoredResponse, _ range: Range<UInt64>) -> () -> AdminPiece {
         var offset = range.lowerBound
         return {
@@ -69,7 +69,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// A going over everything; `finished` hears whether all is well.
+    /// A verification of the whole store; `finished` is called with whether it found no faults.
     package static func verification(
         _ source: CacheSource, isText: Bool, finished: @escaping (_ isGood: Bool) -> Void = { _ in }
     ) -> () -> AdminPiece {
@@ -87,7 +87,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// How a purge goes on: a line when it is in effect, and one at its end.
+    /// The progress of a purge: one line when it takes effect, one at its end.
     package static func purge(_ progress: PurgeReport, isText: Bool) -> () -> AdminPiece {
         var isOver = false
         return {

@@ -5,7 +5,7 @@ import ProxyServer
 import ResponseStore
 import TextCoding
 
-/// `/v1/cache/…`: the store of a running Larder, looked at and purged. `larder cache` is its client.
+/// `/v1/cache/…`: inspects and purges the store of a running Larder. `larder cache` is its client.
 package enum CacheRoutes {
     package static func all(_ store: ResponseStore, _ server: ProxyServer) -> [AdminRoute] {
         [
@@ -89,7 +89,7 @@ package enum CacheRoutes {
     private static let output = AdminParameter("output", .words(CacheOutput.allCases.map(\.rawValue)))
     private static let choice = [AdminParameter("url"), AdminParameter("row", .integer)]
 
-    /// What a request says: which responses, and in which form.
+    /// The parameters of a request: which responses, and in which form.
     private struct Question {
         var filter = StoreFilter()
         let form: CacheOutput
@@ -100,7 +100,7 @@ package enum CacheRoutes {
 
         var contentType: StaticString { form == .text ? "text/plain; charset=utf-8" : "application/json" }
 
-        /// - Returns: `nil` after an answer that says what does not fit.
+        /// - Returns: `nil` after a response that reports the error.
         init?(_ request: AdminRequest, _ exchange: AdminExchange) {
             self.request = request
             self.exchange = exchange
@@ -118,7 +118,7 @@ package enum CacheRoutes {
             }
         }
 
-        /// The responses that are meant; `nil` after an answer that there are none.
+        /// The selected responses; `nil` after a response that there are none.
         func find(in source: CacheSource) -> [FoundResponse]? {
             let row = request["row"].flatMap { Int64($0) }
             guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {

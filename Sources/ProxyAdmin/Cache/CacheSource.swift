@@ -2,32 +2,32 @@ import HTTPCaching
 import HTTPMessage
 import ResponseStore
 
-/// Where what is said of stored responses comes from: the store of this process, or a store's file that no process has open.
-/// The verbs of `larder cache` say the same by either.
+/// The source of information on stored responses: the store of this process, or a store's file that no process has open. The commands of
+/// `larder cache` give the same output for either.
 ///
-/// Each call takes some 50 ms at most, and leaves nothing open.
+/// Each call takes about 50 ms at most, and leaves nothing open.
 package struct CacheSource {
-    /// Which response is meant.
+    /// Selects a response.
     package enum Place: Sendable {
         case url(URLPattern)
         case row(StoredRowID)
     }
 
     let list: (StoreFilter, Timestamp) -> StoreListing
-    /// `nil` where the file cannot be read, here and below.
+    /// `nil` if the file cannot be read; the same applies below.
     let page: (StoreListing) -> StorePage?
-    /// The whole ones first, the newest of them at their head. In a running store their bodies stay on the disk while they exist.
+    /// Complete responses first, newest first. In a running store their bodies stay on disk while these values exist.
     let responses: (Place) -> [FoundResponse]?
     let piece: (BodyReference, UInt64) -> [UInt8]?
     let verify: (StoreVerification) -> StoreVerification?
     let chains: (ChainListing) -> ChainListing?
-    /// Whether nobody changes the store meanwhile.
+    /// Whether no process changes the store meanwhile.
     let isAlone: Bool
 
-    /// The responses of one URL, or the one in a row: the whole ones first, the newest of them at their head.
+    /// The responses of one URL, or the one in a row: complete responses first, newest first.
     package func find(_ place: Place) -> [FoundResponse]? { responses(place) }
 
-    /// - Returns: `false` where the file cannot be read to the end.
+    /// - Returns: `false` if the file cannot be read to the end.
     package func forEach(
         _ filter: StoreFilter, at now: Timestamp, _ body: (StoredEntry) throws -> Void
     ) rethrows -> Bool {
@@ -65,7 +65,7 @@ package struct CacheSource {
         chains = { store.readNow($0) }
     }
 
-    /// - Parameter failed: Hears why the file cannot be read.
+    /// - Parameter failed: called with the reason why the file cannot be read.
     package init(_ browser: StoreBrowser, failed: @escaping (StoreError) -> Void) {
         func attempt<Value>(_ look: () throws(StoreError) -> Value) -> Value? {
             do { return try look() } catch {
@@ -96,8 +96,8 @@ package struct CacheSource {
         }
     }
 
-    /// A file of which nothing can be read: a verification says so, and all else fails.
-    /// - Parameter failed: Hears why.
+    /// A file that cannot be read at all: a verification reports that, and all other calls fail.
+    /// - Parameter failed: called with the reason.
     package init(damaged error: StoreError, failed: @escaping (StoreError) -> Void) {
         isAlone = true
         list = { StoreListing($0, at: $1) }

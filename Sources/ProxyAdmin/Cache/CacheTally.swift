@@ -3,14 +3,14 @@ import HTTPMessage
 import ResponseStore
 import TextCoding
 
-/// What stored responses come to: in all, and by host, status and type.
+/// Totals of stored responses: overall, and by host, status and type.
 struct CacheTally {
     private struct Sum {
         var count = 0
         var bytes: UInt64 = 0
     }
 
-    /// More hosts, statuses or types are counted together.
+    /// Beyond this number, further hosts, statuses or types are counted together.
     private static let limit = 4096
     private static let shown = 10
 

@@ -3,13 +3,13 @@ import HTTPMessage
 import ResponseStore
 import TextCoding
 
-/// How what the store holds is written out: text for people, one JSON array, or a JSON object on each line.
+/// The output form of store contents: text for people, one JSON array, or one JSON object per line.
 package enum CacheOutput: String, CaseIterable, Sendable { case text, json, ndjson }
 
-/// Writes a listing's entries, one line each. Nothing of what an origin server chose reaches a terminal as a control (T43).
+/// Writes a listing's entries, one per line. No byte that an origin server chose reaches a terminal as a control character (T43).
 struct EntryWriter {
     let form: CacheOutput
-    /// Ages and freshness are as of then.
+    /// Ages and freshness are computed for this time.
     let time: Timestamp
     private var isFirst = true
 
@@ -82,14 +82,14 @@ struct EntryWriter {
 
 /// Pieces of text about entries.
 package enum EntryText {
-    /// Bytes that are visible ASCII as they are, all others percent-encoded.
+    /// Appends visible ASCII unchanged, and percent-encodes all other bytes.
     static func append(visible bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         for byte in bytes {
             if byte > 0x20, byte < 0x7F { output.append(byte) } else { PercentEncoding.append(encoded: byte, into: &output) }
         }
     }
 
-    /// The same as JSON has text; blanks stay.
+    /// Like `append(visible:into:)`, as a JSON string; spaces stay.
     static func append(quoted bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var visible: [UInt8] = []
         visible.reserveCapacity(bytes.count)
@@ -102,7 +102,7 @@ package enum EntryText {
     /// `999 B`, `1.2 KiB`, `3.0 GiB`
     package static func size(_ count: UInt64) -> String {
         if count < 1024 { return "\(count) B" }
-        // Not ten times the count, which a length from a file may make too great.
+        // Not ten times the count: a length from a file could overflow.
         var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024
         for unit in ["KiB", "MiB", "GiB"] {
             if tenths < 10_240 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
@@ -123,7 +123,7 @@ package enum EntryText {
 }
 
 extension [UInt8] {
-    /// Appends the text behind as many blanks as make it so wide.
+    /// Appends the text, right-aligned to the width with at least one space before it.
     fileprivate mutating func append(padding text: String, to width: Int) {
         let count = text.utf8.count
         append(contentsOf: repeatElement(ASCII.space, count: count < width ? width - count : 1))

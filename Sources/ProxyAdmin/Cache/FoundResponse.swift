@@ -1,10 +1,10 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A stored response that somebody wants to see: whole, or in part.
+/// A stored response to be shown: complete or partial.
 package struct FoundResponse: Sendable {
     package let response: StoredResponse
-    /// The bytes of its content that are stored, in order; `nil` where all are.
+    /// The stored byte ranges of its content, in order; `nil` if all bytes are stored.
     let extents: [Range<UInt64>]?
 
     init(_ whole: StoredResponse) {
@@ -19,7 +19,7 @@ package struct FoundResponse: Sendable {
 
     package var isPartial: Bool { extents != nil }
 
-    /// `0-999, 2000-2999`: the bytes that are stored, first and last.
+    /// `0-999, 2000-2999`: the stored bytes, as first and last positions.
     var storedRanges: String {
         (extents ?? [0..<response.body.length]).filter { !$0.isEmpty }.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
             .joined(separator: ", ")
@@ -27,15 +27,15 @@ package struct FoundResponse: Sendable {
 
     var storedCount: UInt64 { extents?.reduce(0) { $0 + UInt64($1.count) } ?? response.body.length }
 
-    /// Why content is not written.
+    /// Why the content cannot be written.
     package enum Refusal: Error {
         case badRange
-        /// It begins behind the end.
+        /// The range begins after the end.
         case unsatisfiable(length: UInt64)
-        /// Not all that was asked for is there.
+        /// Some of the requested bytes are not stored.
         case incomplete(stored: String, length: UInt64)
 
-        /// It is not what is stored that is in the way.
+        /// The request is wrong, not the stored response.
         package var isOfRequest: Bool { if case .badRange = self { true } else { false } }
 
         package var sentence: String {
@@ -48,7 +48,7 @@ package struct FoundResponse: Sendable {
         }
     }
 
-    /// The bytes that are asked for: all of them, or a range as in `Range: bytes=…`.
+    /// The requested bytes: all of them, or a range as in `Range: bytes=…`.
     package func bytes(in range: String?) throws(Refusal) -> Range<UInt64> {
         var wanted = 0..<response.body.length
         if let range {

@@ -3,7 +3,7 @@ import HTTPMessage
 import ResponseStore
 import TextCoding
 
-/// One stored response in full, without its content. What a cookie or a credential could be read from is left out unless it is asked for.
+/// One stored response in full, without its content. Values that reveal cookies or credentials are omitted unless they are requested.
 package struct ResponseDetail {
     private let found: FoundResponse
     private let showsSecrets: Bool
@@ -17,7 +17,7 @@ package struct ResponseDetail {
 
     private var response: StoredResponse { found.response }
 
-    /// It answers requests with Authorization alone, or anybody's by a word of the origin server (RFC 9111 §3.5).
+    /// It is used only for requests with Authorization, or for all requests because the origin server allows that (RFC 9111 §3.5).
     package var isAuthorized: Bool { response.facts.flags.contains(.authorized) }
 
     package var json: JSONText {

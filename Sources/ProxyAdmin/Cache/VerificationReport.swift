@@ -1,7 +1,7 @@
 import ResponseStore
 import TextCoding
 
-/// What a going over the store has found, as text and as JSON.
+/// The result of verifying the store, as text and as JSON.
 struct VerificationReport {
     private let verification: StoreVerification
 
@@ -23,7 +23,7 @@ struct VerificationReport {
         ])
     }
 
-    /// The check of the whole file is one long look, which would hold the proxy's log back.
+    /// SQLite's check of the whole file is one long read, which would delay the proxy's writes to the log.
     private var note: String { verification.isAlone ? "" : "; SQLite's own check runs only when Larder is not running" }
 
     private func words(_ fault: StoreVerification.Fault) -> String {

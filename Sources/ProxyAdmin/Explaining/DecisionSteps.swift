@@ -4,19 +4,19 @@ import ProxyCore
 import ProxyServer
 import TextCoding
 
-/// The steps that a trace tells of, the same for what was done and for what would be.
+/// The steps of a trace's decision, for requests that were served and for dry runs.
 struct DecisionSteps {
     let trace: DecisionTrace
     let rules: [String]
     let overrides: [RuleOverride]
-    /// What is known of the candidates beside the trace, where they are at hand.
+    /// The candidates, which add details to the trace, if available.
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
     var secondaryKey = SecondaryKey.none
-    /// Whether the request says only-if-cached, where it is at hand.
+    /// Whether the request has only-if-cached, if known.
     var isOnlyIfCached: Bool?
 
-    /// The reason's word, as the log and Cache-Status have it; the error's where one ended it, empty where there is none.
+    /// The reason's word, as in the log and in Cache-Status; the error's code if an error ended the request, empty if there is no reason.
     static func reason(of trace: DecisionTrace) -> String {
         trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
     }
@@ -49,7 +49,7 @@ struct DecisionSteps {
 
     // MARK: The request
 
-    /// The client's own, which the origin server evaluates, or Larder on what it has.
+    /// The client's conditions, which the origin server evaluates, or Larder on the stored response.
     static func conditionStep(_ conditions: RequestConditions) -> Explanation.Step? {
         let names = conditions.names
         if names.isEmpty { return nil }
@@ -58,7 +58,7 @@ struct DecisionSteps {
             values: [("fields", .array(names.map(JSONText.string)))])
     }
 
-    /// - Parameter text: as it is shown.
+    /// - Parameter text: the key as it is displayed.
     static func keyStep(_ text: String) -> Explanation.Step? {
         if text.isEmpty { return nil }
         return Explanation.Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
@@ -88,7 +88,7 @@ struct DecisionSteps {
             steps: candidateSteps)
     }
 
-    /// Newest first, as they are looked at.
+    /// Newest first, in the order they are considered.
     private var candidateSteps: [Explanation.Step] {
         (0..<Int(trace.candidates.count)).prefix(32).map { place in
             let selected = trace.candidates.selected ?? Int.max
@@ -178,7 +178,7 @@ struct DecisionSteps {
         case .offlineMiss(let reason): return offlineStep(reason)
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
-            // What was not the request's word was a rule's.
+            // If the directive is not from the request, a rule set it.
             let isByRequest = isOnlyIfCached ?? rules.isEmpty
             let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
             let cause =
@@ -190,7 +190,7 @@ struct DecisionSteps {
         }
     }
 
-    /// What is not there, or what of it forbids its use, is told behind the colon.
+    /// The reason, that no response is stored or that the stored one cannot be used, follows the colon.
     private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
         let text = ReasonText(reason)
         return Explanation.Step(
@@ -226,7 +226,7 @@ struct DecisionSteps {
             ? "without an explicit lifetime" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
     }
 
-    /// What becomes of the content of which a rule wants something made.
+    /// The result of a rule's transformation of the content.
     var transformStep: Explanation.Step? {
         guard let transform = trace.transform else { return nil }
         var values: [(name: String, value: JSONText)] = [("transform", .string("\(transform.word)"))]

@@ -3,15 +3,15 @@ import HTTPWire
 import ProxyCore
 import ProxyServer
 
-/// What is to be explained: a request's head, perhaps its content, and perhaps a response's head behind that, as they would stand on
-/// a connection.
+/// The input of an explanation: a request's head, optionally its content, and optionally a response's head after it, as they would be sent
+/// on a connection.
 package struct ExplainedHeads {
     package enum Fault: Error {
         case request(RequestParseError)
         case response(ResponseParseError)
         case incomplete
 
-        /// Nothing of the heads stands in it.
+        /// Contains no text of the heads.
         package var sentence: String {
             switch self {
             case .request(let error): "The request's head is malformed: \(error.reason)."
@@ -21,7 +21,7 @@ package struct ExplainedHeads {
         }
     }
 
-    /// What the proxy refuses as it stands: a head past a limit, or one whose body has no length that is sure.
+    /// A request that the proxy refuses: its head exceeds a limit, or the length of its body is ambiguous.
     struct Refusal {
         let fault: ProxyCore.Fault
         let method: String
@@ -30,14 +30,14 @@ package struct ExplainedHeads {
 
     package let request: RequestHead
     let refusal: Refusal?
-    /// `nil` where it was not given.
+    /// `nil` if it was not given.
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
 
     /// - Parameters:
-    ///   - contentLength: How many bytes behind the request's head are its content; `nil`: none are given.
-    ///   - limits: those of the proxy for its clients.
+    ///   - contentLength: the number of bytes after the request's head that are its content; `nil` if no content is given.
+    ///   - limits: the proxy's limits for its clients.
     package init(_ bytes: [UInt8], contentLength: Int? = nil, limits: ParseLimits) throws(Fault) {
         var request = RequestHead()
         var response = ResponseHead()
@@ -82,7 +82,7 @@ package struct ExplainedHeads {
 }
 
 extension ExplainedHeads.Refusal {
-    /// - Parameter bytes: Begin with a request line.
+    /// - Parameter bytes: start with a request line.
     fileprivate init(fault: ProxyCore.Fault, requestLine bytes: [UInt8]) {
         let line = bytes.prefix { $0 != ASCII.cr }
         let parts = line.split(separator: ASCII.space, maxSplits: 2, omittingEmptySubsequences: false)
@@ -93,7 +93,7 @@ extension ExplainedHeads.Refusal {
 }
 
 extension RequestParseError {
-    /// There is a request line that says which request it is. Without one there is nothing to be explained.
+    /// The request line is readable and identifies the request. Without it there is nothing to explain.
     fileprivate var isOfReadableRequest: Bool {
         switch self {
         case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .unsupportedVersion, .target: false

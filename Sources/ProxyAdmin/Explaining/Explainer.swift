@@ -3,12 +3,12 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 
-/// Explains what would be done with a request by a dry run of it, with a store that is asked from here.
+/// Explains how Larder would handle a request, by a dry run with look-ups in a store.
 package enum Explainer {
-    /// What a store answers to a look-up.
+    /// The result of a look-up in a store.
     package enum Answer {
         case found([StoredResponse], partials: [PartialResponse], isComplete: Bool)
-        /// It has to be asked on the disk, which takes its time: explain again with what it finds.
+        /// The store must look on disk, which takes time: explain again with the result.
         case later
     }
 
@@ -35,8 +35,7 @@ package enum Explainer {
         return .explanation(Explanation(dryRun, at: now, tellsQuery: tellsQuery))
     }
 
-    /// Judges a saved response: whether it would be stored if the origin sent it now, and then what would be done with the same
-    /// request.
+    /// Explains a saved response: whether Larder would store it if the origin sent it now, and how it would then handle the same request.
     package static func judge(
         _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
     ) -> Explanation {
@@ -56,7 +55,7 @@ package enum Explainer {
             again: again(dryRun, heads, context, tellsQuery, now))
     }
 
-    /// The same request once the response is stored.
+    /// The same request after the response is stored.
     private static func again(
         _ first: borrowing DryRun, _ heads: ExplainedHeads, _ context: ExchangeContext, _ tellsQuery: Bool, _ now: Timestamp
     ) -> Explanation.Step? {
@@ -75,7 +74,7 @@ package enum Explainer {
     }
 
     private static func body(of request: RequestHead) -> BodyLength {
-        // A head whose framing is wrong has been refused before.
+        // A head with invalid framing was refused earlier.
         guard let framing = try? BodyFraming.ofRequest(request) else { return .none }
         return framing.length
     }

@@ -4,13 +4,13 @@ import ProxyCore
 import ProxyServer
 import TextCoding
 
-/// What would be done, from a dry run that is at its end.
+/// Explains how a request would be handled, from a completed dry run.
 extension Explanation {
     /// - Parameters:
     ///   - tellsQuery: whether the query may be shown, as in the log.
-    ///   - judgesSaved: a saved response is judged: the store was not asked.
-    ///   - origin: what is said of an answer that was given for the origin's.
-    ///   - again: what would follow once that is stored.
+    ///   - judgesSaved: a saved response is being explained: the store was not searched.
+    ///   - origin: the step about a response that was given as the origin's.
+    ///   - again: the step about the same request after that response is stored.
     package init(
         _ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool, judgesSaved: Bool = false, origin: Step? = nil,
         again: Step? = nil
@@ -30,7 +30,7 @@ extension Explanation {
         at = now
         id = nil
         action = Action(dryRun.conclusion, trace)
-        // That nothing is stored is no more than supposed then.
+        // In this case, "nothing is stored" is only an assumption.
         let isSupposed = judgesSaved && trace.fault == nil
         reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
         status = trace.status
@@ -45,7 +45,7 @@ extension Explanation {
             ].compactMap { $0 }
     }
 
-    /// By which policy an https server would be judged.
+    /// The trust policy that would verify an https server.
     private static func trustStep(_ dryRun: borrowing DryRun, at now: Timestamp) -> Step? {
         let request = dryRun.exchange.request
         guard request.target.form == .absolute, request.target.scheme == .https else { return nil }
@@ -79,7 +79,7 @@ extension Explanation {
     private static let savedInstead = Step(
         "look-up", "skipped: the saved response is used instead of the store", values: [("asked", .string("nothing"))])
 
-    /// How the origin would be asked, in the words of the head that would leave.
+    /// The request that would be sent to the origin, as in its head.
     private static func forwarding(_ dryRun: borrowing DryRun, _ decision: DecisionSteps) -> Step? {
         let collapsing: Bool
         switch dryRun.conclusion {
@@ -116,7 +116,7 @@ extension Explanation {
         return Step("answer", says, values: values)
     }
 
-    /// The field as it would be written, cut out of the head; without the key where the log tells no query.
+    /// The field as it would be written, cut from the head; without the key if the log omits queries.
     private static func cacheStatus(_ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool) -> String? {
         guard case .servesStored = dryRun.conclusion else { return nil }
         var head: [UInt8] = []

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyCore
 
-/// What is refused before anybody asks what it means.
+/// Explains a request that is refused before it is interpreted.
 extension Explanation {
     init(_ refusal: ExplainedHeads.Refusal, at now: Timestamp, tellsQuery: Bool) {
         let row = GatewayError(refusal.fault)
@@ -26,7 +26,7 @@ extension Explanation {
             "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
     }
 
-    /// Without its query where the log tells none: it often holds secrets.
+    /// Without its query if the log omits queries: they often contain secrets.
     static func shown(_ url: String, tellsQuery: Bool) -> String {
         guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
         return url[..<mark] + leftOutQuery

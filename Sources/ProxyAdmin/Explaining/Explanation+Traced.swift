@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyServer
 
-/// What was done, from a trace that a ring has kept.
+/// Explains how a request was handled, from a trace in a ring.
 extension Explanation {
     package init(_ traced: TracedRequest) {
         let trace = traced.trace
@@ -26,7 +26,7 @@ extension Explanation {
             ].compactMap { $0 }
     }
 
-    /// Where it went out, as far as it came.
+    /// The request to the origin, if one was sent, and how far it got.
     private static func request(_ decision: DecisionSteps) -> Step? {
         let trace = decision.trace
         let isSent: Bool =
@@ -78,7 +78,7 @@ extension Explanation {
 }
 
 extension Explanation.Action {
-    /// What a trace says was done.
+    /// The action that a trace records.
     init(_ trace: DecisionTrace) {
         self =
             switch trace.outcome {

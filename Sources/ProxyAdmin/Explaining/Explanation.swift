@@ -1,12 +1,12 @@
 import HTTPMessage
 import TextCoding
 
-/// What Larder did with a request, or would do now, step by step, each with the section that says so. For people (`text`) and for
+/// How Larder handled a request, or would handle it now, step by step, with the RFC section for each step. For people (`text`) and for
 /// programs (`json`, whose schema is docs/explain.schema.json).
 package struct Explanation: Sendable {
     package enum Tense: String, Sendable { case did, would }
 
-    /// What became, or would become, of the request.
+    /// How the request was, or would be, answered.
     package enum Action: String, Sendable, CaseIterable {
         case serveStored = "serve_stored"
         case serveStale = "serve_stale"
@@ -15,15 +15,15 @@ package struct Explanation: Sendable {
         case refuse
         case answer
         case tunnel
-        /// Nothing was decided before the client left, or it hangs on what was not given.
+        /// The client disconnected before a decision, or the decision depends on data that was not given.
         case none
     }
 
-    /// One step: its name, a sentence, the section behind it, its numbers and words, and what stands below it.
+    /// One step: its name, a sentence, its RFC section, its values, and its substeps.
     package struct Step: Sendable {
         package let name: String
         package let says: String
-        /// `RFC 9111 §4.2`, or empty where no RFC speaks of it.
+        /// `RFC 9111 §4.2`, or empty if no RFC applies.
         package var section = ""
         package var values: [(name: String, value: JSONText)] = []
         package var steps: [Step] = []
@@ -44,12 +44,12 @@ package struct Explanation: Sendable {
     package let method: String
     package let url: String
     package let at: Timestamp
-    /// The request's name in the log; `nil` for one that was not made.
+    /// The request's ID in the log; `nil` for a dry run.
     package let id: UInt64?
     package let action: Action
-    /// The word of the reason, the same as in the log and in Cache-Status; empty where there is none.
+    /// The word of the reason, as in the log and in Cache-Status; empty if there is none.
     package let reason: String
-    /// 0 where it is not known.
+    /// 0 if it is unknown.
     package let status: UInt16
     package let steps: [Step]
 
@@ -76,7 +76,7 @@ package struct Explanation: Sendable {
         return .object(members)
     }
 
-    /// As the log writes it.
+    /// In the form of the log.
     package static func hexadecimal(_ id: UInt64) -> String { Hexadecimal.encode(padded: id) }
 
     // MARK: Text

@@ -1,7 +1,7 @@
 import HTTPCaching
 import ProxyCore
 
-/// What a reason means, as a sentence, and the section behind it. A reason without a row shows its word.
+/// A reason as a sentence, with its RFC section. A reason without a row shows its word.
 struct ReasonText {
     let says: String
     let section: String
@@ -37,7 +37,7 @@ struct ReasonText {
             }
     }
 
-    // A table each, so that a word that is new elsewhere shows itself until its row is written; a test asks for every row.
+    // One table per kind, so that a reason without a row shows its word; a test requires every row.
 
     static let forwarding: [ForwardReason: ReasonText] = [
         .method: ReasonText("only GET and HEAD are served from the store", "RFC 9111 §4"),

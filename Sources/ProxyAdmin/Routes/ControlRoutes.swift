@@ -1,18 +1,18 @@
 import HTTPMessage
 import TextCoding
 
-/// `POST /v1/reload` and `POST /v1/stop`: what a signal asks for, with an answer.
+/// `POST /v1/reload` and `POST /v1/stop`: the same as the signals, with a response.
 package enum ControlRoutes {
-    /// What came of reading the settings again.
+    /// The outcome of a reload.
     package enum Reload: Sendable {
-        /// `waiting`: what has changed and takes effect at the next start.
+        /// `waiting`: settings that changed and take effect at the next start.
         case done(waiting: [String])
-        /// The active ones stay.
+        /// The active settings stay.
         case refused(problems: [String])
     }
 
-    /// - Parameter reload: may take seconds, where a recording ends: it returns at once, and says later what came of it. `allow_empty=true` in the
-    ///   query accepts an empty file.
+    /// - Parameter reload: returns at once and calls `ended` with the outcome later; it may take seconds if a recording ends.
+    ///   `allow_empty=true` in the query accepts an empty file.
     package static func reload(
         _ reload: @escaping @Sendable (_ allowsEmpty: Bool, _ ended: @escaping @Sendable (Reload) -> Void) -> Void
     ) -> AdminRoute {
@@ -37,7 +37,7 @@ package enum ControlRoutes {
         }
     }
 
-    /// - Parameter stop: begins the end and returns; the answer leaves before it.
+    /// - Parameter stop: begins the shutdown and returns; the response is sent before.
     package static func stop(_ stop: @escaping @Sendable () -> Void) -> AdminRoute {
         AdminRoute(.post, "/v1/stop") { request, exchange in
             if request.wantsText {

@@ -6,8 +6,9 @@ import ProxyCore
 import ProxyServer
 import ResponseStore
 
-/// `GET /v1/traces?id=ID`: what was done. `POST /v1/explain` with a request's head as content (application/http), behind it its own
-/// content where `?content=LENGTH` says how much, and perhaps a saved response's head: what would be done, without anything being sent.
+/// `GET /v1/traces?id=ID`: how a request was handled. `POST /v1/explain`: how a request would be handled, without sending anything. The
+/// content of the latter (application/http) is the request's head, then its own content, of which `?content=LENGTH` gives the length, and
+/// optionally a saved response's head.
 package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
@@ -55,7 +56,7 @@ package enum ExplainRoutes {
             let explanation = Explainer.judge(question, context: context, tellsQuery: tellsQuery, at: now)
             return answer(explanation, exchange, wantsText: wantsText)
         }
-        // Nothing is asked of a disk where memory can tell.
+        // The disk is not read if memory has the answer.
         let explained = Explainer.explain(question, context: context, tellsQuery: tellsQuery, at: now) { key, onDisk in
             if onDisk { return .later }
             return switch store.inMemory(key.span) {

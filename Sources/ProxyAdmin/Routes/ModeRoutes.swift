@@ -1,23 +1,23 @@
 import HTTPMessage
 import TextCoding
 
-/// `GET /v1/mode` and `POST /v1/mode`: the active mode, and another one put in its place.
+/// `GET /v1/mode` and `POST /v1/mode`: shows and changes the active mode.
 package enum ModeRoutes {
-    /// What is to become of the mode.
+    /// A requested change of the mode.
     package struct Change: Sendable {
-        /// `nil`: the active one stays.
+        /// `nil`: the active mode stays.
         package let mode: String?
-        /// The sequences of what is replayed begin anew.
+        /// Replayed sequences start again.
         package let rewinds: Bool
     }
 
-    /// What there is to say of the active mode.
+    /// The status of the active mode.
     package struct Report: Sendable {
         package struct Recording: Sendable {
             let file: String
             let recorded: Int
             let unrecorded: Int
-            /// From where on it lacks exchanges.
+            /// The failure since which the recording lacks exchanges.
             let failure: String?
 
             package init(file: String, recorded: Int, unrecorded: Int, failure: String?) {
@@ -29,9 +29,9 @@ package enum ModeRoutes {
         }
 
         let mode: String
-        /// How often the gate has let something out since it stands as it does.
+        /// How often the network gate has let anything pass since the mode became active.
         let departures: Int
-        /// What is recorded into.
+        /// The recording that exchanges are written to.
         package var recording: Recording?
 
         package init(mode: String, departures: Int) {
@@ -40,18 +40,18 @@ package enum ModeRoutes {
         }
     }
 
-    /// What came of it.
+    /// The outcome of a change.
     package enum Outcome: Sendable {
-        /// This is active.
+        /// The mode that is now active.
         case done(Report)
-        /// The active one stays.
+        /// The active mode stays.
         case refused(reason: String)
     }
 
     /// - Parameters:
-    ///   - modes: the words that may be given.
-    ///   - tell: of the active mode.
-    ///   - change: may take seconds, where a recording ends: it returns at once, and says later what came of it.
+    ///   - modes: the modes that may be requested.
+    ///   - tell: reports the active mode.
+    ///   - change: returns at once and calls `ended` with the outcome later; it may take seconds if a recording ends.
     package static func routes(
         _ modes: [String], tell: @escaping @Sendable () -> Report,
         change: @escaping @Sendable (Change, _ ended: @escaping @Sendable (Outcome) -> Void) -> Void

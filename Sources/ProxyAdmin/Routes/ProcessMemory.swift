@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// What this process occupies, by the kernel's account and by the allocator's.
+/// The memory that this process uses, according to the kernel and to the allocator.
 package enum ProcessMemory {
-    /// - Returns: `nil` where /proc does not tell.
+    /// - Returns: `nil` if /proc does not provide it.
     static func residentBytes() -> Int? { pages()?.resident }
 
-    /// What is resident and no file's.
+    /// Resident memory that is not backed by a file.
     package static func anonymousBytes() -> Int? { pages().map { $0.resident - $0.shared } }
 
-    /// What the C library's allocator has given out, and what it holds from the system for that.
+    /// The bytes that the C library's allocator has allocated, and the bytes that it holds from the system.
     package static func allocator() -> (given: Int, held: Int) {
         var (given, held) = (0, 0)
         larder_allocator_bytes(&given, &held)
@@ -23,7 +23,7 @@ package enum ProcessMemory {
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = read(descriptor, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // The second and the third number, in pages: all that is resident, and what of it is files'.
+        // The second and third number, in pages: all resident pages, and those backed by files.
         let words = bytes[..<count].split(separator: UInt8(ascii: " "))
         guard words.count > 2, let resident = Int(String(decoding: words[1], as: UTF8.self)),
             let shared = Int(String(decoding: words[2], as: UTF8.self))

@@ -4,16 +4,16 @@ import ProxyServer
 import ResponseStore
 import TextCoding
 
-/// The status at one moment, in both its forms.
+/// The status at one moment, as JSON and as text.
 struct StatusReport {
     let process: StatusSource
     let now: Timestamp
     let mode: ExchangeContext.Mode
-    /// What the mode follows; `nil` where it follows nothing.
+    /// The network status that the mode depends on; `nil` if it does not.
     let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics
-    /// What rules have made of stored responses, as it is kept now.
+    /// The transformed bodies of stored responses that are now cached.
     let transformedBodies: (count: Int, bytes: Int)
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
@@ -41,7 +41,7 @@ struct StatusReport {
         DecisionTrace.Outcome.allCases.map { ("\($0.word)", loops.count(of: $0)) }.filter { $0.1 > 0 }
     }
 
-    /// Why responses that were to be stored are not, and how many.
+    /// Why storable responses were not stored, with counts.
     private var unstored: [(word: String, count: Int)] {
         UnstoredReason.allCases.compactMap { reason in store.unstored[reason].map { ("\(reason.word)", $0) } }
     }

@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyServer
 import ResponseStore
 
-/// `GET /v1/status`: what this Larder is and has done, as JSON or as text.
+/// `GET /v1/status`: the state and the statistics of this Larder, as JSON or as text.
 package enum StatusRoute {
     package static func route(of process: StatusSource, server: ProxyServer, store: ResponseStore) -> AdminRoute {
         AdminRoute(.get, "/v1/status") { request, exchange in
@@ -20,7 +20,7 @@ package enum StatusRoute {
     }
 }
 
-/// What the status tells that no room below knows: of the process, of its settings, and what it has warned of.
+/// The parts of the status that no module below knows: of the process, its settings, and its warnings.
 package struct StatusSource: Sendable {
     package struct Warning: Sendable {
         package let at: Timestamp
@@ -41,9 +41,9 @@ package struct StatusSource: Sendable {
     package var storePath: String
     package var storeLimit: Int
     package var memoryLimit: Int
-    /// Lines that the access log had to drop.
+    /// Lines that the access log dropped.
     package var droppedLines: @Sendable () -> UInt64
-    /// The latest first.
+    /// Newest first.
     package var warnings: @Sendable () -> [Warning]
 
     package init(

@@ -2,10 +2,10 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// The listening Unix socket: for its owner alone, and one for each path.
+/// The listening Unix socket: accessible to its owner alone, and one for each path.
 ///
-/// A lock beside it, freed by the kernel when its holder ends, tells a socket that is left over (replaced) from one in use
-/// (an error). The lock's file stays when the socket goes: removing it would let two processes hold a lock each.
+/// A lock file beside it, unlocked by the kernel when its holder ends, distinguishes a leftover socket (replaced) from one in use (an
+/// error). The lock file stays when the socket is removed: removing it would let two processes hold a lock each.
 package struct AdminSocket: Sendable {
     package let path: String
     package let descriptor: Int32
@@ -13,7 +13,7 @@ package struct AdminSocket: Sendable {
 
     static let backlog: Int32 = 32
 
-    /// Binds and listens, for as long as the process lives or until `close`.
+    /// Binds and listens, until `close` or the end of the process.
     package init(path: String) throws(AdminSocketError) {
         guard let address = UnixAddress(path: path) else { throw .pathTooLong(path: path) }
         try Self.makeFolder(Self.folder(of: path), of: path)
@@ -28,14 +28,14 @@ package struct AdminSocket: Sendable {
         self.path = path
     }
 
-    /// Takes the socket away, so that nobody finds it any more.
+    /// Removes the socket.
     package func close() {
         _ = unlink(path)
         _ = Glibc.close(descriptor)
         _ = Glibc.close(lock)
     }
 
-    /// For the owner alone from its first moment on: the mode is set before the socket has a name.
+    /// The socket is accessible to the owner alone from the start: the mode is set before it has a name.
     private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }
@@ -58,7 +58,7 @@ package struct AdminSocket: Sendable {
         throw .failed(SystemError("flock", code: code), path: path + ".lock")
     }
 
-    /// Removes the socket of a process that has ended; one that another program answers on stays.
+    /// Removes the socket of a process that has ended; one that another program accepts connections on stays.
     private static func removeLeftOver(_ path: String, _ address: UnixAddress) throws(AdminSocketError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -76,7 +76,7 @@ package struct AdminSocket: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes the folder and those above it, each for the owner alone. What is there stays as it is.
+    /// Creates the folder and its parents, each for the owner alone. Existing folders stay unchanged.
     private static func makeFolder(_ folder: String, of path: String) throws(AdminSocketError) {
         var status = stat()
         if stat(folder, &status) == 0 { return }

@@ -1,13 +1,13 @@
 import EventLoop
 import TextCoding
 
-/// Why there is no admin socket at a path.
+/// Why an admin socket cannot be made at a path.
 package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
-    /// A running Larder, or another program, answers there.
+    /// A running Larder, or another program, accepts connections there.
     case inUse(path: String)
-    /// What stands there is no socket, and is not ours to remove.
+    /// The file there is not a socket, so Larder does not remove it.
     case notASocket(path: String)
-    /// The kernel takes only so many bytes.
+    /// The kernel limits the length of the path.
     case pathTooLong(path: String)
     case failed(SystemError, path: String)
 

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// A path as the kernel takes it for a socket's address.
+/// A path in the kernel's form of a socket address.
 package struct UnixAddress {
-    /// Bytes of a path, with room for the zero behind it.
+    /// The longest path, in bytes, without the terminating zero.
     package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private var storage = sockaddr_un()
 
-    /// - Returns: `nil` where the path is empty or too long.
+    /// - Returns: `nil` if the path is empty, too long, or contains a zero byte.
     package init?(path: String) {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
