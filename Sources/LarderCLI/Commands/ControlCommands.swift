@@ -50,7 +50,7 @@ struct StopCommand: ParsableCommand {
 
     func run() throws {
         let client = try RunningLarder.connect(options.load())
-        // Before it is told to end, so that its number cannot have gone to another.
+        // Opened before the stop request, so that the process ID cannot have been reused.
         let end = client.serverProcess.map { larder_pidfd_open($0) } ?? -1
         defer { if end >= 0 { close(end) } }
         try RunningLarder.ask(client, "POST", "/v1/stop", form: format.output)

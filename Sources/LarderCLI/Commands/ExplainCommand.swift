@@ -61,7 +61,7 @@ struct ExplainCommand: ParsableCommand {
         if id != nil, method != nil || response != nil || data != nil || !header.isEmpty {
             throw ValidationError("--id cannot be combined with other options for a request.")
         }
-        // A CONNECT names an authority, and OPTIONS may ask about the server as a whole.
+        // The target of CONNECT is an authority, and OPTIONS may be about the server as a whole.
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is not an absolute URL, such as http://example.com/.")
         }
@@ -126,7 +126,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The server that an https URL names.
+    /// The server of an https URL.
     private var authority: NamedServer? {
         guard let url, let scheme = url.firstRange(of: "://"), url[..<scheme.lowerBound].lowercased() == "https" else {
             return nil
@@ -134,7 +134,7 @@ struct ExplainCommand: ParsableCommand {
         return NamedServer(argument: String(url[scheme.upperBound...].prefix { !"/?#".contains($0) }))
     }
 
-    /// The explanation, and in the same form what was found of the server.
+    /// Prints the explanation and, in the same form, the result of checking the server.
     private func tell(_ explanation: String, _ server: PinCheck?) {
         guard let server else { return Terminal.output(explanation) }
         switch format.output {
@@ -146,7 +146,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The request's head as a client of the proxy would send it, and the saved response's behind it.
+    /// The request's head as a client would send it to the proxy, followed by the saved response's.
     private func heads(_ content: [UInt8]?) throws -> [UInt8] {
         let target =
             (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
@@ -178,20 +178,20 @@ struct ExplainCommand: ParsableCommand {
         return Array(read)
     }
 
-    /// - Returns: `nil` where it cannot be read.
+    /// - Returns: `nil` if it cannot be read.
     private static func read(_ handle: FileHandle, atMost count: Int) -> Data? {
-        // The end at once comes as nothing read.
+        // An immediate end of file reads as `nil`.
         try? handle.read(upToCount: count) ?? Data()
     }
 
-    /// Twice what can stand in the key: what is too long for that is told of as well.
+    /// Twice the length that the key can contain, so that longer content is also reported.
     private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
 
-    /// What a running Larder takes at once.
+    /// The longest body that a running Larder accepts.
     private static let headsLimit = AdminLimits().bodyLength
 
-    /// The file's last head, as it would stand on a connection of HTTP/1.1, whatever its lines end with and whichever version it names:
-    /// `curl -D` writes one for each response on the way.
+    /// The file's last head, converted to HTTP/1.1 from any line endings and any HTTP version: `curl -D` writes one head for each response,
+    /// including intermediate ones.
     private func savedHead() throws -> [UInt8] {
         guard let response else { return [] }
         guard let handle = FileHandle(forReadingAtPath: response), let data = Self.read(handle, atMost: Self.savedLimit) else {
@@ -203,7 +203,7 @@ struct ExplainCommand: ParsableCommand {
         for line in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             let octets = Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
             guard octets.isEmpty else {
-                // Behind the heads the content may stand.
+                // Content may follow the heads.
                 if head.isEmpty, !last.isEmpty, !octets.starts(with: "HTTP/".utf8) { break }
                 head.append(head.isEmpty ? Self.statusLine(octets) : octets)
                 continue
@@ -219,7 +219,7 @@ struct ExplainCommand: ParsableCommand {
         return Array(last.joined(separator: [0x0D, 0x0A])) + [0x0D, 0x0A, 0x0D, 0x0A]
     }
 
-    /// `HTTP/2 200` as HTTP/1.1 has it.
+    /// Converts `HTTP/2 200` to HTTP/1.1.
     private static func statusLine(_ line: [UInt8]) -> [UInt8] {
         let parts = line.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, ["HTTP/2", "HTTP/2.0", "HTTP/3", "HTTP/3.0"].contains(String(decoding: parts[0], as: UTF8.self))

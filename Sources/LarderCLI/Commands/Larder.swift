@@ -44,7 +44,7 @@ public struct Larder: ParsableCommand {
 
     public init() {}
 
-    /// Runs the command line, and ends the process with an exit code of `conventions`: 2 for usage and settings.
+    /// Runs the command line, and exits with a code of `conventions`: 2 for errors in usage and settings.
     public static func run() -> Never {
         Terminal.holdStandardDescriptors()
         do {
@@ -55,7 +55,7 @@ public struct Larder: ParsableCommand {
         } catch let code as ExitCode {
             Terminal.exit(code.rawValue)
         } catch {
-            // Help and version come as errors that are none.
+            // Help and version are thrown as errors with a success code.
             let code = exitCode(for: error)
             let message = fullMessage(for: error)
             if code == .success {
@@ -67,7 +67,7 @@ public struct Larder: ParsableCommand {
         }
     }
 
-    /// To `help` with any other word behind it the library answers as to `help` alone.
+    /// Rejects unknown words after `help`, for which the library would print the general help.
     private static func requireCommand(behindHelpIn arguments: [String]) throws {
         guard arguments.first == "help" else { return }
         var commands = configuration.subcommands

@@ -54,18 +54,18 @@ struct ModeCommand: ParsableCommand {
             client, "POST", "/v1/mode?" + parameters.joined(separator: "&"), form: format.output, failure: ExitCode(2))
     }
 
-    /// Somewhere something differs.
+    /// At least one response differs.
     private static let differs = ExitCode(6)
 
     private func write(_ path: String) throws {
         let place = "/v1/mode/differences"
         var (report, counts) = ("", "")
-        // Each on a connection of its own, as the socket has it.
+        // Each request uses a connection of its own, as the admin socket requires.
         try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: format.output, failure: ExitCode(2))
         {
             report = $0
         }
-        // Behind it, so that whatever stands in the report counts.
+        // The counts are requested second, so that they include everything in the report.
         try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: .json, failure: ExitCode(2)) {
             counts = $0
         }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LarderSettings
 
-/// The option that says whether a command uses the settings of a project's folder.
+/// Whether a command uses the settings of a project's folder.
 struct ProjectOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -7,7 +7,7 @@ import LarderSettings
 import ProxyPolicy
 import TextCoding
 
-/// How a verb prints what it was told: text for people, JSON for programs.
+/// The output form of a subcommand: text for people, JSON for programs.
 enum OutputForm: String, CaseIterable, ExpressibleByArgument {
     case text, json
 
@@ -19,10 +19,10 @@ struct OutputOption: ParsableArguments {
     var output = OutputForm.text
 }
 
-/// The Larder that these settings speak of, asked over its admin socket.
+/// The running Larder that the settings refer to, contacted over its admin socket.
 enum RunningLarder {
     /// Connects to it.
-    /// - Throws: exit code 1 after saying that none runs.
+    /// - Throws: exit code 1, after reporting that none is running.
     static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
         guard let path = try path(loaded) else {
             Terminal.talk("larder: admin.socket is off, or its place is unknown\n")
@@ -36,8 +36,8 @@ enum RunningLarder {
         }
     }
 
-    /// Connects to it where one runs.
-    /// - Throws: exit code 1 after saying why one that runs cannot be asked.
+    /// Connects to it if one is running.
+    /// - Throws: exit code 1, after reporting why a running Larder cannot be contacted.
     static func find(_ loaded: LoadedSettings) throws(ExitCode) -> (client: AdminClient, path: String)? {
         guard let path = try path(loaded) else { return nil }
         do throws(AdminClient.Failure) {
@@ -49,8 +49,8 @@ enum RunningLarder {
         }
     }
 
-    /// - Returns: `nil` where there is no admin socket.
-    /// - Throws: exit code 1 after saying that several run.
+    /// - Returns: `nil` if there is no admin socket.
+    /// - Throws: exit code 1, after reporting that several are running.
     private static func path(_ loaded: LoadedSettings) throws(ExitCode) -> String? {
         switch AdminSocketPath.find(loaded.settings, loaded.sources.environment) {
         case .none: return nil
@@ -61,7 +61,7 @@ enum RunningLarder {
         }
     }
 
-    /// Asks, tells the answer, and ends with `failure` where the answer is none.
+    /// Sends a request and prints the response; exits with `failure` on an error.
     static func ask(
         _ client: AdminClient, _ method: String, _ target: String, body: [UInt8] = [], form: OutputForm,
         failure: ExitCode = .failure, tell: (String) -> Void = { Terminal.output($0) }
@@ -82,7 +82,7 @@ enum RunningLarder {
     }
 }
 
-/// The options of a verb that asks a running Larder.
+/// The options of subcommands that contact a running Larder.
 struct RunningOptions: ParsableArguments {
     @OptionGroup var settings: SettingsOptions
 
@@ -106,7 +106,7 @@ struct RunningOptions: ParsableArguments {
         try settings.load(flags: flags, trustFiles: trustFiles)
     }
 
-    /// As a setting: the socket is named after the port.
+    /// The options as settings: the socket is named after the port.
     private var flags: [(flag: String, name: String, value: SettingsNode)] {
         if let socket { return [("--socket", "admin.socket", .plain(socket))] }
         guard let port, let path = AdminSocketPath.ofPort(port, ProcessInfo.processInfo.environment) else { return [] }

@@ -55,7 +55,7 @@ struct ServeCommand: ParsableCommand {
         try serve(plan, loaded)
     }
 
-    /// The flags that are settings too.
+    /// The flags that are also settings.
     var flags: [(flag: String, name: String, value: SettingsNode)] {
         var flags: [(flag: String, name: String, value: SettingsNode)] = []
         if !listen.isEmpty {

@@ -4,7 +4,7 @@ import LarderSettings
 import ProxyPolicy
 import TextCoding
 
-/// The options by which settings are given, the same for every verb that reads them.
+/// The options for settings, shared by all subcommands that read them.
 struct SettingsOptions: ParsableArguments {
     @Option(name: [.short, .long], help: ArgumentHelp("The settings file.", valueName: "file"))
     var config: String?
@@ -12,19 +12,19 @@ struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Set any setting by its dotted name; the value is YAML.", valueName: "name=value"))
     var set: [String] = []
 
-    /// The active settings, after warnings were said. Problems are said and end the command with exit code 2.
+    /// Loads the settings and prints warnings. Problems are printed and end the command with exit code 2.
     /// - Parameters:
-    ///   - defaults: as `--set` has them, for what nobody has set there.
+    ///   - defaults: settings in the form of `--set`, which the user's `--set` overrides.
     ///   - project: the settings of a project's folder.
-    ///   - policy: a file whose settings take the place of the settings file's.
-    ///   - trustFiles: what reads the files that `tls:` names; `nil` where they are not needed.
-    ///   - hasChild: as `ProcessMemorySecrecy` wants to know it.
+    ///   - policy: a file whose settings override the settings file's.
+    ///   - trustFiles: reads the files that `tls:` names; `nil` if they are not needed.
+    ///   - hasChild: see `ProcessMemorySecrecy`.
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
         project: ProjectSettings? = nil,
         trustFiles: TrustFiles? = nil, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
-        // Among the files are keys and passphrases.
+        // The files include keys and passphrases.
         if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
         let sources = SettingsSources(
             file: config, policy: policy, project: project, assignments: defaults + set, flags: flags, trustFiles: trustFiles)

@@ -8,20 +8,20 @@ import ProxyServer
 import ResponseStore
 import TextCoding
 
-/// The settings and the store's file without a running Larder, for questions. Nothing is changed.
+/// The settings and the store's file, for explanations without a running Larder. Nothing is changed.
 struct StoreAlone {
     private let loaded: LoadedSettings
     private let path: String
 
-    /// - Throws: exit code 2, after saying what is wrong.
+    /// - Throws: exit code 2, after reporting the problem.
     init(_ loaded: LoadedSettings) throws(ExitCode) {
         self.loaded = loaded
         path = try ServingPlan(loaded).storePath
     }
 
     /// - Parameters:
-    ///   - octets: A request's head, perhaps its content, and perhaps a saved response's head behind it.
-    ///   - contentLength: How many of them are its content; `nil`: none is given.
+    ///   - octets: a request's head, optionally its content, and optionally a saved response's head.
+    ///   - contentLength: how many of these bytes are its content; `nil` if no content is given.
     func explain(_ octets: [UInt8], contentLength: Int?) throws -> Explanation {
         let settings = ServerAssembly.serverSettings(loaded.settings)
         let heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
@@ -31,7 +31,7 @@ struct StoreAlone {
         if heads.response != nil { return Explainer.judge(heads, context: context, tellsQuery: tellsQuery, at: now) }
         let file = try openFile()
         let explained = Explainer.explain(heads, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
-            // What cannot be read is as good as absent, as it is for a request.
+            // An unreadable response counts as absent, as for a request.
             .found(
                 (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)
         }
@@ -41,7 +41,7 @@ struct StoreAlone {
         }
     }
 
-    /// - Returns: `nil` where there is no file yet.
+    /// - Returns: `nil` if the file does not exist yet.
     private func openFile() throws(ExitCode) -> StoreBrowser? {
         guard path != ":memory:", FileManager.default.fileExists(atPath: path) else { return nil }
         do throws(StoreError) {

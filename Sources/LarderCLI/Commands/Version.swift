@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import TextCoding
 
-/// What this build is.
+/// The version of this build.
 package enum Version {
     package static let number = "0.1.0"
 }

@@ -2,7 +2,7 @@ import LarderSettings
 import ServerTrust
 
 extension LarderSettings {
-    /// What a person should know of how clients are let in.
+    /// Warnings about how clients are admitted.
     var admissionWarnings: [String] {
         var warnings: [String] = []
         if clients.passwords != nil, let open = listen.first(where: { !$0.isLoopback && $0.tls == nil }) {

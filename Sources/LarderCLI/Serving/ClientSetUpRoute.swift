@@ -4,11 +4,11 @@ import LarderSettings
 import ProxyAdmin
 import ServerTrust
 
-/// `GET /v1/clients`: what programs have to know to go through this Larder.
+/// `GET /v1/clients`: the data that programs need to use this Larder.
 enum ClientSetUpRoute {
     /// - Parameters:
-    ///   - addresses: those that are listened on; programs are told of those where plain HTTP is spoken.
-    ///   - trust: as it is active.
+    ///   - addresses: the listeners' addresses; the response lists those with plain HTTP.
+    ///   - trust: returns the active settings.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, AdminClient.setUpPath) { _, exchange in
             let trust = trust()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How many files and sockets this process may have open.
+/// The limit on this process's open files and sockets.
 enum DescriptorLimit {
-    /// More than this is never asked for: some kernels allow a billion, and tables are sized by it.
+    /// Larder never requests more than this: some kernels allow a billion, and tables are sized by it.
     static let mostAsked: rlim_t = 1 << 20
 
-    /// Raises the limit as far as it goes without privileges.
+    /// Raises the limit as far as possible without privileges.
     /// - Returns: the limit that applies.
     static func raise() -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -19,9 +19,8 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Has the kernel make its table of our descriptors as large as it will be needed. Where several threads share one that is full, it
-    /// waits for every core before it takes a larger one into use, and a connection that comes then, with all behind it, for some
-    /// ten milliseconds.
+    /// Makes the kernel allocate its descriptor table at full size now. If several threads share a full table, the kernel waits for every
+    /// core before it uses a larger one, which delays a connection that arrives then, and all behind it, by some ten milliseconds.
     static func reserve(_ count: Int) {
         let highest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(clamping: count - 1))
         if highest >= 0 { close(highest) }

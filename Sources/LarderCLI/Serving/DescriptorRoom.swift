@@ -1,18 +1,18 @@
 import ProxyServer
 
-/// How the descriptors that this process may have open are shared out: clients cannot take those by which origins are reached.
+/// How the process's descriptors are divided: clients cannot use those reserved for connections to origins.
 struct DescriptorRoom: Equatable {
-    /// Client connections, among them those that are told that they are refused, and connections to origins.
+    /// Client connections that are served, connections that are refused with a response, and connections to origins.
     let clients: Int
     let refusals: Int
     let origins: Int
-    /// At once by each loop.
+    /// Simultaneous look-ups of each loop.
     let lookUps: Int
 
     /// For listeners, loops, log, store and standard streams.
     private static let ownCount = 48
 
-    /// At most a quarter for origins and an eighth for refusals, an eighth for the sockets of look-ups and for pipes; clients have the rest.
+    /// At most a quarter is for origins, an eighth for refusals, and an eighth for look-up sockets and pipes; clients get the rest.
     init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int, loops: Int) {
         let eighth = max(1, (limit - Self.ownCount) / 8)
         refusals = min(eighth, wantedRefusals)
@@ -23,10 +23,10 @@ struct DescriptorRoom: Equatable {
 
     private static let socketsOfLookUp = 3
 
-    /// How many there may be at most, where so many clients may be connected.
+    /// The most descriptors that can be open with this limit of client connections.
     func total(of connectionLimit: Int) -> Int { Self.ownCount + min(connectionLimit, clients) + refusals + origins }
 
-    /// Lowers the limits that reach beyond it.
+    /// Lowers the settings' limits to this division.
     func bound(_ settings: inout ServerSettings) {
         settings.connectionLimit = min(settings.connectionLimit, clients)
         settings.refusalLimit = min(settings.refusalLimit, refusals)

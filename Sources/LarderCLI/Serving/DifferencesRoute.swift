@@ -5,9 +5,9 @@ import Recordings
 import Snapshots
 import TextCoding
 
-/// `GET /v1/mode/differences`: in what the answers differ from what was recorded that have come in mode `diff` so far.
+/// `GET /v1/mode/differences`: how responses have differed from the recordings so far in mode `diff`.
 enum DifferencesRoute {
-    /// - Parameter comparison: that is going on, else the last one; `nil` where there was none.
+    /// - Parameter comparison: the current comparison, else the last one; `nil` if there was none.
     static func route(_ comparison: @escaping @Sendable () -> RecordingFile?) -> AdminRoute {
         AdminRoute(.get, "/v1/mode/differences") { request, exchange in
             guard let file = comparison() else {
@@ -15,7 +15,7 @@ enum DifferencesRoute {
                     Status(404), code: "nothing_compared", detail: "nothing has been compared yet: run `larder mode diff`")
             }
             let wantsText = request.wantsText
-            // Whatever has been answered by now is in it.
+            // The report includes all responses up to now.
             let reply = exchange.loop.reply { (_: Void) in
                 let summary = file.summary
                 wantsText ? exchange.answer(text: text(summary)) : exchange.answer(json: json(summary))

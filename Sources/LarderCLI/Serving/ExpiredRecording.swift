@@ -6,18 +6,18 @@ import ProxyAdmin
 import ProxyPolicy
 import Snapshots
 
-/// A recording that is older than it may be replayed.
+/// A recording that is too old to be replayed.
 struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
     let path: String
-    /// When it was recorded, and for how long that holds, in words for people.
+    /// When it was recorded, and its lifetime, as text for people.
     let description: String
 
-    /// What is told of it where it is recorded anew in place of being replayed.
+    /// The message when it is re-recorded instead of replayed.
     var refreshing: String {
         "\(description): every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"
     }
 
-    /// Why it cannot be recorded anew, in these settings, which have it replayed.
+    /// Why it cannot be re-recorded with these settings, which replay it.
     func hindrance(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }
@@ -28,11 +28,11 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
         return Self.hindranceOfFile(path)
     }
 
-    /// It takes the place of the file, and is written beside it before.
+    /// The new recording is written next to the file and then replaces it.
     private static func hindranceOfFile(_ path: String) -> String? {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return String(cString: strerror(errno)) }
-        // The superuser may write to it nevertheless, and is not meant to.
+        // Root could still write to it, but should not.
         if facts.st_mode & 0o222 == 0 { return "it is read-only" }
         for place in [path, URL(filePath: path).deletingLastPathComponent().path] where access(place, W_OK) != 0 {
             return "\(place): \(String(cString: strerror(errno)))"
@@ -42,11 +42,11 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension LarderSettings.Recordings {
-    /// The layers that were recorded longer ago than they may be replayed. A file that cannot be read is told of by who replays it.
+    /// The snapshots that were recorded longer ago than `expiresAfter`. An unreadable file is reported when it is replayed.
     func expiredLayers(at now: Timestamp) -> [ExpiredRecording] {
         guard let limit = expiresAfter else { return [] }
         return files.compactMap { path in
-            // Unreadable, as said.
+            // Unreadable: see above.
             guard let recorded = (try? Snapshot(path: path))?.manifest.lastRecorded else { return nil }
             let age = now.milliseconds - recorded.milliseconds
             guard age > limit.wholeMilliseconds else { return nil }
@@ -59,7 +59,7 @@ extension LarderSettings.Recordings {
 }
 
 extension LarderSettings {
-    /// What a person should know of what is replayed. Where a rule replays, or what is missing goes out, `refresh` is a warning.
+    /// Warnings about expired recordings that are replayed. If a rule replays, or if missing exchanges are forwarded, `refresh` only warns.
     var replayWarnings: [String] {
         guard replays, recordings.onExpired != .fail else { return [] }
         return recordings.expiredLayers(at: .now).map(\.description)
@@ -67,10 +67,11 @@ extension LarderSettings {
 }
 
 extension ServedSettings {
-    /// These, or where what is to be replayed has expired and somebody has said `replay.on_expired: refresh`, these with mode `refresh` on that file.
+    /// These settings; or, if a recording to replay has expired and `replay.on_expired` is `refresh`, these settings with mode `refresh` on
+    /// that file.
     ///
-    /// Looked at when settings come into force: what expires while it is replayed is replayed on.
-    /// - Throws: why it cannot be recorded anew.
+    /// Evaluated when settings become active: a recording that expires during a replay is still replayed.
+    /// - Throws: why the recording cannot be re-recorded.
     func refreshingExpired() throws(RunningRecordings.Refusal) -> ServedSettings {
         var served = self
         served.refreshed = nil
@@ -91,7 +92,7 @@ extension ServedSettings {
 }
 
 extension Manifest {
-    /// When its newest generation was begun.
+    /// When its newest generation was started.
     var lastRecorded: Timestamp { generations.last?.started ?? created }
 }
 

@@ -6,10 +6,10 @@ import HTTPSession
 import LarderSettings
 import ProxyPolicy
 
-/// The Larder through which everything is fetched: the one that runs, whose store it is then, or one of this process's own, with the
-/// user's settings and store. Rules, pins, the store and all else are its affair, as for any program behind it (decision 0029).
+/// The Larder that `fetch` uses: the running one, with its store, or one in this process with the user's settings and store. As for any
+/// other client, that Larder applies rules, pins and the store (decision 0029).
 struct FetchRoute {
-    /// What is asked of it, beyond the settings.
+    /// The options in addition to the settings.
     struct Terms {
         var policy: String?
         var store: String?
@@ -17,16 +17,16 @@ struct FetchRoute {
     }
 
     let address: ListenAddress
-    /// What a person should know, where it is less than it could be.
+    /// A message if the store is not fully available.
     let remark: String?
-    /// Whether it goes through another proxy, or has been told by others whether to.
+    /// Whether requests go through another proxy, or a running Larder decides that.
     let hasProxy: Bool
     private let server: RunningServer?
 
-    /// How long what is under way for the store may take behind the last file.
+    /// How long to wait, after the last file, for responses that are still being stored.
     private static let settlingLimit: Duration = .seconds(10)
 
-    /// - Throws: exit code 1 or 2, after saying what is wrong.
+    /// - Throws: exit code 1 or 2, after reporting the problem.
     init(_ options: SettingsOptions, _ terms: Terms) throws(ExitCode) {
         let isAsSet = terms.policy == nil && terms.store == nil && !terms.isOffline && options.set.isEmpty
         if isAsSet, let running = Self.running(options) {
@@ -52,8 +52,8 @@ struct FetchRoute {
 
     var proxy: SessionProxy { SessionProxy(larderAt: "\(address.address)", port: address.port) }
 
-    /// Ends it, once what is on its way into the store is there.
-    /// - Parameter waits: else that is cut off, and kept as far as it came.
+    /// Stops it after pending responses are stored.
+    /// - Parameter waits: if false, they are cut off, and kept as far as they were received.
     func close(waits: Bool) {
         guard let server else { return }
         guard waits else { return server.close() }
@@ -63,7 +63,7 @@ struct FetchRoute {
         server.close()
     }
 
-    /// What is not the settings' to say.
+    /// Settings that the settings file cannot change.
     private static func flags(_ terms: Terms) -> [(flag: String, name: String, value: SettingsNode)] {
         var flags: [(flag: String, name: String, value: SettingsNode)] = [
             ("fetch", "listen", SettingsNode(.sequence([.plain("127.0.0.1:0")]), at: .none)),
@@ -75,8 +75,8 @@ struct FetchRoute {
         return flags
     }
 
-    /// Where the Larder that runs listens for programs of this machine; `nil` where there is none that serves them without a password.
-    /// What is wrong with the settings is told where they are loaded for good.
+    /// The address at which the running Larder serves programs of this machine; `nil` if there is none that serves them without a password.
+    /// Problems in the settings are reported when they are loaded later.
     private static func running(_ options: SettingsOptions) -> ListenAddress? {
         let sources = SettingsSources(file: options.config, policy: nil, assignments: [], flags: [], trustFiles: nil)
         guard case .settings(let settings) = sources.load().outcome, !settings.clients.asksEverybody,

@@ -2,10 +2,10 @@ import CLinux
 import EventLoop
 import ProxyAdmin
 
-/// Gives memory that was freed back to the system, on a thread of its own.
+/// Returns freed memory to the system, on its own thread.
 ///
-/// Responses come and go in every order, and loops free what the store has allocated and the other way round: the C library's heaps are then
-/// full of pages that hold nothing, and it keeps them. A hit allocates nothing, and does not wait for a heap's lock.
+/// Responses are allocated and freed in any order, and loops free memory that the store allocated, and vice versa: the C library's heaps
+/// then have many empty pages, which it keeps. A hit allocates nothing, and does not wait for a heap's lock.
 final class FreedMemory: Sendable {
     private let thread: LoopThread
 
@@ -25,7 +25,7 @@ final class FreedMemory: Sendable {
 
 private final class FreedMemoryTick: TimerHandler {
     private static let milliseconds = 5_000
-    /// So much may be held that is free, and so much more than what the last time has left: that stands between blocks in use.
+    /// How much free memory may be held, in bytes, beyond what was left the last time because it lies between blocks in use.
     private static let kept = 8 << 20
 
     private unowned let loop: EventLoop
@@ -53,6 +53,6 @@ private final class FreedMemoryTick: TimerHandler {
         left = Self.free() ?? 0
     }
 
-    /// What is resident and given out to nobody.
+    /// Resident memory that is not allocated.
     private static func free() -> Int? { ProcessMemory.anonymousBytes().map { max(0, $0 - ProcessMemory.allocator().given) } }
 }

@@ -1,11 +1,11 @@
 import CLinux
 
-/// What becomes of the memory that large bodies have taken.
+/// The memory of freed large bodies.
 enum LargeBlocks {
-    /// In octets: above what is made and let go of all the time, below the bodies that rules have something made of.
+    /// In bytes: above the blocks that are allocated and freed all the time, below the bodies that rules transform.
     private static let block: Int32 = 1 << 20
     private static let end: Int32 = 8 << 20
 
-    /// Has it given back to the system at once, for the whole process. Where the C library knows no such thing, it stays as it is.
+    /// Makes the C library return it to the system at once, for the whole process. Has no effect if the C library does not support that.
     static func giveBack() { _ = larder_give_back_blocks(block, end) }
 }

@@ -5,9 +5,9 @@ import ServerTrust
 import TextCoding
 import UpstreamTransport
 
-/// `GET /v1/pins/audit`: what the servers showed whose pins are only reported on.
+/// `GET /v1/pins/audit`: the keys of servers whose pins are only reported, not enforced.
 enum PinAuditRoute {
-    /// - Parameter trust: as it is active.
+    /// - Parameter trust: returns the active settings.
     static func route(_ audit: PinAudit, trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, "/v1/pins/audit") { request, exchange in
             let report = PinAuditReport(audit, trust().loaded)
@@ -16,11 +16,11 @@ enum PinAuditRoute {
     }
 }
 
-/// The audit, for people and for programs.
+/// The audit as text and as JSON.
 struct PinAuditReport {
     private let findings: [PinAudit.Finding]
     private let unlistedCount: UInt64
-    /// Hosts whose pins are only reported on, and of which no server was met.
+    /// Hosts with report-only pins that no connection was made to.
     private let unseen: [String]
 
     init(_ audit: PinAudit, _ trust: LoadedTrust?) {

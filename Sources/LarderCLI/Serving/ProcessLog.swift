@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import TextCoding
 
-/// What Larder says about itself while it runs: one line for each message, on standard error.
+/// Larder's log of its own operation: one line per message, on standard error.
 struct ProcessLog: Sendable {
     let logger: Logger
     let warnings = RecentWarnings()
@@ -17,11 +17,11 @@ struct ProcessLog: Sendable {
         logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold, warnings: warnings) }
     }
 
-    /// Holds for every copy of the logger, whichever room has it.
+    /// Affects every copy of the logger, in all modules.
     func setLevel(_ level: LarderSettings.LogLevel) { threshold.set(level) }
 }
 
-/// The least level that is said, shared by all copies of a logger so that a reload reaches them.
+/// The lowest level that is logged, shared by all copies of a logger so that a reload affects them.
 final class LogThreshold: Sendable {
     private let place: Atomic<Int>
 
@@ -32,12 +32,12 @@ final class LogThreshold: Sendable {
     func set(_ level: LarderSettings.LogLevel) { place.store(Self.place(of: level), ordering: .relaxed) }
 
     private static func place(of level: LarderSettings.LogLevel) -> Int {
-        // The settings' words are swift-log's, so each has its place.
+        // The settings' levels are swift-log's, so each is found.
         Logger.Level.allCases.firstIndex { $0.rawValue == level.rawValue }!
     }
 }
 
-/// Writes `larder: message`, with the level's name where it is a warning or worse; controls are made harmless (T43).
+/// Writes `larder: message`, with the level's name for warnings and above; control characters are replaced (T43).
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
     private let warnings: RecentWarnings

@@ -2,17 +2,17 @@ import CLinux
 import CommandSupport
 import Foundation
 
-/// Keeps what stands in memory to the process: keys, passphrases, and what passes through for others.
+/// Protects the secrets in this process's memory: keys, passphrases, and clients' traffic.
 enum ProcessMemorySecrecy {
-    /// Before the first secret is read and the first thread is begun: a crash leaves no core file and no report of what stood in memory,
-    /// nobody but root looks into the process, and no library writes keys of TLS because the environment says so.
-    /// - Parameter hasChild: whether a program is begun from here, which gets back what it would have had.
+    /// Must be called before the first secret is read and the first thread is started: a crash leaves no core file and no report of memory
+    /// contents, only root can inspect the process, and no library logs TLS keys because of an environment variable.
+    /// - Parameter hasChild: whether this process starts a program, for which the former limits are restored.
     static func begin(hasChild: Bool = false) {
         unsetenv("SSLKEYLOGFILE")
         if larder_forbid_dumps(hasChild ? 1 : 0) != 0 {
             Terminal.talk("larder: warning: the system may write a core file of this process\n")
         }
-        // Swift's own report shows the memory that registers point to, and takes its time. Who wants one says so.
+        // Swift's crash report shows the memory that registers point to, and takes time. The user can request it with this variable.
         if getenv("SWIFT_BACKTRACE") == nil {
             for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }
         }

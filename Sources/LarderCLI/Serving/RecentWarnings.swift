@@ -3,7 +3,7 @@ import Foundation
 import HTTPMessage
 import ProxyAdmin
 
-/// What was warned of lately, for `larder status`. A few, the latest first.
+/// The most recent warnings, for `larder status`, newest first.
 final class RecentWarnings: Sendable {
     private let warnings = Guarded<[StatusSource.Warning]>([])
 

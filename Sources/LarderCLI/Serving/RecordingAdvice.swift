@@ -27,8 +27,8 @@ extension SnapshotError {
 
 /// Finds the process that writes a file.
 enum FileWriter {
-    /// Reads `/proc`, since an open and a close of the file would release the locks that SQLite holds in this process.
-    /// - Returns: `nil` where no process has the file open for writing, or none that this user may look at.
+    /// Reads `/proc`, since opening and closing the file would release the locks that SQLite holds in this process.
+    /// - Returns: `nil` if no process has the file open for writing, or none that this user may inspect.
     static func process(writing path: String) -> pid_t? {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }
@@ -37,14 +37,14 @@ enum FileWriter {
             return names(in: folder).contains { name in
                 var link = stat()
                 var file = stat()
-                // The permissions of the link are those with which the file was opened.
+                // The permissions of the link show how the file was opened.
                 return lstat("\(folder)/\(name)", &link) == 0 && link.st_mode & S_IWUSR != 0
                     && stat("\(folder)/\(name)", &file) == 0 && file.st_ino == wanted.st_ino && file.st_dev == wanted.st_dev
             }
         }
     }
 
-    /// - Returns: none for a process that has ended, or is another user's.
+    /// - Returns: an empty list if the process has ended, or belongs to another user.
     private static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

@@ -8,10 +8,10 @@ import Recordings
 import SecretScanning
 import Snapshots
 
-/// The recordings of a running server: what it replays, and what it records into. They stay open over readings of the settings that say
-/// the same of them.
+/// The recordings of a running server: those that it replays, and the one that it writes. They stay open across reloads that do not change
+/// their settings.
 final class RunningRecordings: Sendable {
-    /// Why the settings cannot be served by.
+    /// Why the settings cannot be activated.
     struct Refusal: Error {
         let reason: String
     }
@@ -19,9 +19,9 @@ final class RunningRecordings: Sendable {
     private struct State {
         var replayed: (terms: LarderSettings.Recordings, layers: ReplaySources)?
         var recorded: (terms: LarderSettings.Recordings, purpose: LarderSettings.RecordingPurpose, file: RecordingFile)?
-        /// In its place something else is recorded into.
+        /// The file that was recorded until a new recording replaced it.
         var former: RecordingFile?
-        /// The last one that was only compared.
+        /// The last file of a comparison.
         var compared: RecordingFile?
         var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)?
 
@@ -29,32 +29,32 @@ final class RunningRecordings: Sendable {
             recorded?.terms == settings.recordings && recorded?.purpose == settings.recordingPurpose
         }
 
-        /// The file that nobody is to read before it is finished.
+        /// The file that must not be read before it is finished.
         var unfinished: String? { recorded?.purpose == .compare ? nil : recorded?.file.path }
     }
 
     private let state = Guarded(State())
     private let report: @Sendable (String) -> Void
 
-    /// How long a recording that ends waits for the exchanges that are on their way into it, in seconds.
+    /// How long a recording that ends waits for exchanges in flight, in seconds.
     static let patience = 5.0
 
-    /// - Parameter report: hears what cannot be recorded, as soon as that is known. Called on some thread.
+    /// - Parameter report: called with what cannot be recorded, as soon as that is known. Called on any thread.
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-    /// What is recorded into now.
+    /// The file that is being recorded.
     var file: RecordingFile? { state.withLock { $0.recorded?.file } }
-    /// What is replayed now.
+    /// The sources that are being replayed.
     var layers: ReplaySources? { state.withLock { $0.replayed?.layers } }
 
-    /// What compares, or has compared last.
+    /// The current comparison, else the last one.
     var comparison: RecordingFile? {
         state.withLock { state in
             state.recorded.flatMap { $0.purpose == .compare ? $0.file : nil } ?? state.compared
         }
     }
 
-    /// Opens what a mode needs, and has it stand in the server's settings.
+    /// Opens the recordings that a mode needs, and adds them to the server's settings.
     func prepare(_ serving: inout ServerSettings, for settings: LarderSettings) throws(Refusal) {
         let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.unfinished }
         if settings.replays || settings.recordingPurpose == .compare, let unfinished,
@@ -68,13 +68,13 @@ final class RunningRecordings: Sendable {
         }
     }
 
-    /// What the recording that was finished last came to.
+    /// The result of the recording that was finished last.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes what is recorded into where these settings, which are active, do not record into it; and waits for it, and a while for the
-    /// exchanges that have begun under the settings before.
-    /// - Parameter settings: `nil` where nobody is served any more.
-    /// - Returns: what it came to; `nil` where nothing is to be finished.
+    /// Finishes the current recording if these settings, which are active, do not record into it. Waits until it is finished, and up to
+    /// `patience` for the exchanges that began under the former settings.
+    /// - Parameter settings: `nil` if the server has stopped.
+    /// - Returns: the result; `nil` if there is nothing to finish.
     func finish(unlessFor settings: LarderSettings? = nil) -> (
         file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>
     )? {
@@ -85,7 +85,7 @@ final class RunningRecordings: Sendable {
                 file = state.recorded?.file
                 state.recorded = nil
             }
-            // It is another file from now on.
+            // The file's content is different from now on.
             if let file, state.replayed?.layers.terms.files.contains(file.path) ?? false { state.replayed = nil }
             return file
         }
@@ -171,7 +171,7 @@ final class RunningRecordings: Sendable {
         let named = purpose == .compare ? settings.files.first : settings.file
         guard let path = named else { throw Refusal(reason: "record.file names no file") }
         let key = try key(of: settings)
-        // Without a key of the project nobody can tell afterwards which secret a placeholder stands for.
+        // Without the project's key, placeholders cannot be traced to their secrets later.
         var terms = RecordingFile.Terms(
             path: path, key: key ?? .make(), tool: SnapshotFiles.tool,
             now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
@@ -187,7 +187,7 @@ final class RunningRecordings: Sendable {
             case .append: .append
             case .overwrite: .overwrite
             }
-        // What has changed stands beside what was there.
+        // Changed exchanges are added beside the existing ones.
         if purpose == .refresh { terms.existing = .append }
         terms.resumes = settings.existing == .resume
         terms.report = { [report] in report("\(path) is incomplete: \($0)") }

@@ -7,10 +7,10 @@ import Logging
 import ProxyAdmin
 import ProxyServer
 
-/// What a running server answers on its admin socket.
+/// The routes of a running server's admin socket.
 extension RunningServer {
-    /// A socket that was asked for by name must stand; the usual one is left out where there is no place for it. One in use is
-    /// an error in either case: its Larder would no longer be found.
+    /// A socket that the settings name must be opened; the default socket is omitted if there is no place for it. A socket in use is an
+    /// error in both cases: its Larder could no longer be found.
     static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
         guard let path = plan.adminSocketPath(port: port) else {
             if plan.settings.admin.socket == .auto {
@@ -40,7 +40,7 @@ extension RunningServer {
         }
     }
 
-    /// Everything that can be asked: a plain list, to which each module's part is added here.
+    /// The table of routes: each module's routes are added here.
     private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
         [
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
@@ -52,7 +52,7 @@ extension RunningServer {
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
-    /// What the active settings warn of, as long as they are active; then what was warned of lately.
+    /// The warnings of the active settings, then the recent warnings.
     private func warnings() -> [StatusSource.Warning] {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let standing = trust.warnings()

@@ -2,7 +2,7 @@ import LarderSettings
 import ProxyAdmin
 import TextCoding
 
-/// The mode of a running server, told and switched.
+/// Reports and changes the mode of a running server.
 extension RunningServer {
     var modeRoutes: [AdminRoute] {
         ModeRoutes.routes(LarderSettings.Mode.allCases.map(\.rawValue)) {

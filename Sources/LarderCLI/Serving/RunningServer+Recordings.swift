@@ -3,9 +3,9 @@ import Recordings
 import Snapshots
 import TextCoding
 
-/// The recording of a running server at its end.
+/// Ends the recording of a running server.
 extension RunningServer {
-    /// Finishes what is recorded into.
+    /// Finishes the current recording.
     func finishRecording() {
         guard let (file, result) = recordings.finish() else { return }
         note(result, file)

@@ -16,38 +16,38 @@ import Synchronization
 import TextCoding
 import UpstreamTransport
 
-/// The server of `serve`, from its start to its end, and what signals do to it.
+/// The server of `serve`, from start to end, and its reactions to signals.
 final class RunningServer: Sendable {
     let server: ProxyServer
     let store: ResponseStore
-    /// What a person should know of the store, where it is less than the plan wanted.
+    /// A message about the store if it is not available as planned.
     let storeRemark: String?
     let accessLog: AccessLog
     private let freedMemory: FreedMemory?
     private let sources: SettingsSources
     private let pseudonym: String
     private let room: DescriptorRoom
-    /// As they were at the start.
+    /// The settings at the start.
     private let startedWith: LarderSettings
-    /// As they are now.
+    /// The active settings.
     let served: Guarded<ServedSettings>
-    /// The files that those were read from.
+    /// The files that the active settings were read from.
     private let readFiles: Guarded<(file: String?, empty: [String])>
     private let allowsEmpty: Bool
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
-    /// One change of what is active at a time.
+    /// Serializes changes of the active settings.
     private let reloading = DispatchQueue(label: "reload")
     private let isDraining = Atomic<Bool>(false)
     private let isEnding = Atomic<Bool>(false)
 
     let addresses: [ListenAddress]
 
-    /// Opens listeners and store, and serves.
-    /// - Parameter opened: those that stand for the addresses of the settings, where they were opened before.
-    /// - Throws: exit code 1 or 2, after saying what is wrong.
+    /// Opens the listeners and the store, and serves.
+    /// - Parameter opened: the sockets of the settings' addresses, if they were opened before.
+    /// - Throws: exit code 1 or 2, after reporting the problem.
     init(_ plan: ServingPlan, _ loaded: LoadedSettings, listening opened: [ListeningSocket]? = nil) throws(ExitCode) {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
@@ -60,7 +60,7 @@ final class RunningServer: Sendable {
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = if let opened { opened } else { try Self.listen(settings.listen, logger) }
         (store, storeRemark) = try Self.openStore(plan, logger)
-        // Two of us in a row are no loop: each signs Via with a name of its own.
+        // Two chained Larders are not a loop: each signs Via with its own name.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
         do {
             accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }
@@ -68,7 +68,7 @@ final class RunningServer: Sendable {
             logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
             throw ExitCode.failure
         }
-        // Opened after the store, which fails more often. A failure behind this line closes it.
+        // Opened after the store, which fails more often. Every failure below closes it.
         let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
         let active: ServedSettings
         do {
@@ -108,15 +108,15 @@ final class RunningServer: Sendable {
         for warning in settings.tls.warnings() + settings.admissionWarnings + active.replayWarnings {
             logger.warning("\(warning)")
         }
-        // Without it everything is served as well, in more memory.
+        // Without it, serving still works but uses more memory.
         freedMemory = try? FreedMemory()
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
-    /// The active trust.
+    /// The active trust settings.
     var trust: TrustSettings { served.withLock { $0.read.tls } }
 
-    /// What a signal asks for.
+    /// Handles a signal.
     func handle(_ event: SignalThread.Event) {
         switch event {
         case .drain: drain()
@@ -126,8 +126,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Takes nothing new, lets what is under way end within the limit, then ends; asked for a second time, it ends at once. The
-    /// end waits for the loops' threads, so that it runs on a thread of its own: a loop that has drained only says so.
+    /// Stops accepting, waits for exchanges in flight up to the limit, then exits; at the second call it exits at once. The exit waits for
+    /// the loops' threads, so it runs on its own thread: a loop that has drained only signals it.
     func drain() {
         if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
         let drained = DispatchSemaphore(value: 0)
@@ -142,18 +142,18 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Has the admin socket served until the end.
+    /// Keeps the admin server until the end.
     func keep(_ admin: AdminServer) { self.admin.withLock { $0 = admin } }
 
-    /// From a second signal, or from the drain: the first that comes ends the process, the other waits for that.
+    /// Called by a second signal or by the drain: the first caller ends the process, the other waits for that.
     private func end() -> Never {
         while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
         close()
         Foundation.exit(0)
     }
 
-    /// Takes nothing new, and lets what is on its way into a recording come to its end, for a while: who has asked for it may have left, and does
-    /// not have to have wanted the whole. To be called before `close` where a command has ended.
+    /// Stops accepting, and gives exchanges that are being recorded some time to complete: the client may have disconnected, and need not
+    /// have read the whole response. Call this before `close` after a command has ended.
     func letRecordingsEnd() {
         guard recordings.file != nil else { return }
         let drained = DispatchSemaphore(value: 0)
@@ -161,28 +161,28 @@ final class RunningServer: Sendable {
         _ = drained.wait(timeout: .now() + RunningRecordings.patience)
     }
 
-    /// Ends all that serves, and waits for it. Called once.
+    /// Stops everything that serves, and waits for it. Call it once.
     func close() {
         admin.withLock { $0 }?.stop()
         freedMemory?.close()
         server.stop()
-        // A change of what is active that has begun comes to its end: nobody is waited for any more.
+        // Lets a change of settings that has begun complete.
         reloading.sync {}
         store.shutdown()
         finishRecording()
         if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }
 
-    /// Reads the settings again; where they are bad, the active ones stay.
+    /// Reads the settings again; if they are invalid, the active ones stay.
     /// - Parameters:
-    ///   - allowsEmpty: whether an empty file, and the loss of all rules, passwords or pins, is accepted; the server may accept it always.
-    ///   - ended: hears what came of it, on another thread.
+    ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; the server may always accept it.
+    ///   - ended: called with the outcome, on another thread.
     func reload(allowingEmpty allowsEmpty: Bool = false, _ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) {
         inTurn({ self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty) }, ended)
     }
 
-    /// Changes what is active: one at a time, whoever asks for it, and on a thread of its own, since a recording that ends waits for exchanges.
-    /// - Parameter ended: hears what came of it, on that thread.
+    /// Changes the active settings: one change at a time, on its own thread, since a recording that ends waits for exchanges.
+    /// - Parameter ended: called with the outcome, on that thread.
     func inTurn<Outcome>(_ change: @escaping @Sendable () -> Outcome, _ ended: @escaping @Sendable (Outcome) -> Void) {
         reloading.async { ended(change()) }
     }
@@ -223,8 +223,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Has all requests to come served by these. Only in turn.
-    /// - Throws: why they cannot be; the active ones stay.
+    /// Makes these settings apply to all further requests. Call it only within `inTurn`.
+    /// - Throws: why they cannot be activated; the active ones stay.
     func activate(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
         let next = try next.refreshingExpired()
         let settings = next.settings
@@ -255,13 +255,13 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// Where another process has the file, it is read behind memory; where that cannot be, memory stands alone.
+    /// If another process has the file, it is a read-only backing store for memory; if that fails, the store is in memory alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
         func open(_ path: String, _ access: StoreConfiguration.Access) throws(StoreError) -> ResponseStore {
             var configuration = ServerAssembly.store(plan.settings, path: path) {
-                // A run logs errors alone, and its user is to know where the store is now.
+                // A run logs only errors, and its user must know where the store is now.
                 if case .movedAside = $0 { return logger.error("\(StoreNotices.text($0))") }
                 logger.warning("\(StoreNotices.text($0))")
             }
@@ -279,7 +279,7 @@ final class RunningServer: Sendable {
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
-            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // without it memory stands alone
+            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // without it, the store is in memory alone
                 return (backing, "the store is opened read-only, and new responses are kept in memory only: \(error)")
             }
             if let alone = try? open(":memory:", .owned) { return (alone, "new responses are kept in memory only: \(error)") }
@@ -288,7 +288,7 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// IPv6 of the defaults is left out where the machine has none; what was asked for by name must work.
+    /// The default IPv6 address is omitted on a machine that does not support it; an address that the settings name must work.
     private static func listen(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         for address in addresses {

@@ -1,19 +1,18 @@
 import LarderSettings
 
-/// What a running server is served by: its settings as they were read last, the mode that was put in the place of theirs since, and whether what it
-/// replays has expired.
+/// The settings of a running server: those that were read last, the mode that replaced theirs since, and the recording that expired.
 struct ServedSettings: Sendable {
     private(set) var read: LarderSettings
     private(set) var switchedTo: LarderSettings.Mode?
-    /// Is recorded anew in place of being replayed.
+    /// The recording that is re-recorded instead of replayed.
     var refreshed: ExpiredRecording?
 
     init(_ read: LarderSettings) { self.read = read }
 
-    /// What a person should know of what is replayed.
+    /// Warnings about replayed recordings.
     var replayWarnings: [String] { refreshed.map { [$0.refreshing] } ?? settings.replayWarnings }
 
-    /// What holds of all.
+    /// The effective settings.
     var settings: LarderSettings {
         var settings = read
         if let switchedTo { settings.mode = switchedTo }
@@ -32,7 +31,7 @@ struct ServedSettings: Sendable {
         return served
     }
 
-    /// On the mode the newest word holds: settings that say of it what they said before take nothing back.
+    /// The latest change of the mode applies: reloaded settings with an unchanged mode do not undo a switch.
     func reading(_ settings: LarderSettings) -> ServedSettings {
         var served = self
         if settings.mode != read.mode { served.switchedTo = nil }

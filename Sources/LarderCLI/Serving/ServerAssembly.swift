@@ -9,7 +9,7 @@ import ProxyServer
 import ResponseStore
 import UpstreamTransport
 
-/// The settings as the modules below take them.
+/// Converts the settings for the modules below.
 enum ServerAssembly {
     static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
         var result = ServerSettings()
@@ -49,9 +49,9 @@ enum ServerAssembly {
     }
 
     /// - Parameters:
-    ///   - listeners: those that are open, as they were at the start. What is spoken there stays, whatever is written for it now; by which
-    ///     certificates may be new.
-    ///   - active: what is spoken there now, which goes on where nothing is written for it any more.
+    ///   - listeners: the settings at the start, with the open listeners. Whether a listener uses TLS does not change with new settings;
+    ///     its certificates may.
+    ///   - active: the active TLS of the listeners, which stays if the new settings have no matching entry.
     static func listenerTLS(
         _ settings: LarderSettings, of listeners: LarderSettings, active: [ListenerTLS?] = []
     ) throws(CertificateAuthority.AuthorityFault) -> [ListenerTLS?] {
@@ -83,7 +83,7 @@ enum ServerAssembly {
         return result
     }
 
-    /// - Parameter limit: what the process has room for.
+    /// - Parameter limit: the most connections that the process can open.
     static func budgets(
         _ settings: LarderSettings, atMost limit: Int = .max, queueLength: Int = UpstreamBudgets.usualQueueLength
     ) -> UpstreamBudgets {

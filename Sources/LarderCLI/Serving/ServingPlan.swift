@@ -4,23 +4,24 @@ import CommandSupport
 import Foundation
 import LarderSettings
 
-/// What `serve` needs from the settings, as the modules below take it.
+/// The values that `serve` needs from the settings, in the form of the modules below.
 struct ServingPlan {
     let settings: LarderSettings
     /// `:memory:`, or the file's absolute path.
     let storePath: String
     let loopCount: Int
-    /// Whether a store's file that cannot be had, because another process has it or there is no place for it, is only read, or done without.
+    /// Whether an unavailable store's file, because another process has it or no folder can hold it, is opened read-only or replaced by
+    /// memory.
     let mayForgetWhatIsNew: Bool
     /// Whether an empty settings file, and a reload that loses all rules, passwords or pins, is accepted.
     let allowsEmpty: Bool
     private let environment: [String: String]
 
-    /// - Parameter port: that of the first listener.
-    /// - Returns: `nil` where there is to be no admin socket, or nothing says where it could stand.
+    /// - Parameter port: the first listener's.
+    /// - Returns: `nil` if the admin socket is off, or its place is unknown.
     func adminSocketPath(port: UInt16) -> String? { AdminSocketPath.of(settings, environment, port: port) }
 
-    /// - Throws: exit code 2, after saying what is wrong.
+    /// - Throws: exit code 2, after reporting the problem.
     init(_ loaded: LoadedSettings, mayForgetWhatIsNew: Bool = false, allowsEmpty: Bool = false) throws(ExitCode) {
         settings = loaded.settings
         self.mayForgetWhatIsNew = mayForgetWhatIsNew

@@ -1,23 +1,23 @@
 import Foundation
 
-/// The process's signals, as calls on a thread of their own: no handler runs in the middle of anything.
+/// Delivers the process's signals as calls on a separate thread: no handler interrupts other code.
 ///
-/// `block()` comes first, before any other thread is made, so that every thread inherits the mask.
+/// `block()` must be called before any other thread is made, so that every thread inherits the mask.
 enum SignalThread {
     enum Event: Sendable {
-        /// SIGTERM or SIGINT, the first: finish what is under way.
+        /// The first SIGTERM or SIGINT: finish exchanges in flight.
         case drain
-        /// The second: end at once.
+        /// The second: exit at once.
         case end
-        /// SIGHUP: read the settings again.
+        /// SIGHUP: reload the settings.
         case reload
-        /// SIGUSR1: open the logs again.
+        /// SIGUSR1: reopen the logs.
         case reopenLogs
     }
 
     private static let waitedFor = [SIGTERM, SIGINT, SIGHUP, SIGUSR1]
 
-    /// A peer that has gone is an error of a write, not the end of the process.
+    /// A disconnected peer is a write error, and must not end the process.
     static func block() {
         signal(SIGPIPE, SIG_IGN)
         var set = signalSet()
@@ -25,7 +25,7 @@ enum SignalThread {
         precondition(result == 0, "pthread_sigmask: \(result)")
     }
 
-    /// Waits for signals for as long as the process lives, and calls `handle` for each on this thread.
+    /// Waits for signals for the life of the process, and calls `handle` for each on this thread.
     static func run(_ handle: (Event) -> Void) -> Never {
         var set = signalSet()
         var hasDrained = false

@@ -2,7 +2,7 @@ import CommandSupport
 import LarderSettings
 import TextCoding
 
-/// What is said once the listeners are up: where it listens, where the store is, what to export.
+/// The message after the listeners are open: the addresses, the store's path, the variables to export.
 struct StartMessage {
     let addresses: [ListenAddress]
     let storePath: String

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The code that only a start needs: settings, command line, relocations, the set-up of libraries.
+/// The code that only the start needs: settings, command line, relocations, the initialization of libraries.
 enum StartUpCode {
-    /// Lets the kernel take the pages of code out of this process: those that serving needs come back from the file's cache, a
-    /// few at a time, and the rest (some 17 MiB of them) stays out.
+    /// Lets the kernel evict code pages from this process: pages that serving needs return from the file cache, a few at a time, and the
+    /// rest (about 17 MiB) stays out.
     ///
-    /// Only executable mappings of files, which nobody has written to, so that what comes back is what was there.
+    /// Applies only to executable file mappings, which are never written, so that the same content returns.
     static func letGo() {
         guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return }
         let mappings = maps.split(separator: "\n").compactMap(codeMapping)
         for mapping in mappings {
-            // Refused, it leaves everything as it is.
+            // If the kernel refuses, nothing changes.
             _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.lowerBound), mapping.count, MADV_DONTNEED)
         }
     }

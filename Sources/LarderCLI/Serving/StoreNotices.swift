@@ -1,6 +1,6 @@
 import ResponseStore
 
-/// What the store has to tell, as sentences.
+/// The store's notices as sentences.
 enum StoreNotices {
     static func text(_ notice: StoreNotice) -> String {
         switch notice {

@@ -26,7 +26,7 @@ struct AuthorityCommand: ParsableCommand {
         subcommands: [Init.self, Status.self, Install.self, Uninstall.self, Rotate.self, Export.self])
 }
 
-/// Where the authority stands, the same for every verb.
+/// The CA's folder, the same option for every subcommand.
 struct AuthorityPlace: ParsableArguments {
     @Option(help: ArgumentHelp("The CA's folder.", valueName: "folder"))
     var folder: String?
@@ -35,7 +35,7 @@ struct AuthorityPlace: ParsableArguments {
         if folder?.isEmpty == true { throw ValidationError("--folder needs a path") }
     }
 
-    /// - Throws: exit code 1 after saying that nothing says where it stands.
+    /// - Throws: exit code 1, after reporting that the folder is unknown.
     func value() throws(ExitCode) -> AuthorityFolder {
         if let folder { return AuthorityFolder(path: folder) }
         guard let usual = AuthorityFolder(ProcessInfo.processInfo.environment) else {
@@ -45,12 +45,12 @@ struct AuthorityPlace: ParsableArguments {
     }
 }
 
-/// A key's passphrase, which stands in a file that is its owner's alone.
+/// The passphrase of a key, from a file that only its owner can read.
 struct PassphraseOption: ParsableArguments {
     @Option(help: ArgumentHelp("A file whose first line is the passphrase of the key.", valueName: "file"))
     var passphraseFile: String?
 
-    /// - Throws: exit code 1 after saying why there is none, without any of it.
+    /// - Throws: exit code 1, after reporting the reason; the message contains no part of the passphrase.
     func value() throws(ExitCode) -> [UInt8]? {
         guard let passphraseFile else { return nil }
         return try AuthorityCommand.reading { () throws(AuthorityFolderError) in try PassphraseFile.read(passphraseFile) }
@@ -65,7 +65,7 @@ extension AuthorityCommand {
         return .failure
     }
 
-    /// Says what is wrong with a folder, and ends the verb with exit code 1.
+    /// Reports a problem with the CA's folder, and throws exit code 1.
     static func reading<Value>(_ read: () throws(AuthorityFolderError) -> Value) throws(ExitCode) -> Value {
         do throws(AuthorityFolderError) {
             return try read()
@@ -74,7 +74,7 @@ extension AuthorityCommand {
         }
     }
 
-    /// What is wrong with one item of a constraint.
+    /// Parses the items of `--constrain`, and reports an invalid one.
     static func constraint(_ items: [String]) throws -> NameConstraint? {
         if items.isEmpty { return nil }
         do throws(NameConstraint.Fault) {
@@ -92,7 +92,7 @@ extension AuthorityCommand {
         }
     }
 
-    /// - Parameter terms: whose days were judged before.
+    /// - Parameter terms: with a lifetime that was checked before.
     static func made(_ terms: RootTerms, at time: POSIXTime = now) throws(ExitCode) -> LocalAuthority {
         do throws(AuthorityFault) {
             return try LocalAuthority(making: terms, at: time)

@@ -8,7 +8,7 @@ import TextCoding
 
 extension TrustStoreKind: ExpressibleByArgument {}
 
-/// Which stores are meant, and whether anything is done.
+/// Which stores to change, and whether to change them.
 struct TrustStoreOptions: ParsableArguments {
     @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []
@@ -19,7 +19,7 @@ struct TrustStoreOptions: ParsableArguments {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// For tests. Links in it lead nowhere else, and no hook of its own is run; it is not for who wants an image of a system changed.
+    /// For tests. Symbolic links in it are resolved inside it, and no hook of its own is run. It is not meant for changing system images.
     @Option(help: ArgumentHelp("Use this folder as /.", valueName: "folder", visibility: .hidden))
     var root: String?
 
@@ -27,25 +27,25 @@ struct TrustStoreOptions: ParsableArguments {
         if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): must begin with /") }
     }
 
-    /// NSS's databases are the running user's, and in no image.
+    /// NSS databases belong to the user who runs the command, and are in no image.
     var stores: [any TrustStore] {
         let environment = ProcessInfo.processInfo.environment
         let tree = root == "/" ? SystemRoot.running : SystemRoot(path: root ?? "")
         let system = SystemTrustStore(in: tree, environment: environment)
         let nss = tree.isRunning ? NSSTrustStore.all(environment: environment) : []
         let java = JavaTrustStore.all(in: tree, environment: environment)
-        // The system's first: its program may fill Java's.
+        // The system's store is first: its tool may also fill Java's.
         let all = (system.map { [$0] as [any TrustStore] } ?? []) + nss + java
         return all.filter { only.isEmpty || only.contains($0.kind) }
     }
 
-    /// The words of the same verb for another one to run, for one kind of store.
+    /// The same subcommand as a command line for another user to run, for one kind of store.
     func words(verb: String, folder: AuthorityFolder, kind: TrustStoreKind) -> String {
         let prefix = root.map { " --root \(Self.quoted($0))" } ?? ""
         return "larder ca \(verb) --only \(kind.rawValue)\(prefix) --folder \(Self.quoted(folder.path))"
     }
 
-    /// A path as one word of a shell's.
+    /// A path quoted as one word for a shell.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { ASCII.isAlpha($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
         return isPlain ? path : "'\(path.replacing("'", with: "'\\''"))'"

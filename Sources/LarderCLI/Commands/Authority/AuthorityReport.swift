@@ -4,7 +4,7 @@ import LocalCA
 import ServerTrust
 import TextCoding
 
-/// A root in words.
+/// A root certificate as text.
 struct AuthorityReport {
     private let facts: CertificateFacts
     private let fingerprint: String
@@ -16,7 +16,7 @@ struct AuthorityReport {
         permitted = constraint?.permitted
     }
 
-    /// Whether it can certify at a time.
+    /// Whether it is valid at this time.
     func isActive(at now: POSIXTime) -> Bool {
         guard let first = facts.notBefore, let last = facts.notAfter else { return false }
         return now >= first && now <= last

@@ -4,7 +4,7 @@ import Foundation
 import LocalCA
 import TextCoding
 
-/// One `install` or `uninstall`: what there is to do is said first, then asked for, then done, store by store.
+/// One `install` or `uninstall`: shows what would change, asks for confirmation, then changes store by store.
 struct TrustStoreChange {
     let isInstallation: Bool
     let entries: [RootEntry]
@@ -12,7 +12,7 @@ struct TrustStoreChange {
 
     private var verb: String { isInstallation ? "install" : "uninstall" }
 
-    /// - Throws: exit code 1 where something could not be done, 2 where nobody could be asked.
+    /// - Throws: exit code 1 if a change failed, 2 if no confirmation was possible.
     func run(_ options: TrustStoreOptions) throws {
         let stores = options.stores
         if stores.isEmpty { throw AuthorityCommand.refuse("no supported trust store was found") }
@@ -23,13 +23,13 @@ struct TrustStoreChange {
         var planned: [(store: any TrustStore, names: Set<String>)] = []
         for store in stores {
             if let obstacle = store.obstacle {
-                // Who has nothing to do there need not be anybody else to do it.
+                // If nothing is to be changed in a store, its obstacle does not matter.
                 if entries.allSatisfy({ isDone(store.presence(of: $0)) }) { continue }
                 tell(obstacle, of: store, options)
                 isComplete = false
                 continue
             }
-            // What stands in a store is told when it is its turn: what was done before may have changed it.
+            // The state of each store is read at its turn: an earlier change may have affected it.
             let due = due(in: store, isTold: options.dryRun)
             if due.hasFault { isComplete = false }
             planned.append((store, Set(due.entries.map(\.name))))
@@ -64,7 +64,7 @@ struct TrustStoreChange {
         }
     }
 
-    /// - Parameter names: of the entries that were asked for; nothing else is done.
+    /// - Parameter names: the entries that were confirmed; no others are changed.
     private func change(_ store: any TrustStore, _ names: Set<String>) -> Bool {
         var (due, hasFault) = due(in: store, isTold: true)
         due.removeAll { !names.contains($0.name) }
@@ -91,8 +91,8 @@ struct TrustStoreChange {
         Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")
     }
 
-    /// The roots that are to be added or removed.
-    /// - Parameter isTold: whether it is said of the others why they are not.
+    /// The roots to add or remove.
+    /// - Parameter isTold: whether to report why the others need no change.
     private func due(in store: any TrustStore, isTold: Bool) -> (entries: [RootEntry], hasFault: Bool) {
         var due: [RootEntry] = []
         var hasFault = false

@@ -45,7 +45,7 @@ struct CacheExportCommand: ParsableCommand {
     }
 }
 
-/// A folder that an export fills.
+/// The folder of an export.
 final class CacheExport {
     private let folder: String
     private let secrets: Bool
@@ -62,7 +62,7 @@ final class CacheExport {
         index = try ExportedFile("\(folder)/index.ndjson")
     }
 
-    /// Everything is written, or this fails.
+    /// Fails unless everything was written.
     func close() throws { try index.close() }
 
     func write(from larder: RunningCache, _ filter: StoreFilter) throws {
@@ -119,16 +119,16 @@ final class CacheExport {
         count += 1
     }
 
-    /// On one line, without the list around it. No string holds a line's end.
+    /// The JSON on one line, without an enclosing array. No string in it contains a line break.
     private static func line(_ json: String) -> String {
         let line = json.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
     }
 
-    /// What an earlier export has left would pass for this one's.
+    /// Files of an earlier export would be taken for files of this one.
     private static func makeFolder(_ folder: String) throws {
         let files = FileManager.default
-        // One that cannot be read is told of below.
+        // An unreadable folder is reported below.
         if let names = try? files.contentsOfDirectory(atPath: folder), !names.isEmpty {
             Terminal.talk("larder: \(printable(folder, limit: 4096)) is not empty\n")
             throw ExitCode.failure

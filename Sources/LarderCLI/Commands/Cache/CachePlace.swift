@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import LarderSettings
 
-/// The store that a verb is about: a running Larder's, or a file.
+/// The store that a subcommand works on: a running Larder's, or a file.
 struct CachePlace: ParsableArguments {
     @OptionGroup var settings: RunningOptions
 
@@ -14,16 +14,16 @@ struct CachePlace: ParsableArguments {
         case file(StoreFileAccess)
     }
 
-    /// - Throws: exit code 1 or 2 after saying what is wrong.
+    /// - Throws: exit code 1 or 2, after reporting the problem.
     func open() throws -> Access {
         let loaded = try settings.load()
-        // Only to see that a Larder answers: each question has a connection of its own.
+        // This only checks that a Larder responds: each request uses a connection of its own.
         if store == nil, let running = try RunningLarder.find(loaded) { return .running(RunningCache(path: running.path)) }
         return .file(try file(loaded))
     }
 
-    /// Past the Larder that may be running.
-    /// - Throws: exit code 1 or 2 after saying what is wrong.
+    /// Opens the file, even if a Larder is running.
+    /// - Throws: exit code 1 or 2, after reporting the problem.
     func openFile() throws -> StoreFileAccess { try file(settings.load()) }
 
     private func file(_ loaded: LoadedSettings) throws -> StoreFileAccess {

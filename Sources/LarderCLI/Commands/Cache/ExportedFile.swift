@@ -3,14 +3,14 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// A file, its owner's alone, that is written from its beginning to its end. What fails is told once, by `check` or `close`.
+/// A file for its owner alone, written sequentially. An error is reported once, by `check` or `close`.
 final class ExportedFile {
     private let path: String
     private let descriptor: Int32
     private var error: Int32 = 0
     private var isOpen = true
 
-    /// - Throws: exit code 1 after saying why it cannot be made.
+    /// - Throws: exit code 1, after reporting why the file cannot be created.
     init(_ path: String) throws(ExitCode) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -19,12 +19,12 @@ final class ExportedFile {
 
     deinit { if isOpen { _ = Foundation.close(descriptor) } }
 
-    /// Does nothing after a failure.
+    /// Does nothing after an error.
     func write(_ bytes: ArraySlice<UInt8>) {
         if error == 0 { error = Descriptor.write(bytes, to: descriptor) }
     }
 
-    /// - Throws: exit code 1 after saying why it could not be written.
+    /// - Throws: exit code 1, after reporting why the file could not be written.
     func check() throws(ExitCode) {
         if error != 0 { throw ExportedFile.fail(path, error) }
     }

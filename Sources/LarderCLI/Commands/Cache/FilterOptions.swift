@@ -4,7 +4,7 @@ import ProxyPolicy
 import ResponseStore
 import TextCoding
 
-/// Which stored responses are meant: all that is said has to hold.
+/// Selects stored responses: all given conditions must hold.
 struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Host, with or without a port; * matches any characters.", valueName: "pattern"))
     var host: String?
@@ -40,7 +40,7 @@ struct FilterWords: ParsableArguments {
         if fresh, stale { throw ValidationError("Give --fresh or --stale, not both.") }
     }
 
-    /// - Throws: exit code 2 after saying what does not fit.
+    /// - Throws: exit code 2, after reporting the invalid value.
     func value() throws -> StoreFilter { try value(url: nil) }
 
     fileprivate func value(url: String?) throws -> StoreFilter {
@@ -67,7 +67,7 @@ struct FilterWords: ParsableArguments {
     }
 }
 
-/// The same with a URL first.
+/// The same, preceded by a URL.
 struct FilterOptions: ParsableArguments {
     @Argument(help: "URL; * matches any characters. The default is all URLs.")
     var url: String?

@@ -5,7 +5,7 @@ import ProxyAdmin
 import ResponseStore
 import TextCoding
 
-/// Which stored response a verb is about.
+/// Selects the stored response that a subcommand shows.
 struct ResponseChoice: ParsableArguments {
     @Argument(help: "The response's URL.")
     var url: String?
@@ -20,7 +20,7 @@ struct ResponseChoice: ParsableArguments {
 
     var parameters: [(String, String)] { row.map { [("row", "\($0)")] } ?? [("url", url ?? "")] }
 
-    /// - Throws: exit code 1 after saying that there is none.
+    /// - Throws: exit code 1, after reporting that there is none.
     func find(in file: StoreFileAccess) throws -> [FoundResponse] {
         let place = row.map { CacheSource.Place.row($0) } ?? url.flatMap { URLPattern($0) }.map { .url($0) }
         guard let place, let found = file.find(place), !found.isEmpty else {

@@ -5,11 +5,11 @@ import Foundation
 import HTTPMessage
 import TextCoding
 
-/// A running Larder's store, asked over the admin socket.
+/// A running Larder's store, over the admin socket.
 struct RunningCache {
     let path: String
 
-    /// - Throws: exit code 1 after saying what the answer was, where it is none.
+    /// - Throws: exit code 1, after reporting the error if the request fails.
     func send(
         _ method: String, _ name: String, _ parameters: [(String, String)], into take: (ArraySlice<UInt8>) -> Void
     ) throws {
@@ -29,7 +29,7 @@ struct RunningCache {
         return String(decoding: answer, as: UTF8.self)
     }
 
-    /// - Returns: `nil` where there is no such response.
+    /// - Returns: `nil` if no such response is stored.
     func askIfThere(_ method: String, _ name: String, _ parameters: [(String, String)]) throws -> String? {
         var answer: [UInt8] = []
         return try sendIfThere(method, name, parameters) { answer += $0 } ? String(decoding: answer, as: UTF8.self) : nil

@@ -8,7 +8,7 @@ import ProxyAdmin
 import ResponseStore
 import TextCoding
 
-/// A store's file that no process has open, or is asked about past the one that has.
+/// A store's file that is read directly, whether or not another process has it open.
 final class StoreFileAccess {
     let source: CacheSource
     let now: Timestamp
@@ -58,8 +58,8 @@ final class StoreFileAccess {
         return count
     }
 
-    /// Takes the store's lock, so that no other process has it meanwhile.
-    /// - Throws: exit code 1 after saying how far it came: a file that cannot be written stays what it was.
+    /// Takes the store's lock, so that no other process uses it meanwhile.
+    /// - Throws: exit code 1, after reporting the progress: a file that cannot be written stays unchanged.
     func purge(_ filter: StoreFilter, isSoft: Bool) throws -> Int {
         let store = try openForWriting()
         defer { store.shutdown() }

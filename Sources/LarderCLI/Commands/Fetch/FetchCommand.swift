@@ -119,7 +119,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before any other thread is made.
+        // Must be made before any other thread.
         let signals = FetchSignals()
         let items: [FetchItem]
         var terms: FetchTerms
@@ -134,7 +134,7 @@ struct FetchCommand: ParsableCommand {
         if !quiet { tell(way) }
         let endings = try fetch(items, terms, way, signals)
         way.close(waits: signals.number == nil)
-        // Who was called off when all was done has all of it.
+        // A cancellation after everything was complete has no effect.
         if let number = signals.number, endings.count < items.count || endings.contains(where: \.isInterrupted) {
             throw ExitCode(128 + number)
         }
@@ -143,7 +143,7 @@ struct FetchCommand: ParsableCommand {
         }
     }
 
-    /// What it shall be known of before.
+    /// Reports what the user should know before the transfers start.
     private func tell(_ way: FetchRoute) {
         if let remark = way.remark { Terminal.talk("larder: \(remark)\n") }
         let environment = ProcessInfo.processInfo.environment
@@ -174,7 +174,8 @@ struct FetchCommand: ParsableCommand {
             if isTold { Terminal.output(FetchReport.line(ending) + "\n") }
         }
         let outcome = Outcome()
-        // On the thread that reads: what it has read is written without a change of threads for each piece. What takes long goes elsewhere.
+        // Runs on the thread that reads, so that received pieces are written without switching threads. Work that takes long runs
+        // elsewhere.
         let task = Task.detached(executorPreference: session.taskExecutor) {
             outcome.endings = await all.run()
             await session.shutdown(.cancel)
@@ -229,7 +230,7 @@ struct FetchCommand: ParsableCommand {
     }
 }
 
-/// What the tasks leave for the thread that waits.
+/// The results that the tasks pass to the waiting thread.
 private final class Outcome: Sendable {
     let ended = DispatchSemaphore(value: 0)
     private let kept = Guarded<[FetchAll.Ending]>([])

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// Which access log is learned from.
+/// The access log to learn pins from.
 enum AccessLogSource: CustomStringConvertible {
-    /// The one that the settings name.
+    /// The log that the settings name.
     case settings
     /// `-` is standard input.
     case file(String)

@@ -4,9 +4,9 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// A pin on the command line: a key's digest, or a file with certificates or public keys.
+/// A pin on the command line: the digest of a key, or a file with certificates or public keys.
 enum PinArgument {
-    /// - Throws: exit code 2 after saying what is wrong.
+    /// - Throws: exit code 2, after reporting the problem.
     static func digests(_ text: String) throws(ExitCode) -> [SHA256Digest] {
         if let pin = try? Pin(text) { return [pin.publicKeyDigest] }
         do throws(LocalFile.Unreadable) {

@@ -6,9 +6,9 @@ import ServerTrust
 import TextCoding
 
 extension PinLearning {
-    /// Learns from what the access log tells, in place of asking.
-    /// - Parameter servers: nobody means everybody in the log who has no policy yet.
-    /// - Throws: an exit code after saying what is wrong.
+    /// Learns from the access log instead of contacting servers.
+    /// - Parameter servers: if empty, all servers in the log that have no policy yet.
+    /// - Throws: an exit code, after reporting the problem.
     func learn(
         _ servers: [NamedServer], fromLog source: AccessLogSource
     ) throws(ExitCode) -> [(server: NamedServer, result: Result<LearnedPins, Refusal>)] {
@@ -64,7 +64,7 @@ extension PinLearning {
 extension NamedServer {
     fileprivate var logged: ChainLog.Server { ChainLog.Server(host: host, port: origin.port) }
 
-    /// As a person would name it.
+    /// The server in the form that users write.
     fileprivate init(_ server: ChainLog.Server) {
         self.init(host: server.host, port: server.port == Self.usualPort ? nil : server.port)
     }

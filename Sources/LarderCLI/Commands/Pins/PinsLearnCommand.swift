@@ -108,7 +108,7 @@ extension PinsCommand {
             return learning.learn(recorded, of: servers).map { ($0, $1.map(\.learned)) }
         }
 
-        /// - Returns: whether it stands there now.
+        /// - Returns: whether the pins were written.
         private func writes(_ learned: LearnedPins, _ trust: LoadedTrust) -> Bool {
             do throws(PinsFolder.Refusal) {
                 let path = try PinsFolder(trust).add(learned, isEnforced: mode == .enforce || pinsOnly)

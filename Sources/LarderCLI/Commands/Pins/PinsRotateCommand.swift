@@ -62,11 +62,11 @@ extension PinsCommand {
             if let (name, port) = TrustEntry.parts(of: host) {
                 let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
                 let found = sites.filter { $0.entry.map { scopes.contains($0.scope) } == true }
-                // Both may stand there, with one label below and with any number; as they are written they differ.
+                // There may be two entries with this name, for one label below and for any number; their written names differ.
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
-                // As a message names it: by what the server is called, whatever its pins stand under.
+                // Accepts the server's name as messages show it, even if its pins are listed under a pattern.
                 if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
                     let title = printable(site.entry?.name ?? "tls.default")
                     Terminal.talk("larder: the pins of \(printable(host)) are under \(title)\n")
@@ -79,7 +79,7 @@ extension PinsCommand {
             throw ExitCode(2)
         }
 
-        /// Whose pins hold for a server; `nil` where nobody's do, or at one port those of one and at another port others.
+        /// The location of the pins that apply to a server; `nil` if there are none, or if they differ by port.
         private func site(ofServer name: String, _ port: UInt16?, in trust: LoadedTrust) -> SettingsLocation? {
             guard NamedServer(argument: host) != nil else { return nil }
             let ports = port.map { [$0] } ?? [NamedServer.usualPort] + trust.sites.compactMap { $0.entry?.port }
@@ -87,7 +87,7 @@ extension PinsCommand {
             return Set(found.map(\.position)).count == 1 ? found.first : nil
         }
 
-        /// The keys of the chain that the server shows now. Of a pattern there is no server.
+        /// The keys of the chain that the server sends now. A pattern names no server.
         private func shownKeys(_ settings: LarderSettings, of site: SettingsLocation) throws -> [SHA256Digest] {
             guard let server = NamedServer(argument: host)?.at(site.entry?.port) else {
                 try requireForce("is a pattern")
@@ -111,7 +111,7 @@ extension PinsCommand {
             }
         }
 
-        /// - Returns: `nil` where a person has to change it.
+        /// - Returns: `nil` if a person must change the file.
         private func file(of site: SettingsLocation) throws -> PinsFile? {
             guard site.isIncluded, let entry = site.entry, let file = PinsFile(path: site.source) else { return nil }
             guard file.policy(of: entry.name) == .mapping(site.terms.words) else {
@@ -152,13 +152,13 @@ extension TrustTerms {
 }
 
 extension SettingsLocation {
-    /// What is pinned, value by value, as it was when the settings were read.
+    /// The pinned values, as they were when the settings were read.
     fileprivate func items(_ sources: [PinTerms.Source]) -> [PinRotation.Item] {
         sources.map { source in
             switch source {
             case .digest(let pin, _): PinRotation.Item(pin.publicKeyDigest)
             case .file(let file):
-                // It was read with the settings just before.
+                // The file was read with the settings shortly before.
                 PinRotation.Item(
                     text: file.path,
                     keys: ((try? LocalFile.bytes(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))

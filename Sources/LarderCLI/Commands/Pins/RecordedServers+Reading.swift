@@ -5,8 +5,8 @@ import PinTools
 import ProxyAdmin
 
 extension RecordedServers {
-    /// By the running Larder where one runs, else from the store's file.
-    /// - Throws: exit code 1 after saying why there is nothing to read.
+    /// Reads from the running Larder if there is one, else from the store's file.
+    /// - Throws: exit code 1, after reporting why there is nothing to read.
     init(of loaded: LoadedSettings) throws {
         var octets: [UInt8] = []
         if let running = try RunningLarder.find(loaded) {

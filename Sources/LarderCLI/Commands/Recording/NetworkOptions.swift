@@ -1,15 +1,15 @@
 import ArgumentParser
 import CommandEnvironment
 
-/// What becomes of names that are looked up in a command's own network.
+/// The answer to DNS queries in a command's own network namespace.
 enum NamesInside: String, CaseIterable, ExpressibleByArgument {
-    /// Nobody answers.
+    /// No answer.
     case fail
-    /// Each stands for the address at which Larder listens.
+    /// Each name resolves to the address that Larder listens on.
     case listener
 }
 
-/// The options by which a command gets a network of its own.
+/// The options that give a command its own network namespace.
 struct NetworkOptions: ParsableArguments {
     @Flag(help: "Run the command in a network namespace where it can reach only Larder.")
     var netns = false
@@ -24,8 +24,8 @@ struct NetworkOptions: ParsableArguments {
         if names == .listener, !netns { throw ValidationError("--names listener needs --netns.") }
     }
 
-    /// - Returns: `nil` where none was asked for.
-    /// - Throws: 125, after saying why there is none.
+    /// - Returns: `nil` if no namespace was requested.
+    /// - Throws: 125, after reporting why it cannot be created.
     func network(in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork? {
         guard netns else { return nil }
         do throws(OwnNetwork.Refusal) {

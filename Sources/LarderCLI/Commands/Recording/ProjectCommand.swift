@@ -85,7 +85,7 @@ struct ProjectCommand: ParsableCommand {
 
         @OptionGroup var settings: SettingsOptions
 
-        /// - Throws: exit code 1 after saying that there is none.
+        /// - Throws: exit code 1, after reporting that there is no folder.
         func folder() throws -> ProjectFolder {
             if let place, !Self.isFolder(place) { throw ProjectCommand.fail("\(place): the folder does not exist") }
             let start = URL(filePath: place ?? FileManager.default.currentDirectoryPath).path
@@ -98,11 +98,11 @@ struct ProjectCommand: ParsableCommand {
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
         }
 
-        /// What is wrong with the settings, without a decision.
+        /// The problems of the settings without a decision.
         func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [LocatedProblem] {
             var sources = SettingsSources(file: settings.config, assignments: settings.set, environment: environment)
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
-            // As a run has it: hosts are intercepted.
+            // Interception is on, as in a run.
             sources.trustFiles = TrustFiles(
                 authority: try? AuthorityCommand.made(RootTerms.ofThisMachine(days: 1, constraint: nil)))
             guard case .problems(let problems) = sources.load().outcome else { return [] }

@@ -156,7 +156,7 @@ struct ReplayCommand: ParsableCommand {
         if isIncomplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
-    /// What was to be replayed has been recorded anew.
+    /// Ends a run that re-recorded an expired recording instead of replaying it.
     private func end(
         _ code: Int32, refreshedBy larder: EphemeralProxy, _ run: CommandRun, _ tally: RequestTally?, unseen: UnobservedRun?,
         isStrict: Bool
@@ -175,7 +175,7 @@ struct ReplayCommand: ParsableCommand {
         if isStrict, hasFailed || !summary.isComplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
-    /// - Returns: `nil` where no library can tell the command another time.
+    /// - Returns: `nil` if no library can change the command's clock.
     private static func formerClock(of file: String) throws(ExitCode) -> FormerClock? {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         do throws(SnapshotError) {

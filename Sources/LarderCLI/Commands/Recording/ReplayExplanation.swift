@@ -9,21 +9,21 @@ import SecretScanning
 import Snapshots
 import TextCoding
 
-/// What snapshots have for a request, and what comes near to it: `larder explain --replay`.
+/// The matching recording for a request in snapshots, or the nearest ones: `larder explain --replay`.
 struct ReplayExplanation {
     private enum Outcome {
         case found(FoundRecording)
-        /// - Parameter nearest: those of all files, the nearest first.
+        /// - Parameter nearest: from all files, nearest first.
         case missed(MissReason, nearest: [NearMiss])
     }
 
     private let outcome: Outcome
-    /// The file that has it.
+    /// The file with the matching recording.
     private let path: String
 
     private static let nearestCount = 5
 
-    /// - Parameter paths: those that are asked, in order.
+    /// - Parameter paths: the files to search, in order.
     init(_ request: RequestToMatch, paths: [String], key: ProjectKey?, asOf: AsOf) throws {
         var reason = MissReason.notRecorded
         var nearest: [NearMiss] = []
@@ -79,7 +79,7 @@ struct ReplayExplanation {
 
 extension RequestToMatch {
     /// - Parameter lines: `Name: value`.
-    /// - Returns: `nil` for what is no absolute URL, or no field.
+    /// - Returns: `nil` if the URL is not absolute, or a field is invalid.
     init?(method: String, url: String, lines: [String], content: [UInt8]?) {
         let uri = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
         guard let head = RequestHead(uri: uri.span, method: .get), head.target.form == .absolute else { return nil }

@@ -5,7 +5,7 @@ import LarderSettings
 import TextCoding
 
 extension AttachedProxy {
-    /// - Throws: exit code 1, after saying what is wrong.
+    /// - Throws: exit code 1, after reporting the problem.
     init(_ loaded: LoadedSettings, over given: [String: String], filesIn place: Place) throws {
         let client = try RunningLarder.connect(loaded)
         do throws(AttachedProxy.Failure) {

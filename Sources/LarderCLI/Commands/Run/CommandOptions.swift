@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every subcommand has that runs a command through a Larder of its own.
+/// The options that all subcommands share that run a command through a Larder of their own.
 struct CommandOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A settings file whose values override the main one.", valueName: "file"))
     var policy: String?

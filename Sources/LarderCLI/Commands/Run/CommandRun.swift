@@ -4,15 +4,15 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// One run of a command whose requests go through a Larder: what the command is given, and what is taken away behind it.
+/// One run of a command whose requests go through a Larder: prepares the command's environment, and removes temporary files afterwards.
 struct CommandRun {
     let environment: [String: String]
     let folder: PrivateFolder
     private let given: InheritedState
     private let signals: RunSignals
 
-    /// To be made before anything is changed, and any thread is made.
-    /// - Throws: 125, after saying what is wrong.
+    /// Must be made before any state is changed and any thread is started.
+    /// - Throws: 125, after reporting the problem.
     init() throws(ExitCode) {
         given = InheritedState()
         ProcessMemorySecrecy.begin(hasChild: true)
@@ -34,8 +34,8 @@ struct CommandRun {
     }
 
     /// - Parameters:
-    ///   - network: the one in which it runs; `nil`: in this process's.
-    ///   - clock: by which it is told the time; `nil`: this machine's.
+    ///   - network: the network namespace of the command; `nil`: this process's.
+    ///   - clock: the command's clock; `nil`: this machine's.
     /// - Returns: the command's exit code.
     func run(
         _ command: [String], through larder: EphemeralProxy, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
@@ -48,7 +48,7 @@ struct CommandRun {
         return try start(command, variables.merging(former) { $1 }, in: network)
     }
 
-    /// What a person should know of a run, where it was not as they may think.
+    /// Messages about a run that did not work as the user may expect.
     func remarks(on larder: EphemeralProxy) -> [String] {
         var remarks: [String] = []
         if let remark = larder.storeRemark { remarks.append(remark) }
@@ -60,7 +60,7 @@ struct CommandRun {
     }
 
     /// Writes the files that the variables name.
-    /// - Returns: what is set for the command.
+    /// - Returns: the environment variables for the command.
     private func variables(for larder: EphemeralProxy) throws(ExitCode) -> [String: String] {
         let files = ClientFiles(folder: folder.path)
         let former = OriginalEnvironment(environment, behind: files)
@@ -79,7 +79,7 @@ struct CommandRun {
         }
         Self.warn(of: others)
         var values = variables.values(over: environment)
-        // So that larder status, and explain, speak to this one.
+        // So that larder status and explain use this Larder.
         if let socket = larder.adminSocket { values["LARDER_ADMIN_SOCKET"] = socket }
         return values
     }

@@ -12,32 +12,32 @@ import ServerTrust
 import Snapshots
 import TextCoding
 
-/// A Larder for the time of one command: on a port of its own, with an admin socket of its own.
+/// A Larder for the duration of one command, with its own port and its own admin socket.
 struct EphemeralProxy {
-    /// What a run is asked to be.
+    /// The terms of a run.
     struct Terms {
         var policy: String?
-        /// Where no policy is given.
+        /// Used if no policy is given.
         var project: ProjectSettings?
-        /// `nil`: the store that the settings name, or none where that cannot be had.
+        /// `nil`: the store in the settings, or none if that cannot be opened.
         var store: String?
-        /// Where the access log goes, beside being counted.
+        /// The file to copy the access log to, in addition to counting its lines.
         var log: String?
-        /// `nil`: the one that the settings name.
+        /// `nil`: the mode in the settings.
         var mode: LarderSettings.Mode?
-        /// Further settings that are not the file's to say: the flag that says it, the setting, its value.
+        /// Further settings that the settings file cannot change: the flag that sets it, the setting, its value.
         var settings: [(flag: String, name: String, value: SettingsNode)] = []
-        /// Otherwise https is intercepted, by an authority of this run alone.
+        /// If false, https is intercepted, with a CA made for this run alone.
         var interceptsNobody = false
-        /// Whether anybody wants to know what its requests became, which a log's reader does too.
+        /// Whether the requests are counted; they also are if a log is written.
         var isCounted = false
-        /// Where it listens; `nil`: in the network that it is in itself.
+        /// The network namespace to listen in; `nil`: this process's own.
         var network: OwnNetwork?
-        /// By which its authority is dated; `nil`: this machine's.
+        /// The clock for the CA's dates; `nil`: this machine's.
         var clock: FormerClock?
     }
 
-    /// As shells have no code of their own for: Larder itself could not do its part.
+    /// The exit code for errors of Larder itself, which shells do not use for other purposes.
     static let failureCode = ExitCode(ProgramSearch.failureCode)
 
     let address: ListenAddress
@@ -48,7 +48,7 @@ struct EphemeralProxy {
     private let logFile: Int32?
     private let logPath: String?
 
-    /// - Throws: 125, after saying what is wrong.
+    /// - Throws: 125, after reporting the problem.
     init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
         do throws(ExitCode) {
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
@@ -61,7 +61,7 @@ struct EphemeralProxy {
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
-            // What cannot be recorded anew is told of by the server.
+            // If the recording cannot be re-recorded, the server reports it.
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
                 throw Self.fail("replay.on_expired: refresh records today's responses, so it cannot be used with --clock freeze")
             }
@@ -74,8 +74,8 @@ struct EphemeralProxy {
         log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings))
     }
 
-    /// Ends it.
-    /// - Returns: what its requests were, where they were counted.
+    /// Stops the server.
+    /// - Returns: the tally of its requests, if they were counted.
     func close() -> RequestTally? {
         server.letRecordingsEnd()
         server.close()
@@ -88,13 +88,13 @@ struct EphemeralProxy {
         return tally
     }
 
-    /// What it records and replays.
+    /// The recordings that it writes and replays.
     var recordings: RunningRecordings { server.recordings }
 
-    /// The recording that has expired, and is recorded anew in place of being replayed.
+    /// The expired recording that is re-recorded instead of replayed.
     var refreshed: ExpiredRecording? { server.served.withLock { $0.refreshed } }
 
-    /// What a person should know of the store, where it is less than it could be.
+    /// A message about the store if it is not fully available.
     var storeRemark: String? { server.storeRemark }
 
     static let asking =
@@ -105,7 +105,7 @@ struct EphemeralProxy {
         return failureCode
     }
 
-    /// It lives in memory, and is gone with it.
+    /// The CA exists only in memory.
     private static func authority(_ clock: FormerClock?) throws(ExitCode) -> LocalAuthority {
         let offset = clock?.offset ?? 0
         var authority = try AuthorityCommand.made(
@@ -114,7 +114,7 @@ struct EphemeralProxy {
         return authority
     }
 
-    /// No command runs for longer.
+    /// Longer than any command runs.
     private static let authorityDays = 30
 
     private static func talliedLog(
@@ -127,20 +127,20 @@ struct EphemeralProxy {
         }
     }
 
-    /// Whether the user's own settings have queries logged. The log of a run always has them, for its summary.
+    /// Whether the user's own settings log queries. The log of a run always contains them, for its summary.
     private static func logsQueries(_ options: SettingsOptions, policy: String?) -> Bool {
         let sources = SettingsSources(file: options.config, policy: policy, assignments: options.set, flags: [], trustFiles: nil)
-        // What is wrong with the settings is reported when they are loaded to be served by.
+        // Problems in the settings are reported when they are loaded for serving.
         guard case .settings(let settings) = sources.load().outcome else { return false }
         return settings.log.access.includesQuery
     }
 
-    /// Replaces what the match file of a recording, and the recordings themselves, declare as secrets.
+    /// Masks the values that a recording's match file, and the recordings themselves, declare as secrets.
     private static func mask(for settings: LarderSettings) -> SecretMask {
         guard settings.replays || settings.recordingPurpose != nil else { return SecretMask() }
         let recordings = settings.recordings
         var terms: [MatchTerms] = []
-        // The server has read each of them. A recording that is still to be made cannot be opened.
+        // The server has read each of them. A recording that does not exist yet cannot be opened.
         if let match = recordings.match, let text = try? LocalFile.bytes(at: match, atMost: SnapshotLimits.manifestLength),
             let declared = try? MatchTerms(text: text)
         {
@@ -153,16 +153,16 @@ struct EphemeralProxy {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
-        // Not opened again by its path: it may be a socket, and a file has to stay at its position.
+        // Standard output is not opened by path: it may be a socket, and a file must keep its position.
         let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
         if given >= 0 { return given }
-        // A pipe without a reader is an error, and is not waited for.
+        // A pipe without a reader is an error; Larder does not wait for one.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor >= 0 { return descriptor }
         throw fail("cannot write the log \(path): \(errno == ENXIO ? "no process reads it" : String(cString: strerror(errno)))")
     }
 
-    /// What is not the settings' to say.
+    /// Settings that the settings file cannot change.
     private static func flags(
         _ terms: Terms, _ folder: PrivateFolder, logPath: String?
     ) -> [(flag: String, name: String, value: SettingsNode)] {

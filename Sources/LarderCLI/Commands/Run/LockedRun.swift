@@ -5,12 +5,12 @@ import ProxyServer
 import Recordings
 import Snapshots
 
-/// A run whose answers are held against a lock.
+/// A run whose responses are compared with a lock file.
 struct LockedRun {
     private let lock: LockFile
     private let run: ObservedRun
 
-    /// - Throws: 125, after saying what is wrong with the lock.
+    /// - Throws: 125, after reporting a problem with the lock file.
     init(lock path: String, in folder: PrivateFolder) throws(ExitCode) {
         do throws(LockFile.Unusable) {
             lock = try LockFile(path: path)
@@ -18,10 +18,10 @@ struct LockedRun {
         run = ObservedRun(in: folder)
     }
 
-    /// - Parameter key: the project's; `nil`: the one that the settings name.
+    /// - Parameter key: the project's key; `nil`: the key in the settings.
     func set(_ terms: inout EphemeralProxy.Terms, key: String?) { run.set(&terms, by: "--locked", key: key) }
 
-    /// - Returns: what was answered in another way than is locked, or could not be seen.
+    /// - Returns: the responses that differ from the lock file, or that could not be recorded.
     func violations(
         _ ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>), hasKey: Bool
     ) throws(ExitCode) -> [String] {
@@ -36,7 +36,7 @@ struct LockedRun {
         }
     }
 
-    /// The same answer once more is nothing new.
+    /// A repeated request with the same response is not a violation.
     private func isAskedAgain(_ violation: LockFile.Violation) -> Bool {
         guard case .added(let entry) = violation else { return false }
         return lock.entries.contains {

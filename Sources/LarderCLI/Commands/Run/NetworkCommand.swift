@@ -3,7 +3,7 @@ import CLinux
 import CommandEnvironment
 import Foundation
 
-/// Not for people: what `OwnNetwork` executes, since it takes a process with one thread.
+/// Internal: `OwnNetwork` executes it, because the system calls need a process with a single thread.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: OwnNetwork.commandName, abstract: "Create a network namespace, or enter one and execute a program.",

@@ -4,14 +4,14 @@ import ProxyServer
 import Recordings
 import Snapshots
 
-/// A run whose answers are looked at: every request goes out and is recorded, into a file that goes with the run.
+/// A run whose responses are observed: every request is forwarded and recorded, into a temporary file.
 struct ObservedRun {
-    /// What a run was answered.
+    /// The responses of a run.
     struct Answers {
         let lock: LockFile
-        /// What was asked for and is not there whole, each in words: tunnels, exchanges that failed or could not be recorded.
+        /// Descriptions of requests without a complete recording: tunnels, exchanges that failed or could not be recorded.
         let gaps: [String]
-        /// Secrets were put out. Without the project's key, what stands in their place is another one each time.
+        /// Secrets were redacted. Without the project's key, their placeholders differ each time.
         let holdsSecrets: Bool
     }
 
@@ -19,8 +19,8 @@ struct ObservedRun {
 
     init(in folder: PrivateFolder) { path = "\(folder.path)/run.larder" }
 
-    /// What is stored is no answer of the origin's, and what the settings say of recordings is not for this one.
-    /// - Parameter key: the project's; `nil`: the one that the settings name.
+    /// Disables the store, whose responses are not the origin's, and overrides the settings for recordings.
+    /// - Parameter key: the project's key; `nil`: the key in the settings.
     func set(_ terms: inout EphemeralProxy.Terms, by flag: String, key: String?) {
         terms.store = ":memory:"
         terms.mode = .record

@@ -3,7 +3,7 @@ import Recordings
 import Snapshots
 import TextCoding
 
-/// What a run has recorded, in a few lines for people.
+/// The summary of a recording run, for people.
 struct RecordSummary {
     let file: RecordingFile
     let result: Result<SnapshotRoots?, SnapshotError>
@@ -11,9 +11,9 @@ struct RecordSummary {
 
     private static let toldLimit = 10
 
-    /// The file is there, and nothing that was to be written could not be.
+    /// The file exists, and no write failed.
     var isWritten: Bool { if case .success = result { file.summary.failure == nil } else { false } }
-    /// All that was asked for is in it.
+    /// All requests are recorded.
     var isComplete: Bool { file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 }
 
     func text(remarks: [String]) -> String {
@@ -38,9 +38,9 @@ struct RecordSummary {
         return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
     }
 
-    /// Where replay would give one response in place of another.
+    /// Warnings about requests for which replay could return a different response.
     private var matchWarnings: [String] {
-        // A recording that cannot be read is reported when it is replayed.
+        // An unreadable recording is reported when it is replayed.
         guard isWritten, let warnings = try? Snapshot(path: file.path).matchWarnings() else { return [] }
         return warnings.map { "warning: \($0.text)" }
     }

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// Which time it is while a command is replayed.
+/// The clock of a replayed command.
 enum ReplayClock: String, CaseIterable, ExpressibleByArgument {
-    /// Answers are dated as they were; the command has its own clock.
+    /// Responses keep their dates; the command uses this machine's clock.
     case recorded
-    /// Answers are dated as if they had been recorded just now.
+    /// Responses are dated as if they had been recorded just now.
     case shift
-    /// The command's clock goes on from when the answers were recorded.
+    /// The command's clock starts at the time of the recording.
     case freeze
 }

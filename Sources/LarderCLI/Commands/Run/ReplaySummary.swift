@@ -3,7 +3,7 @@ import Recordings
 import Snapshots
 import TextCoding
 
-/// What a run has replayed, in a few lines for people.
+/// The summary of a replay, for people.
 struct ReplaySummary {
     let tally: RequestTally
     let layers: ReplaySources
@@ -25,13 +25,13 @@ struct ReplaySummary {
         return Self.said(lines + remarks)
     }
 
-    /// The recordings that nobody has asked for, one on a line.
+    /// The recordings that no request used, one per line.
     var unusedText: String {
         var lines: [String] = []
         for (path, places) in zip(layers.terms.files, unusedPlaces) where !places.isEmpty {
             guard let snapshot = try? Snapshot(path: path) else { continue }  // it was open until now
             for place in places.prefix(Self.unusedLimit - lines.count) {
-                guard let request = try? snapshot.recording(at: place).request else { continue }  // verify says what is wrong
+                guard let request = try? snapshot.recording(at: place).request else { continue }  // `verify` reports the problem
                 let method = String(decoding: request.method, as: UTF8.self)
                 lines.append("  not requested: \(method) \(String(decoding: request.uri, as: UTF8.self))")
             }
@@ -39,7 +39,7 @@ struct ReplaySummary {
         return Self.said(lines)
     }
 
-    /// The places of recordings that were no answer, for each file.
+    /// The places of unused recordings, for each file.
     private var unusedPlaces: [[Int]] {
         zip(layers.counts, layers.usedPlaces).map { count, used in (0..<count).filter { !used.contains($0) } }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SecretScanning
 
-/// What the requests of one run were and became, as the access log tells it line by line.
+/// Totals of one run's requests and their outcomes, read line by line from the access log.
 struct RequestTally {
     struct Host: Equatable {
         var requests = 0
@@ -11,27 +11,27 @@ struct RequestTally {
     }
 
     struct NamedRequest: Equatable {
-        /// Method and URL, with `{secret}` in the place of each secret of the query.
+        /// Method and URL, with `{secret}` in place of each secret in the query.
         let request: String
         /// A rule's name, or an error's code.
         let reason: String
-        /// What was recorded that comes near to it, and in what it differs.
+        /// The nearest recording, and how it differs.
         var nearest: String?
     }
 
-    /// Whether a client reached Larder at all: a tunnel that is intercepted counts, though no request came in it.
+    /// Whether any client reached Larder: an intercepted tunnel counts, even if no request was sent in it.
     private(set) var sawClient = false
     private(set) var requests = 0
     private(set) var hits = 0
     private(set) var sentBytes: UInt64 = 0
     private(set) var savedBytes: UInt64 = 0
     private(set) var hosts: [String: Host] = [:]
-    /// All hosts beyond the limit together.
+    /// All hosts beyond the limit, together.
     private(set) var otherHosts = Host()
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
     private(set) var replayedCount = 0
-    /// Requests that were answered with an error of ours for what went wrong at the origin.
+    /// Requests that got an error of Larder's because of a failure at the origin.
     private(set) var failedCount = 0
     /// The first of them.
     private(set) var failures: [NamedRequest] = []
@@ -40,31 +40,31 @@ struct RequestTally {
     /// Hosts whose tunnels were intercepted, and of these the ones whose client rejected Larder's certificate.
     private var interceptedHosts: Set<String> = []
     private var rejectedHosts: Set<String> = []
-    /// The first one whose tunnel was refused, since the client sent neither TLS nor HTTP/1.1 in it.
+    /// The host of the first tunnel that was refused because the client sent neither TLS nor HTTP/1.1 in it.
     private var clearTextHost: String?
-    /// The first requests that were denied, or missed.
+    /// The first requests that were denied or missed.
     private(set) var refusals: [NamedRequest] = []
-    /// Tunnels to hosts that are intercepted, which hid their requests from rules and store.
+    /// Tunnels to intercepted hosts whose requests were not visible to rules and store.
     private(set) var uninspectedCount = 0
-    /// The first of them, each host and reason once.
+    /// The first of them; each combination of host and reason once.
     private(set) var uninspected: [NamedRequest] = []
 
-    /// Replaces the secrets of URLs.
+    /// Masks the secrets of URLs.
     private let mask: SecretMask
 
     init(_ mask: SecretMask = SecretMask()) { self.mask = mask }
 
     static let hostLimit = 10_000
     static let refusalLimit = 20
-    /// No line is longer that Larder writes.
+    /// Longer than any line that Larder writes, in bytes.
     static let lineLimit = 1 << 20
 
     private static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed", "replayed"]
-    /// What could not be answered without a network.
+    /// A request that could not be answered without a network.
     static let missWord = "offline_miss"
     private static let replayedWord = "replayed"
 
-    /// - Parameter line: one object of NDJSON. What is none tells nothing.
+    /// - Parameter line: one NDJSON object. Other lines are ignored.
     mutating func add(_ line: [UInt8]) {
         guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
             let outcome = record["cache"] as? String, outcome != "background"
@@ -75,7 +75,7 @@ struct RequestTally {
         let way = record["connect"] as? String
         if way == Self.interceptWord { noteInterception(of: url, isRejected: error == Self.rejectionWord) }
         let isTunnel = outcome == "tunnel"
-        // The requests in such a tunnel have lines of their own.
+        // Requests in such a tunnel have their own lines.
         if isTunnel, way == Self.interceptWord || way == Self.plainWord { return }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         sentBytes &+= bytes
@@ -110,16 +110,16 @@ struct RequestTally {
         }
     }
 
-    /// CONNECT to a host that is intercepted, and CONNECT in which the client sent plain HTTP/1.1.
+    /// CONNECT to an intercepted host, and CONNECT in which the client sent plain HTTP/1.1.
     private static let interceptWord = "intercept"
     private static let plainWord = "http"
-    /// What the client sent in its tunnel was neither TLS nor HTTP/1.1.
+    /// The client sent neither TLS nor HTTP/1.1 in its tunnel.
     private static let clearTextWord = "not_tls"
 
     /// The client ended its handshake with an alert about Larder's certificate.
     private static let rejectionWord = "client_refused_certificate"
 
-    /// A sentence about misses of a run that was offline: a run before may have had answers that are not stored.
+    /// A message about misses of an offline run: an earlier run may have had responses that are not stored.
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
@@ -127,7 +127,7 @@ struct RequestTally {
             + "stores them: see docs/offline.md"
     }
 
-    /// A sentence about a tunnel that was refused for what the client sent in it, such as gRPC in clear.
+    /// A message about a tunnel that was refused because of what the client sent in it, for example plaintext gRPC.
     var clearTextRemark: String? {
         clearTextHost.map {
             "\($0): the client sent neither TLS nor HTTP/1.1 in its tunnel; connect: tunnel for the host in tls.hosts allows it, "
@@ -135,8 +135,8 @@ struct RequestTally {
         }
     }
 
-    /// A sentence about hosts whose tunnels were intercepted and in which no request came: the client did not trust the certificate. Some
-    /// clients send an alert, and others close the connection.
+    /// A message about hosts whose tunnels were intercepted but carried no request: the client did not trust the certificate. Some clients
+    /// send an alert, others close the connection.
     var untrustedRemark: String? {
         let silent = interceptedHosts.filter { hosts[$0] == nil }.union(rejectedHosts).sorted()
         guard let first = silent.first else { return nil }
@@ -146,7 +146,7 @@ struct RequestTally {
             + "program's option"
     }
 
-    /// - Parameter authority: of CONNECT. Hosts of https URLs are noted without the usual port.
+    /// - Parameter authority: the target of CONNECT. Hosts of https URLs are noted without the default port.
     private mutating func noteInterception(of authority: String, isRejected: Bool) {
         guard interceptedHosts.count < Self.hostLimit else { return }
         let host = authority.hasSuffix(":443") ? String(authority.dropLast(4)) : authority
@@ -177,7 +177,7 @@ struct RequestTally {
         self[keyPath: list].append(NamedRequest(request: request, reason: reason, nearest: nearest))
     }
 
-    /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.
+    /// The host of an absolute URL or of a CONNECT target, with the port if there is one.
     static func host(of url: String) -> String {
         let behindScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return String(behindScheme.prefix { !"/?#".contains($0) })

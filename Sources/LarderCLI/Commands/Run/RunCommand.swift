@@ -22,10 +22,10 @@ struct RunCommand: ParsableCommand {
             it does not exist; 4 with --strict, 5 with --locked; 2 for wrong usage.
             """)
 
-    /// For a command that has done well without being let do all that it asked for.
+    /// For a command that succeeded although requests were denied or missed.
     static let strictCode = ExitCode(4)
 
-    /// For a command that has done well with answers that are not as locked.
+    /// For a command that succeeded with responses that differ from the lock file.
     static let lockCode = ExitCode(5)
 
     @OptionGroup var shared: CommandOptions
@@ -90,7 +90,7 @@ struct RunCommand: ParsableCommand {
         defer { run.end() }
         if join {
             guard let larder = try? AttachedProxy(options.load(), over: run.environment, filesIn: .of(run.folder)) else {
-                throw EphemeralProxy.failureCode  // it has said why
+                throw EphemeralProxy.failureCode  // the reason was reported
             }
             if larder.asksEverybody { throw EphemeralProxy.fail(EphemeralProxy.asking) }
             throw ExitCode(try run.run(shared.command, through: larder))

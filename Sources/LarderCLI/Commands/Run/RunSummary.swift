@@ -1,10 +1,10 @@
 import ProxyAdmin
 import TextCoding
 
-/// What a run was, in a few lines for people.
+/// The summary of a run, for people.
 struct RunSummary {
     let tally: RequestTally
-    /// What else they should know: of the store, of variables that were not heeded.
+    /// Further messages: about the store, about ignored variables.
     let remarks: [String]
 
     private static let hostsTold = 10

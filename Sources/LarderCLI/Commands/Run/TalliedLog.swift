@@ -3,11 +3,11 @@ import EventLoop
 import Foundation
 import SecretScanning
 
-/// The access log of one run, read as it is written: counted, and where one is asked for, kept in a file.
+/// The access log of one run, read while it is written: counted and, if requested, copied to a file.
 ///
-/// It goes through a named pipe, so that nothing of it piles up on a disk that nobody asked to be written to.
+/// It goes through a named pipe, so that it does not accumulate on a disk that the user did not choose.
 final class TalliedLog: Sendable {
-    /// Where the log is to be written.
+    /// The path that the log is written to.
     let path: String
     private let pipe: FileHandle
     private let state = Guarded(State())
@@ -15,34 +15,34 @@ final class TalliedLog: Sendable {
 
     private struct State {
         var tally = RequestTally()
-        /// The error for which the copy is not whole.
+        /// The error that made the copy incomplete.
         var failure: Int32?
         var isFinishing = false
     }
 
-    /// In milliseconds: at the end, a reader of the copy that takes nothing is waited for no longer.
+    /// The longest wait at the end for a slow reader of the copy, in milliseconds.
     private static let patience: Int32 = 2000
     private static let stepOfPatience: Int32 = 100
 
     private let copiesQueries: Bool
 
-    /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, which the settings decide. The tally always has them.
-    /// - Throws: where there can be no pipe.
+    /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, as the settings decide. The tally always has them.
+    /// - Throws: if the pipe cannot be made.
     init(in folder: String, copiesQueries: Bool) throws(SystemError) {
         self.copiesQueries = copiesQueries
         path = "\(folder)/access.log"
         guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo", code: errno) }
-        // Who writes does not wait for a reader: it has to be there before.
+        // A writer does not wait for a reader, so the reader must be opened first.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open", code: errno) }
         _ = fcntl(descriptor, F_SETFL, 0)
         pipe = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Reads on a thread of its own until the log is closed. Called once it is open: a pipe without a writer is at its end.
+    /// Reads on its own thread until the log is closed. Must be called after the log is opened: a pipe without a writer is at its end.
     /// - Parameters:
-    ///   - copy: a descriptor of a file that gets every line, and does not block; belongs to the caller, who keeps it open until `finish`.
-    ///   - mask: replaces the secrets of URLs in the tally.
+    ///   - copy: a non-blocking descriptor of a file that gets every line. The caller owns it and keeps it open until `finish`.
+    ///   - mask: masks the secrets of URLs in the tally.
     func collect(copy: Int32?, mask: SecretMask) {
         state.withLock { $0.tally = RequestTally(mask) }
         Thread.detachNewThread {
@@ -59,7 +59,7 @@ final class TalliedLog: Sendable {
         }
     }
 
-    /// - Parameter line: one object of NDJSON as the access log writes it, where a quotation mark within a string is escaped.
+    /// - Parameter line: one NDJSON object as the access log writes it, in which quotation marks within strings are escaped.
     static func withoutQuery(_ line: [UInt8]) -> [UInt8] {
         guard let member = line.firstRange(of: Array(#","url":""#.utf8)) else { return line }
         var end = member.upperBound
@@ -70,7 +70,7 @@ final class TalliedLog: Sendable {
         return Array(line[..<query] + line[end...])
     }
 
-    /// - Returns: 0, or the error's number.
+    /// - Returns: 0, or an `errno`.
     private func write(_ octets: [UInt8], to copy: Int32) -> Int32 {
         var rest = octets[...]
         var waited: Int32 = 0
@@ -91,7 +91,7 @@ final class TalliedLog: Sendable {
         return 0
     }
 
-    /// What was logged, once all of it was read; and the error for which the copy is not whole. Called after the log was closed.
+    /// The tally, after the whole log is read, and the error that made the copy incomplete. Must be called after the log is closed.
     func finish() -> (tally: RequestTally, failure: Int32?) {
         state.withLock { $0.isFinishing = true }
         hasEnded.wait()

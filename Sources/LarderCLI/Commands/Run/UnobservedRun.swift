@@ -1,18 +1,18 @@
-/// A run in which no request came through Larder. The command sent none, or it sent them past the proxy: Larder cannot tell which, unless the
-/// command had a network from which only Larder is reached.
+/// A run in which no request came through Larder. Either the command sent none, or it bypassed the proxy: Larder cannot tell which, unless
+/// the command had a network namespace from which only Larder can be reached.
 struct UnobservedRun {
     private let hasOwnNetwork: Bool
-    /// Whether the verb has `--netns`.
+    /// Whether the subcommand has `--netns`.
     private let offersNetwork: Bool
 
-    /// - Returns: `nil` where a request came, or the requests were not counted.
+    /// - Returns: `nil` if a request came, or if requests were not counted.
     init?(_ tally: RequestTally?, hasOwnNetwork: Bool, offersNetwork: Bool = true) {
         guard let tally, !tally.sawClient else { return nil }
         self.hasOwnNetwork = hasOwnNetwork
         self.offersNetwork = offersNetwork
     }
 
-    /// The kernel kept a command in its own network from every other way out: it sent nothing, and `--strict` accepts that.
+    /// In its own network namespace, a command had no other connection: it sent nothing, and `--strict` accepts that.
     var failsStrict: Bool { !hasOwnNetwork }
 
     /// For the summary and standard error.

@@ -87,7 +87,7 @@ struct HARCommand: ParsableCommand {
 }
 
 extension HARCommand.Import {
-    /// - Throws: exit code 1, after saying why it cannot be read.
+    /// - Throws: exit code 1, after reporting why the file cannot be read.
     fileprivate static func opened(_ path: String) throws(ExitCode) -> FileHandle {
         var facts = stat()
         let isFolder = stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
@@ -98,7 +98,7 @@ extension HARCommand.Import {
     }
 }
 
-/// The file that holds a project's key. It is not to be committed.
+/// The file with a project's key. It must not be committed.
 enum ProjectKeyFile {
     static func read(_ path: String) throws -> ProjectKey {
         if let key = ProjectKey(text: try SnapshotFiles.octets(path)) { return key }
@@ -106,7 +106,7 @@ enum ProjectKeyFile {
         throw ExitCode.failure
     }
 
-    /// Reads it, or makes it for the owner alone.
+    /// Reads the key, or creates it for the owner alone.
     static func load(_ path: String) throws -> ProjectKey {
         if FileManager.default.fileExists(atPath: path) { return try read(path) }
         let key = ProjectKey.make()

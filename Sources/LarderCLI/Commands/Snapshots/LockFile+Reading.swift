@@ -3,12 +3,12 @@ import ProxyAdmin
 import Snapshots
 
 extension LockFile {
-    /// Why there is no lock to hold anything against, in words that name the file.
+    /// Why a lock file cannot be used; the text names the file.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads one; also what another program writes into a pipe.
+    /// Reads a lock file; it may be a pipe that another program writes to.
     init(path: String) throws(Unusable) {
         let octets: [UInt8]
         do throws(LocalFile.Unreadable) {

@@ -128,7 +128,7 @@ extension SnapshotCommand {
             "\(number) \(number == 1 ? one : several)"
         }
 
-        /// Those that are not what their names say.
+        /// The bodies that do not match the digests in their names.
         private func changedBodies() throws -> [SHA256Digest: [UInt8]] {
             var bodies: [SHA256Digest: [UInt8]] = [:]
             for path in changed {
@@ -166,13 +166,13 @@ extension SnapshotCommand {
             return .failure
         }
 
-        /// Bytes of a body that is edited.
+        /// The longest body that can be edited, in bytes.
         private static let lengthLimit = 256 << 20
     }
 }
 
 extension SnapshotFiles {
-    /// Says that signatures are gone.
+    /// Reports that signatures were removed.
     fileprivate static func tellSignatures(of source: Snapshot, at path: String, _ key: SigningKey?) {
         guard !source.signers.isEmpty, key == nil else { return }
         let path = printable(path, limit: 4096)

@@ -4,18 +4,18 @@ import Foundation
 import Snapshots
 import TextCoding
 
-/// What the commands about snapshots share: files, keys, and what becomes of an error.
+/// Code that the snapshot commands share: files, keys, and error handling.
 enum SnapshotFiles {
-    /// What is wrong with one file.
+    /// An error with the file it concerns.
     private struct FileFailure: Error {
         let path: String
         let error: SnapshotError
 
-        /// What SQLite says names the file already.
+        /// SQLite's messages already name the file.
         var text: String { error.text(of: path) }
     }
 
-    /// Runs a command's work. What a snapshot refuses ends with exit code 5, what a disk does with 1.
+    /// Runs a command's work. Errors of a snapshot exit with 5, errors of the disk with 1.
     static func run(_ work: () throws -> Void) throws {
         do {
             try work()
@@ -36,7 +36,7 @@ enum SnapshotFiles {
         }
     }
 
-    /// Does what concerns one file: what is wrong with it is told with its name.
+    /// Runs work on one file: its errors name the file.
     static func of<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
         do {
             return try work()
@@ -49,7 +49,7 @@ enum SnapshotFiles {
         try of(path) { try Snapshot(path: path, signedBy: keys) }
     }
 
-    /// - Throws: exit code 1, after saying why it cannot be read.
+    /// - Throws: exit code 1, after reporting why the file cannot be read.
     static func octets(_ path: String) throws -> [UInt8] {
         do throws(LocalFile.Unreadable) {
             return try LocalFile.bytes(at: path, atMost: keyLimit, mayBePipe: true)
@@ -59,7 +59,7 @@ enum SnapshotFiles {
         }
     }
 
-    /// No key is longer.
+    /// Longer than any key, in bytes.
     private static let keyLimit = 1 << 20
 
     static func signingKey(_ path: String?) throws -> SigningKey? {
@@ -79,7 +79,7 @@ enum SnapshotFiles {
 }
 
 extension SnapshotError {
-    /// In words that name the file, which what SQLite says does by itself.
+    /// The message with the file's name, which SQLite's messages already contain.
     func text(of path: String) -> String {
         if case .noJSON = self { return "\(path):\(self)" }
         return description.hasPrefix(path) ? description : "\(path): \(description)"

@@ -23,7 +23,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                // So that what is wrong with one of them is told with its name.
+                // Opened first, so that an error names the file.
                 for file in files { _ = try SnapshotFiles.open(file) }
                 let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
                 let roots = try SnapshotMaintenance.merge(

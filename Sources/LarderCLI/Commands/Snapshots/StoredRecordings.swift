@@ -5,12 +5,12 @@ import ProxyAdmin
 import ResponseStore
 import Snapshots
 
-/// Records stored responses, each with the request that it answers as far as that is known: its URL, and the fields that its Vary names.
+/// Records stored responses, each with its request as far as it is known: the URL, and the fields that Vary names.
 struct StoredRecordings {
     private let file: StoreFileAccess
     private let recorder: SnapshotRecorder
     private(set) var count = 0
-    /// How many were left out, for each reason.
+    /// The number of skipped responses, by reason.
     private(set) var leftOut: [String: Int] = [:]
 
     init(_ file: StoreFileAccess, to recorder: SnapshotRecorder) {
@@ -53,7 +53,7 @@ struct StoredRecordings {
             times: RecordedTimes(started: response.requestTime), trailers: response.trailers, chain: response.chain?.octets)
     }
 
-    /// - Returns: `nil` where more than the response's Vary decided for which requests it is.
+    /// - Returns: `nil` if other fields than those of the response's Vary are part of its key.
     private static func requestFields(of response: StoredResponse) -> Fields? {
         guard let nominated = Vary.nominated(in: response.nominatedFields) else { return nil }
         var varying = Set<[UInt8]>()
