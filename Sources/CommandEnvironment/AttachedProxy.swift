@@ -5,15 +5,15 @@ import HTTPMessage
 import LarderSettings
 import ServerTrust
 
-/// The Larder that runs already, as programs are told of it.
+/// The running Larder, with the environment for programs that use it.
 package struct AttachedProxy {
-    /// Why programs cannot be told.
+    /// Why there is no environment for programs.
     package struct Failure: Error, CustomStringConvertible {
         package enum Kind {
             case otherVersion
-            /// It runs well, and has none that speaks plain HTTP.
+            /// It is running, but has no listener with plain HTTP.
             case listeners
-            /// Those that programs need cannot be written.
+            /// The files that programs need cannot be written.
             case files
             case answer
         }
@@ -27,22 +27,22 @@ package struct AttachedProxy {
         }
     }
 
-    /// Where the files stand that programs need.
+    /// The folder for the files that programs need.
     package enum Place {
-        /// In the user's folder for such.
+        /// The user's folder for such files.
         case user
         case of(PrivateFolder)
     }
 
     package let environment: ClientEnvironment
-    /// Whether it has an authority by which it intercepts.
+    /// Whether it intercepts, with a CA.
     package var intercepts: Bool { root != nil }
-    /// Of that authority, as the running Larder uses it.
+    /// The root certificate of that CA, as the running Larder uses it.
     package let root: Certificate?
-    /// Whether the settings have everybody asked for a password, which no program knows.
+    /// Whether the settings require a password from every client, which programs do not have.
     package let asksEverybody: Bool
 
-    /// Asks it, and writes the files.
+    /// Requests its addresses and root certificate, and writes the files.
     package init(
         _ client: AdminClient, over given: [String: String], filesIn place: Place, asksEverybody: Bool = false
     ) throws(Failure) {
@@ -57,7 +57,7 @@ package struct AttachedProxy {
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
         self.root = root
-        /// - Parameter write: fills the folder, or brings it up to date.
+        /// - Parameter write: fills the folder, or updates it.
         func told(
             in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void
         ) throws(Failure) -> ClientEnvironment {
@@ -91,7 +91,7 @@ package struct AttachedProxy {
             do throws(Failure) {
                 environment = try kept(below: first)
             } catch {
-                // A home that cannot be written to is none: until the session ends they may stand elsewhere.
+                // If the home folder is not writable, the runtime folder holds the files until the session ends.
                 guard let other = folders.runtime, other != first else { throw error }
                 environment = try kept(below: other)
             }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The program that runs behind Larder: in this process's group, so that the terminal is its own.
+/// The program that runs behind Larder, in this process's group, so that it can use the terminal.
 package struct ChildProcess {
-    /// Why there is none.
+    /// Why the program could not be started.
     package enum Failure: Error, Equatable {
         case missing
-        /// With the reason.
+        /// The associated value is the reason.
         case notExecutable(String)
-        /// For want of memory or processes, and not by the program's fault.
+        /// A lack of memory or processes, not the program's fault.
         case system(String)
     }
 
@@ -15,10 +15,10 @@ package struct ChildProcess {
     private let signals: RunSignals
 
     /// - Parameters:
-    ///   - command: not empty; its first word is looked for as a shell does.
-    ///   - variables: those that are set for it; the others are as they were given.
-    ///   - signals: are its own from now on.
-    ///   - network: the one in which it runs; `nil`: in this process's.
+    ///   - command: not empty; its first word is looked up as a shell does.
+    ///   - variables: the variables to set; all others stay as inherited.
+    ///   - signals: forwards signals to the program from now on.
+    ///   - network: the network namespace of the program; `nil`: this process's.
     package init(
         _ command: [String], changing variables: [String: String], given: InheritedState, signals: RunSignals,
         in network: OwnNetwork?
@@ -31,7 +31,7 @@ package struct ChildProcess {
         }
         let words = given.text.last(command)
         var changed = variables
-        // A library that is to be loaded into the command is not for the helper.
+        // A library to preload into the command must not be loaded into the helper.
         let preload = network.flatMap { _ in changed.removeValue(forKey: OwnNetwork.preload) }
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent {
@@ -42,7 +42,7 @@ package struct ChildProcess {
             if let network { return spawned(OwnNetwork.helper, network.words(to: path, words, preload: preload)) }
             let outcome = spawned(path, words)
             guard outcome.code == ENOEXEC else { return outcome }
-            // What the kernel does not know is a shell's, as it is for a shell.
+            // Like a shell, runs a file as a shell script if the kernel does not know its format.
             return spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         process = outcome.process
@@ -55,21 +55,21 @@ package struct ChildProcess {
         }
     }
 
-    /// - Returns: its exit code; 128 and the signal's number where one ended it.
+    /// - Returns: the exit code, or 128 plus the number of the signal that ended the program.
     package func waitForEnd() -> Int32 {
         var facts = siginfo_t()
-        // It is left in the table of processes, so that no signal reaches another of its number.
+        // The process is not reaped yet, so that no signal reaches another process with the same ID.
         while waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         signals.takeBack()
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        // wait(2): the low seven bits are a signal's number, and the second byte is the code.
+        // wait(2): the low seven bits are the signal's number, the second byte is the exit code.
         let ending = status & 0x7F
         return ending == 0 ? status >> 8 & 0xFF : 128 + ending
     }
 
-    /// - Parameter kept: descriptors of ours that it gets.
-    /// - Returns: the process, or the error's number.
+    /// - Parameter kept: descriptors of this process that the program inherits.
+    /// - Returns: the process, or an `errno`.
     private static func spawn(
         _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: InheritedState, _ kept: [Int32]
     ) -> (process: pid_t, code: Int32) {
@@ -88,7 +88,7 @@ package struct ChildProcess {
         code = posix_spawn_file_actions_init(&actions)
         guard code == 0 else { return (0, code) }
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // To itself: it stays open.
+        // Duplicating a descriptor to itself keeps it open.
         for descriptor in kept { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
 
         let arguments = words.map { strdup($0) } + [nil]

@@ -1,11 +1,11 @@
 import CertificateAuthority
 import LarderSettings
 
-/// The variables of programs that are to go through a Larder.
+/// The environment variables for programs that use a Larder.
 package struct ClientEnvironment {
     package let proxy: ListenAddress
     package let files: ClientFiles
-    /// Whether there is somebody to believe beyond the system's anchors. Else the variables about that are left as they are.
+    /// Whether programs must trust certificates beyond the system's. If not, the variables for CA certificates stay unchanged.
     package let carriesTrust: Bool
 
     package init(proxy: ListenAddress, files: ClientFiles, carriesTrust: Bool) {
@@ -16,8 +16,8 @@ package struct ClientEnvironment {
 
     package var proxyURL: String { "http://\(proxy)" }
 
-    /// - Parameter given: the variables that there are.
-    /// - Returns: those that are to be set, in the table's order.
+    /// - Parameter given: the existing variables.
+    /// - Returns: the variables to set, in the table's order.
     func variables(over given: [String: String]) -> [(name: String, value: String)] {
         ClientVariable.all.compactMap { variable in
             if variable.meaning.isOfTrust, !carriesTrust { return nil }
@@ -25,12 +25,12 @@ package struct ClientEnvironment {
         }
     }
 
-    /// The same, by name.
+    /// The same as a dictionary.
     package func values(over given: [String: String]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: variables(over: given).map { ($0.name, $0.value) })
     }
 
-    /// - Returns: `nil` where the variable is left as it is.
+    /// - Returns: `nil` to leave the variable unchanged.
     private func value(of meaning: ClientVariable.Meaning, over given: String?) -> String? {
         switch meaning {
         case .proxy: proxyURL
@@ -47,9 +47,9 @@ package struct ClientEnvironment {
         }
     }
 
-    /// An empty part stands for the folder that PHP was built with, and so does a variable that is not set; an empty variable for no folder.
+    /// An empty part, like an unset variable, means the folder that PHP was built with; an empty variable means no folder.
     private func phpFolders(_ given: String?) -> String? {
-        // A colon parts folders, and cannot be escaped.
+        // Colons separate folders and cannot be escaped.
         if files.folder.contains(":") { return nil }
         guard let given else { return ":\(files.folder)" }
         if given.isEmpty { return files.folder }
@@ -57,7 +57,7 @@ package struct ClientEnvironment {
         return (others + [files.folder]).joined(separator: ":")
     }
 
-    /// Once alone, however often the variables are set on top of each other: those of a Larder that was named before go.
+    /// Adds our options once, even if the variables are set repeatedly: the options of an earlier Larder are removed.
     private static func joined(_ given: String?, _ ours: String) -> String {
         let others = (given ?? "").replacing(JavaProperty.joinedBefore, with: "")
         return others.utf8.allSatisfy { $0 <= UInt8(ascii: " ") } ? ours : "\(others) \(ours)"
@@ -72,12 +72,13 @@ package struct ClientEnvironment {
     }
 }
 
-/// A property of Java's.
+/// A Java system property.
 struct JavaProperty {
     let name: String
     let value: String
 
-    /// Java leaves this machine's own names out unless it is told to leave out none. Maven's own client looks at these only when told to.
+    /// By default Java bypasses the proxy for this machine's own names, unless the list is set to be empty. Maven's own client uses these
+    /// properties only on request.
     static func all(proxy: ListenAddress) -> [JavaProperty] {
         let host = "\(proxy.address)"
         return [
@@ -96,7 +97,7 @@ struct JavaProperty {
         ]
     }
 
-    /// All of these as `JAVA_TOOL_OPTIONS` has them, whatever Larder they name.
+    /// Matches all of these in `JAVA_TOOL_OPTIONS`, for any Larder's address.
     static var joinedBefore: Regex<Substring> {
         #/
         \x20?-Dhttp\.proxyHost=\S+ \x20-Dhttp\.proxyPort=\d+ \x20-Dhttps\.proxyHost=\S+ \x20-Dhttps\.proxyPort=\d+
@@ -108,7 +109,7 @@ struct JavaProperty {
         /#.dotMatchesNewlines().matchingSemantics(.unicodeScalar)
     }
 
-    /// For `JAVA_TOOL_OPTIONS`, where blanks part options unless they are quoted, and nothing is escaped.
+    /// Quotes for `JAVA_TOOL_OPTIONS`, where unquoted blanks separate options and escapes do not exist.
     static func quoted(_ value: String) -> String {
         let isPlain = !value.utf8.contains { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") }
         if isPlain { return value }

@@ -1,6 +1,6 @@
 import CertificateAuthority
 
-/// The files that variables name, in one folder. They hold no secret.
+/// The files that the variables name, in one folder. They contain no secrets.
 package struct ClientFiles: Equatable {
     package let folder: String
 
@@ -8,12 +8,12 @@ package struct ClientFiles: Equatable {
 
     var bundle: String { "\(folder)/ca-bundle.pem" }
     package var additions: String { "\(folder)/ca.pem" }
-    /// With `TrustStoreArchive.usualPassword`.
+    /// Its password is `TrustStoreArchive.usualPassword`.
     var javaStore: String { "\(folder)/trust.p12" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }
-    /// PHP reads every file of the folder that ends so.
+    /// PHP reads every file with this ending in the folder.
     var phpSettings: String { "\(folder)/larder.ini" }
-    /// What the variables named before.
+    /// The former values of the variables.
     var former: String { "\(folder)/former.json" }
 }

@@ -4,7 +4,7 @@ import HTTPMessage
 import LarderSettings
 import ServerTrust
 
-/// Writes the files that variables name.
+/// Writes the files that the variables name.
 package struct ClientFolder {
     let environment: ClientEnvironment
     private let trust: ClientTrust
@@ -16,13 +16,13 @@ package struct ClientFolder {
         self.former = former
     }
 
-    /// Into an empty folder that is gone after a while.
+    /// Writes into an empty temporary folder.
     package func fill(_ folder: PrivateFolder) throws(WholeFile.Unwritten) {
         for (path, octets) in texts { try folder.write(octets, to: path) }
         if environment.carriesTrust { try folder.write(javaStore(), to: environment.files.javaStore) }
     }
 
-    /// Into a folder that stays: what stands there already is left as it is.
+    /// Writes into a permanent folder; files that are up to date stay unchanged.
     package func update() throws(WholeFile.Unwritten) {
         let files = environment.files
         do {
@@ -31,7 +31,7 @@ package struct ClientFolder {
         } catch {
             throw WholeFile.Unwritten(reason: "the folder cannot be created")
         }
-        // Written last, once the store of these certificates stands there.
+        // Written last, after the store with these certificates.
         let mark = "\(files.folder)/trust.mark"
         let markText = Array("\(Hexadecimal.encode(SHA256Digest(of: trust.bundleText).octets))\n".utf8)
         if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {
@@ -41,7 +41,7 @@ package struct ClientFolder {
         for (path, octets) in texts where !Self.stands(octets, at: path) { try WholeFile.write(octets, to: path, replaces: true) }
     }
 
-    /// Takes away the folders beside that of these files that nobody has asked for in a month, and where nobody listens.
+    /// Removes the other folders of this kind that were not used for a month and whose address accepts no connection.
     package static func sweep(besides files: ClientFiles) {
         utimes(files.folder, nil)
         let own = URL(filePath: files.folder)
@@ -55,7 +55,7 @@ package struct ClientFolder {
             if let connection = TrialSocket.connect(to: address) {
                 close(connection)
             } else if errno == ECONNREFUSED {
-                try? FileManager.default.removeItem(atPath: folder)  // the next time is another try
+                try? FileManager.default.removeItem(atPath: folder)  // the next sweep tries again
             }
         }
     }
@@ -87,6 +87,6 @@ package struct ClientFolder {
     }
 
     private static func stands(_ octets: [UInt8], at path: String) -> Bool {
-        (try? LocalFile.bytes(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
+        (try? LocalFile.bytes(at: path, atMost: max(octets.count, 1))) == octets  // an unreadable file is written again
     }
 }

@@ -1,14 +1,13 @@
 import CommandSupport
 import Foundation
 
-/// What stands in the settings files of wget, apt and PHP. None knows a way to write every path, and a line that would be read as
-/// something else is left out.
+/// The content of the settings files for wget, apt and PHP. None of them can express every path; a line that would be misread is left out.
 struct ClientSettingsText {
     let environment: ClientEnvironment
-    /// The variables as their user has set them.
+    /// The variables as the user set them.
     let given: [String: String]
 
-    /// A file named by `WGETRC` takes the place of the user's, which is copied for that.
+    /// A file named by `WGETRC` replaces the user's file, so that one is copied into it.
     var wget: [UInt8] {
         var lines = ["use_proxy = on"]
         for name in ["http_proxy", "https_proxy"] { lines.append("\(name) = \(environment.proxyURL)") }
@@ -17,7 +16,7 @@ struct ClientSettingsText {
         return userWgetSettings + Self.text(of: lines)
     }
 
-    /// Of the file that is named, else of the usual one.
+    /// From the file that `WGETRC` names, else from the default one.
     private var userWgetSettings: [UInt8] {
         for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
             do throws(LocalFile.Unreadable) {
@@ -28,7 +27,7 @@ struct ClientSettingsText {
         return []
     }
 
-    /// What is longer is no file of settings.
+    /// A longer file is not a settings file; in bytes.
     private static let lengthLimit = 1 << 20
 
     var apt: [UInt8] {
@@ -46,14 +45,14 @@ struct ClientSettingsText {
         return lines
     }
 
-    /// Within single quotes PHP reads a value as it is.
+    /// PHP does not interpret a value within single quotes.
     var php: [UInt8] {
         let bundle = environment.files.bundle
         if bundle.holds(anyOf: "'\n") { return [] }
         return Self.text(of: ["curl.cainfo", "openssl.cafile"].map { "\($0) = '\(bundle)'" })
     }
 
-    /// Whether it can stand between apt's quotes.
+    /// Whether it can be written within apt's quotes.
     private static func isWritable(_ path: String) -> Bool { !path.holds(anyOf: "\"\n") }
 
     private static func text(of lines: [String]) -> [UInt8] {

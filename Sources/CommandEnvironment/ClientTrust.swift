@@ -4,17 +4,17 @@ import Foundation
 import LarderSettings
 import ServerTrust
 
-/// Whom programs behind a Larder have to believe: the system's anchors, and beyond them its own root and the anchors that its settings
-/// name, since the servers of tunnels are judged by the programs themselves.
+/// The certificates that programs behind a Larder must trust: the system's CA certificates, Larder's own root, and the CA certificates that
+/// its settings name, since programs verify the servers of tunnels themselves.
 package struct ClientTrust {
-    /// The authority's root first, where there is one.
+    /// The CA's root first, if there is one.
     let additions: [Certificate]
-    /// The system's, or those of the bundle that the user has put in their place, as the file has them.
+    /// The content of the system's bundle, or of the bundle that the user set instead.
     let base: [UInt8]
 
     /// - Parameters:
-    ///   - root: of an authority in use.
-    ///   - anchors: those that the settings name.
+    ///   - root: the root of the CA in use.
+    ///   - anchors: the CA certificates that the settings name.
     package init(root: Certificate?, anchors: [Certificate], environment: [String: String]) {
         var additions = root.map { [$0] } ?? []
         for anchor in anchors where !additions.contains(anchor) { additions.append(anchor) }
@@ -22,7 +22,7 @@ package struct ClientTrust {
         base = additions.isEmpty ? [] : Self.base(environment)
     }
 
-    /// Behind a Larder with these settings.
+    /// For a Larder with these settings.
     package init(_ settings: TrustSettings, environment: [String: String]) {
         self.init(root: settings.loaded?.authority?.root, anchors: settings.namedAnchors, environment: environment)
     }
@@ -36,7 +36,7 @@ package struct ClientTrust {
         return base + separator + Array(additionsText.utf8)
     }
 
-    /// - Returns: `nil` where OpenSSL fails.
+    /// - Returns: `nil` if OpenSSL fails.
     func javaStore() -> [UInt8]? {
         let system = base.isEmpty ? [] : Certificate.reading(pem: base) ?? []
         var entries: [(alias: String, certificate: Certificate)] = []
@@ -46,7 +46,7 @@ package struct ClientTrust {
         return TrustStoreArchive.octets(of: entries)
     }
 
-    /// As OpenSSL has it: `SSL_CERT_FILE` stands in the system's place. One that cannot be read is as none.
+    /// Like OpenSSL: `SSL_CERT_FILE` replaces the system's bundle. An unreadable file counts as absent.
     private static func base(_ environment: [String: String]) -> [UInt8] {
         let places = (environment["SSL_CERT_FILE"].map { [$0] } ?? []) + TrustAnchors.systemBundles
         for place in places {
@@ -59,8 +59,7 @@ package struct ClientTrust {
 }
 
 extension TrustSettings {
-    /// The certificates of the bundles that the policies of hosts have as their anchors. What cannot be read has been said when the
-    /// settings were loaded.
+    /// The certificates of the bundles that hosts' policies have as anchors. Unreadable files were reported when the settings were loaded.
     package var namedAnchors: [Certificate] {
         guard let loaded else { return [] }
         var anchors: [Certificate] = []

@@ -1,31 +1,31 @@
-/// A variable by which programs are told of a proxy, or of whom to believe: the one table from which `larder run`, `larder env`
-/// and docs/run.md are made.
+/// An environment variable that tells programs the proxy or the certificates to trust. `larder run`, `larder env` and docs/run.md are made
+/// from this one table.
 struct ClientVariable: Sendable {
-    /// What it is set to.
+    /// The value to set.
     enum Meaning: Sendable {
         /// The proxy, as `http://127.0.0.1:3180`.
         case proxy
         /// The proxy's address and port alone.
         case proxyAddress
-        /// Nothing at all: what it would leave out no rule would see.
+        /// Empty: requests to excluded hosts would bypass the rules.
         case nothing
         case constant(String)
-        /// A file with the system's anchors and those that come with Larder.
+        /// A file with the system's CA certificates and those that Larder adds.
         case bundle
-        /// The same, in the place of the user's file alone: programs that cannot use the variable fail where it is set.
+        /// The same file, but only if the user set the variable: programs that cannot use it fail if it is set.
         case replacedBundle
-        /// A file with those that come with Larder alone: for who adds them to its own.
+        /// A file with only the certificates that Larder adds, for programs that add them to their own.
         case additions
-        /// Java's options, behind those that are there.
+        /// Java options, appended to the existing ones.
         case javaOptions
-        /// wget's settings, behind those of its user.
+        /// wget settings, appended to the user's.
         case wgetSettings
-        /// apt's settings, behind those that are there.
+        /// apt settings, appended to the existing ones.
         case aptSettings
-        /// The folder of a settings file for PHP, behind the folders that PHP reads anyway.
+        /// The folder of a settings file for PHP, appended to the folders that PHP reads by default.
         case phpFolders
 
-        /// Whether it says whom to believe, and nothing else.
+        /// Whether it only concerns the certificates to trust.
         var isOfTrust: Bool {
             switch self {
             case .bundle, .replacedBundle, .additions, .phpFolders: true
@@ -53,7 +53,7 @@ struct ClientVariable: Sendable {
 
     let name: String
     let meaning: Meaning
-    /// Who looks at it.
+    /// The programs that read it.
     let readers: String
 
     init(_ name: String, _ meaning: Meaning, _ readers: String) {
@@ -63,7 +63,8 @@ struct ClientVariable: Sendable {
     }
 
     static let all: [ClientVariable] = [
-        // curl reads this one in lower case only: a CGI program finds a request's field `Proxy` in the other (httpoxy).
+        // curl reads this one only in lower case: in a CGI program, the upper-case variable can come from a request's `Proxy` field
+        // (httpoxy).
         ClientVariable("http_proxy", .proxy, "curl, git, wget, Python, Ruby, Perl, PHP's curl, uv"),
         ClientVariable("https_proxy", .proxy, "the same"),
         ClientVariable("all_proxy", .proxy, "curl, httpx"),
@@ -83,7 +84,7 @@ struct ClientVariable: Sendable {
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
-        // The AWS CLI reads REQUESTS_CA_BUNDLE where this is not set, and rclone 1.60 fails over S3 where it is.
+        // If this is not set, the AWS CLI reads REQUESTS_CA_BUNDLE; if it is set, rclone 1.60 fails with S3.
         ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS's tools, which otherwise read `REQUESTS_CA_BUNDLE`"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
@@ -95,7 +96,7 @@ struct ClientVariable: Sendable {
         ClientVariable("NODE_EXTRA_CA_CERTS", .additions, "Node"),
         ClientVariable("npm_config_proxy", .proxy, "npm"),
         ClientVariable("npm_config_https_proxy", .proxy, "npm"),
-        // An empty one is as none, and its settings file would be heard.
+        // An empty value counts as unset, and npm would use its settings file.
         ClientVariable("npm_config_noproxy", .constant(","), "npm: a name that matches no host"),
         ClientVariable("npm_config_cafile", .bundle, "npm"),
         ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which reads both cases"),

@@ -1,34 +1,34 @@
 import Foundation
 import HTTPMessage
 
-/// A clock for a command that is behind by as long as a recording is old, by libfaketime.
+/// A clock for a command that is set back to the time of a recording, with libfaketime.
 package struct FormerClock {
     /// In seconds, 0 or less.
     package let offset: Int64
     private let library: String
 
-    /// - Returns: `nil` where libfaketime is not installed.
+    /// - Returns: `nil` if libfaketime is not installed.
     package init?(of recorded: Timestamp, now: Timestamp) {
         guard let library = Self.places.first(where: { access($0, R_OK) == 0 }) else { return nil }
         self.library = library
         offset = recorded.seconds - now.seconds
     }
 
-    /// What has the programs that the command begins be told the time by it.
+    /// The variables that give the command and its children this clock.
     package func variables(over environment: [String: String]) -> [String: String] {
         let preloaded = [library] + (environment["LD_PRELOAD"].map { [$0] } ?? [])
         return [
             "LD_PRELOAD": preloaded.joined(separator: ":"),
-            // Without a sign it would be a moment.
+            // Without a sign it would be an absolute time.
             "FAKETIME": offset < 0 ? "\(offset)" : "+\(offset)",
-            // What is waited for lasts as long as it lasts.
+            // Waiting takes real time.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         ]
     }
 
-    /// Where Debian, Fedora, Alpine and others put it; the one for programs with threads.
+    /// Where Debian, Fedora, Alpine and others install it; the version for programs with threads.
     private static var places: [String] {
-        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // unreadable: none of them
+        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // unreadable: no such folders
         let folders =
             ["/usr/lib64", "/usr/lib", "/usr/local/lib"] + multiarch.filter { $0.contains("-linux-") }.map { "/usr/lib/\($0)" }
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }

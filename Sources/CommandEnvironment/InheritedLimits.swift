@@ -1,10 +1,10 @@
 import Foundation
 
-/// The limits with which this process was begun, for a child: it gets what its parent's parent gave, not what serving needs.
+/// The limits that this process inherited, for a child: it gets its grandparent's limits, not those that serving needs.
 struct InheritedLimits {
     private let limits: [(resource: __rlimit_resource_t, limit: rlimit)]
 
-    /// As they are now.
+    /// The limits that apply now.
     init() {
         limits = [RLIMIT_NOFILE, RLIMIT_CORE].compactMap { resource in
             let resource = __rlimit_resource_t(resource.rawValue)
@@ -13,7 +13,7 @@ struct InheritedLimits {
         }
     }
 
-    /// Has them apply while `work` is done.
+    /// Applies them while `work` runs.
     func lent<Value>(_ work: () -> Value) -> Value {
         let own = InheritedLimits()
         set()

@@ -1,23 +1,23 @@
 import CommandSupport
 import Foundation
 
-/// What this process was begun with about signals, for a child; and from then on signals wait to be taken.
+/// The signal state that this process inherited, for a child. From then on, signals are blocked and taken by `sigwaitinfo`.
 ///
-/// Made before any other thread, so that every thread inherits the mask.
+/// Must be made before any other thread, so that every thread inherits the mask.
 package struct InheritedSignals {
     let mask: sigset_t
-    /// Those that wait: all that somebody may mean by them, but for those that were ignored, and stay so for the child.
+    /// The blocked signals: all that another process may send, except those that were ignored, which stay ignored for the child.
     let taken: sigset_t
-    /// Ignored by this process alone: a peer that has gone, and a file that may not grow, are errors of a write, and not its end.
+    /// Ignored only by this process: a disconnected peer, and a file at its size limit, are write errors and must not end the process.
     let ignoredHere: sigset_t
 
-    /// Nobody can take the first two; the next three stop who has the terminal, this process and its child alike; the child's end is
-    /// waited for in another way; and the others tell of a fault in this process itself.
+    /// The first two cannot be caught; the next three stop the job that has the terminal, this process and its child alike; the child's end
+    /// is waited for in another way; the others report a fault in this process.
     private static let left: Set = [
         SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
     ]
     private static let errorsOfWrites: Set = [SIGPIPE, SIGXFSZ]
-    /// The last of the kernel's.
+    /// The kernel's last signal number.
     private static let last: Int32 = 64
 
     init() {
@@ -29,11 +29,11 @@ package struct InheritedSignals {
                 signal(number, SIG_IGN)
                 sigaddset(&ignoredHere, number)
             } else {
-                // Two are the C library's own, and are no signals for it.
+                // For two numbers, which the C library uses itself, this has no effect.
                 sigaddset(&taken, number)
             }
         }
-        // Where it is ignored, a child's end leaves no code.
+        // If SIGCHLD is ignored, a child's exit code is lost.
         signal(SIGCHLD, SIG_DFL)
         let result = pthread_sigmask(SIG_BLOCK, &taken, &given)
         precondition(result == 0, "pthread_sigmask: \(result)")

@@ -1,4 +1,4 @@
-/// What this process was begun with, and its child is to have as if it had been begun in its place. Made first of all.
+/// The state that this process inherited and passes on to its child, as if the child had been started directly. Must be made first.
 package struct InheritedState {
     let text = InheritedText()
     let limits = InheritedLimits()

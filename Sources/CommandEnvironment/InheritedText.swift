@@ -1,6 +1,6 @@
 import CLinux
 
-/// The words and variables that this process was begun with, byte by octet: neither has to be UTF-8, and a child gets them as they are.
+/// The arguments and variables that this process inherited, as bytes: they need not be UTF-8, and a child gets them unchanged.
 package struct InheritedText {
     private let words: [[CChar]]
     private let variables: [[CChar]]
@@ -10,14 +10,14 @@ package struct InheritedText {
         variables = larder_variables().map(Self.texts) ?? []
     }
 
-    /// The last words of the command line, which are the child's.
+    /// The last arguments of the command line, which are the child's.
     package func last(_ command: [String]) -> [[CChar]] {
         zip(command, words.suffix(command.count)).map { word, octets in
             Self.text(octets) == word ? octets : Array(word.utf8CString)
         }
     }
 
-    /// Those that there are, but for what is set to something else.
+    /// The inherited variables, except those that are set to another value.
     func variables(changing changed: [String: String]) -> [[CChar]] {
         let kept = variables.filter { octets in
             changed[Self.text(octets.prefix { $0 != CChar(UInt8(ascii: "=")) })] == nil
@@ -29,7 +29,7 @@ package struct InheritedText {
         String(decoding: octets.lazy.map { UInt8(bitPattern: $0) }.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// With the zero behind each.
+    /// Each with its terminating zero.
     private static func texts(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> [[CChar]] {
         var texts: [[CChar]] = []
         while let text = list[texts.count] { texts.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))) }

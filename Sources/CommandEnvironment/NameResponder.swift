@@ -1,21 +1,21 @@
 import CLinux
 import Foundation
 
-/// Answers who asks for names in a command's own network, for as long as this process lives: on a thread for each of the two sockets.
+/// Answers DNS queries in a command's own network namespace for the life of this process, on one thread for each of the two sockets.
 struct NameResponder {
-    /// That every name stands for, of IPv4.
+    /// The IPv4 address of every name.
     let address: [UInt8]
 
-    /// A connection's questions; who has more makes another one.
+    /// The most queries per connection; a client with more opens a second connection.
     private static let questionLimit = 100
-    /// What a connection is waited for, in seconds: meanwhile no other is answered.
+    /// The time limit for a connection, in seconds: meanwhile no other is served.
     private static let patience = 1
 
-    /// - Parameter socket: of UDP, bound; belongs to the responder from now on.
+    /// - Parameter socket: a bound UDP socket; the responder owns it from now on.
     func serve(datagramsAt socket: Int32) {
         Thread.detachNewThread {
             Thread.current.name = "names"
-            // One more, by which what is too long is known.
+            // One byte more, to detect messages that are too long.
             var octets = [UInt8](repeating: 0, count: NameAnswer.queryLimit + 1)
             while true {
                 var peer = sockaddr_storage()
@@ -25,7 +25,7 @@ struct NameResponder {
                         let count = recvfrom(socket, &octets, octets.count, 0, peer, &length)
                         guard count >= 0 else { return errno == EINTR }
                         if let answer = NameAnswer.answer(to: Array(octets.prefix(count)), with: address) {
-                            // Who does not take it asks again.
+                            // A client that does not receive it will repeat its query.
                             _ = sendto(socket, answer, answer.count, larder_msg_nosignal | larder_msg_dontwait, peer, length)
                         }
                         return true
@@ -36,10 +36,10 @@ struct NameResponder {
         }
     }
 
-    /// One connection after the other (RFC 7766).
-    /// - Parameter socket: of TCP, listening; belongs to the responder from now on.
+    /// Serves one connection after another (RFC 7766).
+    /// - Parameter socket: a listening TCP socket; the responder owns it from now on.
     func serve(connectionsAt socket: Int32) {
-        // The thread has nothing else to do.
+        // The thread may block: it has no other work.
         _ = fcntl(socket, F_SETFL, 0)
         Thread.detachNewThread {
             Thread.current.name = "names-tcp"
@@ -70,7 +70,7 @@ struct NameResponder {
         }
     }
 
-    /// - Returns: `nil` where they do not come.
+    /// - Returns: `nil` if they are not received.
     private static func octets(_ count: Int, from connection: Int32) -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: count)
         return recv(connection, &octets, count, Int32(MSG_WAITALL)) == count ? octets : nil

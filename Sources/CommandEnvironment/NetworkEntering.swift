@@ -3,13 +3,13 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// Going into a network and becoming a program there. For a process with one thread.
+/// Enters a network namespace and executes a program in it. Needs a process with a single thread.
 package enum NetworkEntering {
     /// - Parameters:
-    ///   - words: with the zero behind each; the first is what the program is called.
-    ///   - namespaces: descriptors of namespaces, in the order in which they are gone into.
-    ///   - resolver: what is put in the place of /etc/resolv.conf; `nil`: that stays.
-    /// - Returns: the exit code where that cannot be, which has been said.
+    ///   - words: zero-terminated arguments; the first is the program's name.
+    ///   - namespaces: descriptors of namespaces, in the order of entering.
+    ///   - resolver: the file to mount over /etc/resolv.conf; `nil` leaves it unchanged.
+    /// - Returns: the exit code if that fails, after reporting the reason.
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], resolver: String?) -> Int32 {
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
             return fail("cannot enter the network namespace of the command: setns: \(String(cString: strerror(errno)))")
@@ -20,7 +20,7 @@ package enum NetworkEntering {
         InheritedDescriptors.closeAll()
         execute(path, words)
         if errno == ENOEXEC {
-            // What the kernel does not know is a shell's, as it is for a shell.
+            // Like a shell, runs a file as a shell script if the kernel does not know its format.
             execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         let code = errno
@@ -42,9 +42,9 @@ package enum NetworkEntering {
         errno = code
     }
 
-    /// Sockets that have a path are reached from every network. Those behind which something fetches or looks up for others are put out of sight,
-    /// where this process may have mounts of its own.
-    /// - Returns: why the resolver is not in its place.
+    /// Sockets with a path can be reached from every network namespace. Hides those of services that fetch or look up names for clients, if
+    /// this process may have its own mounts.
+    /// - Returns: why the resolver file could not be mounted.
     private static func makeMounts(resolver: String?) -> String? {
         var folders = ["/run"]
         if let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] { folders.append(own) }
@@ -54,7 +54,7 @@ package enum NetworkEntering {
         guard unshare(larder_new_mounts) == 0 else { return resolver.map { _ in reason("unshare (mounts)") } }
         guard mount("none", "/", nil, larder_mounts_private, nil) == 0 else { return resolver.map { _ in reason("mount") } }
         for path in paths { mount("/dev/null", path, nil, larder_mount_bind, nil) }
-        // Without such a file the C libraries ask at this very address (resolv.conf(5)).
+        // Without this file the C libraries query this same address (resolv.conf(5)).
         guard let resolver, access(resolverPlace, F_OK) == 0 else { return nil }
         return mount(resolver, resolverPlace, nil, larder_mount_bind, nil) == 0 ? nil : reason("mount (\(resolverPlace))")
     }

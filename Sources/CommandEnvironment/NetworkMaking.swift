@@ -3,13 +3,14 @@ import EventLoop
 import Foundation
 import ProxyServer
 
-/// A new network with `lo`, one socket that listens and, where that is asked for, two to which questions for names come. For a process with one thread.
+/// Makes a new network namespace with `lo`, a listening socket and, if requested, two sockets for DNS queries. Needs a process with a
+/// single thread.
 package enum NetworkMaking {
-    /// At which all are.
+    /// The address of all sockets.
     static let address: [UInt8] = [127, 0, 0, 1]
     static var addressText: String { address.map(String.init).joined(separator: ".") }
 
-    /// Hands over the sockets, and descriptors of the network and of its users; or the reason why there is none.
+    /// Sends the sockets, and descriptors of the network and user namespaces, or the reason why there are none.
     package static func handOver(to socket: Int32, answersNames: Bool) {
         do throws(SystemError) {
             let namespaces = try enter()
@@ -20,11 +21,11 @@ package enum NetworkMaking {
             }
         } catch {
             let reason = Array("\(error)".utf8)
-            _ = send(socket, reason, reason.count, larder_msg_nosignal)  // who does not get it hears that we have ended
+            _ = send(socket, reason, reason.count, larder_msg_nosignal)  // if it fails, the peer sees this process end
         }
     }
 
-    /// Directly where that is allowed; otherwise as the owner of a world of users in which nobody else is.
+    /// Makes the namespace directly if that is permitted, else in a new user namespace with a single user.
     private static func enter() throws(SystemError) -> [Int32] {
         if unshare(larder_new_network) == 0 { return [try open("/proc/self/ns/net", O_RDONLY)] }
         guard errno == EPERM else { throw SystemError("unshare", code: errno) }
@@ -32,7 +33,7 @@ package enum NetworkMaking {
         guard unshare(larder_new_users | larder_new_network) == 0 else {
             throw SystemError("unshare (user namespace)", code: errno)
         }
-        // The kernel has the group mapped only where it can be changed no more (user_namespaces(7)).
+        // The kernel permits the group mapping only if groups can no longer be changed (user_namespaces(7)).
         try write("deny", to: "/proc/self/setgroups")
         try write("\(user) \(user) 1", to: "/proc/self/uid_map")
         try write("\(group) \(group) 1", to: "/proc/self/gid_map")
@@ -47,8 +48,8 @@ package enum NetworkMaking {
         return try ListeningSocket(host: addressText, port: 0)
     }
 
-    /// Where the C library asks for names: no file can tell it another port.
-    /// - Returns: the one for UDP, then that for TCP.
+    /// Opens the sockets at the port that the C library queries: no file can configure another port.
+    /// - Returns: the UDP socket, then the TCP socket.
     private static func openNames() throws(SystemError) -> [Int32] {
         let descriptor = socket(AF_INET, larder_sock_dgram | larder_sock_cloexec, 0)
         guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }

@@ -1,10 +1,10 @@
 import CommandSupport
 import TextCoding
 
-/// The variables as they were before a Larder put files of its own in the place of their user's. What these files begin with is the
-/// user's, however often variables are set on top of each other: beside them stands what they took the place of.
+/// The variables as they were before a Larder replaced the user's files by its own. Larder's files begin with the user's content, even if
+/// the variables are set repeatedly: the names of the replaced files are saved beside them.
 package struct OriginalEnvironment {
-    /// Those that there are, and those of files as their user has set them.
+    /// The existing variables, with those for files as the user set them.
     package let values: [String: String]
 
     private static let files: [(name: String, place: @Sendable (ClientFiles) -> String)] = [
@@ -12,7 +12,7 @@ package struct OriginalEnvironment {
     ]
     private static let lengthLimit = 1 << 16
 
-    /// - Parameter files: those that are about to be written, which do not begin with themselves.
+    /// - Parameter files: the files that are about to be written, which must not include themselves.
     package init(_ given: [String: String], behind files: ClientFiles) {
         var values = given
         for (name, place) in Self.files {
@@ -23,13 +23,13 @@ package struct OriginalEnvironment {
         self.values = values
     }
 
-    /// What is remembered beside the files.
+    /// The content of the file that saves the former values.
     var text: [UInt8] {
         let members = Self.files.compactMap { file in values[file.name].map { (file.name, JSONText.string($0)) } }
         return Array("\(JSONText.object(members).written())\n".utf8)
     }
 
-    /// - Returns: `nil` where a Larder's file stands, and there was none before.
+    /// - Returns: `nil` if the path is a Larder's file and there was no former value.
     private static func former(_ path: String, of name: String, _ place: (ClientFiles) -> String) -> String? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         let files = ClientFiles(folder: String(decoding: path.utf8[..<slash], as: UTF8.self))

@@ -1,10 +1,10 @@
-/// What a run's variables say of proxies beside what is set for it.
+/// A run's variables that configure proxies in addition to those that Larder sets.
 package struct OtherProxies {
     private let given: [String: String]
 
     package init(_ given: [String: String]) { self.given = given }
 
-    /// Those that named a proxy, in whose place this one is set.
+    /// The variables that named a proxy and are replaced by Larder's.
     package func replaced(by larder: ClientEnvironment) -> [String] {
         ClientVariable.all.compactMap { variable in
             guard case .proxy = variable.meaning, let value = given[variable.name] else { return nil }
@@ -12,8 +12,8 @@ package struct OtherProxies {
         }
     }
 
-    /// Those that go before what is set, and say something of proxies or of whom to believe: nothing takes their place, since they say
-    /// more than that.
+    /// The variables that override those that Larder sets and that contain proxy or trust options. They stay unchanged, since they contain
+    /// other options too.
     package var stronger: [String] {
         let options = Self.optionsOfJava.filter { name in
             given[name].map { value in Self.properties.contains { value.contains($0) } } ?? false
@@ -22,7 +22,7 @@ package struct OtherProxies {
         return options + git + ["CLOUDSDK_PROXY_ADDRESS"].filter { given[$0]?.isEmpty == false }
     }
 
-    /// A command line of Java's, and what is read behind it or put into it.
+    /// Variables with Java options that are added to the command line or read after it.
     private static let optionsOfJava = [
         "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS",
     ]

@@ -4,24 +4,24 @@ import EventLoop
 import Foundation
 import ProxyServer
 
-/// A network that has nothing but `lo`, and in it a socket at which Larder listens: for a program in it there is no other way out.
+/// A network namespace that has only `lo`, and a socket in it that Larder listens on: a program in it has no other connection.
 ///
-/// Only a process with one thread enters one. So this binary is executed anew for it, twice: `larder enter-network --make` makes the network, opens
-/// the socket, hands both over and ends; `larder enter-network` goes into it and becomes the program.
+/// Only a process with a single thread can enter one. So this binary executes itself twice: `larder enter-network --make` makes the
+/// namespace, opens the socket, sends both and exits; `larder enter-network` enters it and executes the program.
 package struct OwnNetwork {
     package let listener: ListeningSocket
-    /// What leads into it: of the network, and of its users where it has some of its own.
+    /// Descriptors for entering it: of the network namespace, and of its user namespace if it has its own.
     let namespaces: [Int32]
-    /// What is put in the place of /etc/resolv.conf for whoever is in it; `nil`: nobody answers for names there.
+    /// The file to mount over /etc/resolv.conf in it; `nil`: DNS queries get no answer there.
     private let resolver: String?
 
-    /// The program that is executed for both.
+    /// The executable for both steps.
     static let helper = "/proc/self/exe"
-    /// What it is called with.
+    /// The subcommand for both steps.
     package static let commandName = "enter-network"
 
-    /// - Parameter folder: where files of ours may stand for as long as the command runs, if every name is to stand for the listener's address there;
-    ///   `nil`: for none.
+    /// - Parameter folder: a folder for files that exist while the command runs, if every name resolves to the listener's address in the
+    ///   namespace; `nil` if no name resolves.
     package init(answeringNamesBy folder: PrivateFolder?) throws(Refusal) {
         do throws(Refusal) {
             resolver = try folder.map { folder throws(Refusal) in try Self.writeResolver(into: folder) }
@@ -31,7 +31,7 @@ package struct OwnNetwork {
             }
             defer { close(sockets[0]) }
             let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], answersNames: folder != nil) }
-            // While it is open here, the helper's end would not be heard.
+            // While it is open here, the helper's exit would not be noticed.
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
@@ -50,10 +50,10 @@ package struct OwnNetwork {
         }
     }
 
-    /// The variable by which libraries are loaded into a program.
+    /// The variable that loads libraries into a program.
     package static let preload = "LD_PRELOAD"
 
-    /// What the helper is called with to become this program.
+    /// The helper's arguments for executing this program.
     /// - Parameter preload: the variable's value for the program.
     func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
         var own = ["larder", Self.commandName]
@@ -71,7 +71,7 @@ package struct OwnNetwork {
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// - Returns: the file, in which the C library looks for whom to ask for names (resolv.conf(5)).
+    /// - Returns: the file in which the C library finds its name server (resolv.conf(5)).
     private static func writeResolver(into folder: PrivateFolder) throws(Refusal) -> String {
         let path = "\(folder.path)/resolv.conf"
         do throws(WholeFile.Unwritten) {
@@ -95,7 +95,7 @@ package struct OwnNetwork {
         return process
     }
 
-    /// - Returns: the listening socket, those for names where they were asked for, and what leads into their network.
+    /// - Returns: the listening socket, the sockets for DNS queries if they were requested, and the descriptors of the namespaces.
     private static func takeOver(_ socket: Int32) throws(Refusal) -> [Int32] {
         var octets = [CChar](repeating: 0, count: 512)
         var descriptors = [Int32](repeating: -1, count: larder_handed_limit)

@@ -3,13 +3,13 @@ import Foundation
 import ProxyAdmin
 import TextCoding
 
-/// A folder for the time of one run, its owner's alone.
+/// A temporary folder for one run, accessible to its owner alone.
 package struct PrivateFolder {
     package let path: String
 
-    /// The first place where one can be made. The superuser's may be passed through: apt fetches as a user without rights, who has to
-    /// reach what it believes. There is no secret in it. A place whose name leaves no room for a socket's is passed over.
-    /// - Returns: `nil` where none can be made.
+    /// Made in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which must be able to
+    /// read the CA certificates. The folder contains no secret. A place whose path is too long for a socket's is skipped.
+    /// - Returns: `nil` if none can be made.
     package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
         for place in places where place.hasPrefix("/") && !place.unicodeScalars.contains(where: \.isControl) {
@@ -28,18 +28,18 @@ package struct PrivateFolder {
 
     private static func adminSocket(in folder: String) -> String { "\(folder)/admin.sock" }
 
-    /// With all that is in it.
+    /// Removes it with its content.
     package func remove() {
-        try? FileManager.default.removeItem(atPath: path)  // what is left stands in a folder for such
+        try? FileManager.default.removeItem(atPath: path)  // a remainder is in a folder for temporary files
     }
 
-    /// - Throws: where there is no room.
+    /// - Throws: if the file cannot be written.
     func write(_ octets: [UInt8], to file: String) throws(WholeFile.Unwritten) {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .lastError }
         defer { close(descriptor) }
         let code = Descriptor.write(octets[...], to: descriptor)
-        // Whatever the umask says.
+        // Independent of the umask.
         guard code == 0, fchmod(descriptor, 0o644) == 0 else { throw WholeFile.Unwritten(code: code == 0 ? errno : code) }
     }
 }

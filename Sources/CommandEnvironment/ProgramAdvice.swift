@@ -1,4 +1,4 @@
-/// What a person has to do for programs that no variable tells about Larder's certificate.
+/// Advice for programs that read Larder's certificate from no variable.
 package enum ProgramAdvice {
     /// - Parameter program: the command's first word.
     /// - Returns: `nil` for a program that needs nothing.

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Where a program stands, as a shell looks for it.
+/// Finds a program as a shell does.
 package enum ProgramSearch: Equatable {
     case found(String)
-    /// There is such a file, and it is none to run.
+    /// The file exists, but is not executable.
     case notExecutable
     case missing
 
-    /// As shells have it: the exit code for a program that cannot be run.
+    /// The exit code of shells for a program that cannot be run.
     package static let notExecutableCode: Int32 = 126
     package static let missingCode: Int32 = 127
-    /// As programs that start others have it: the exit code where that could not be.
+    /// The exit code of programs that start others, for their own failure.
     package static let failureCode: Int32 = 125
 
-    /// - Parameter path: `PATH`; an empty part of it is the working folder (POSIX, XBD 8.3).
+    /// - Parameter path: `PATH`; an empty part means the working folder (POSIX, XBD 8.3).
     init(_ name: String, path: String?) {
         if name.isEmpty {
             self = .missing

@@ -1,8 +1,8 @@
 import EventLoop
 import Foundation
 
-/// What becomes of signals during a run: a thread waits for all of them. As long as there is a command they are the command's; before,
-/// and once it has ended, one that means the end takes away what was made and ends this process, whatever that is waiting for.
+/// Handles signals during a run: a thread waits for all of them. While there is a command, they are forwarded to it. Before, and after it
+/// has ended, a signal to terminate removes the temporary folder and ends this process, whatever it is waiting for.
 package final class RunSignals: Sendable {
     private struct State {
         var child: pid_t?
@@ -17,11 +17,11 @@ package final class RunSignals: Sendable {
         Thread.detachNewThread { self.take(taken) }
     }
 
-    /// This folder goes with this process.
+    /// Removes this folder when a signal ends this process.
     package func sweep(_ folder: PrivateFolder) { state.withLock { $0.folder = folder } }
 
-    /// None is handled while a child is begun.
-    /// - Parameter begin: gives its number, or an error's.
+    /// No signal is handled while a child is being started.
+    /// - Parameter begin: returns the child's process ID, or an `errno`.
     func handOver(
         _ begin: () -> (process: pid_t, code: Int32)
     ) -> (process: pid_t, code: Int32) {
@@ -32,7 +32,7 @@ package final class RunSignals: Sendable {
         }
     }
 
-    /// The child has ended. Its number must not be another's yet.
+    /// The child has ended. Call this before its process ID can be reused.
     func takeBack() { state.withLock { $0.child = nil } }
 
     private func take(_ taken: sigset_t) {
@@ -55,8 +55,8 @@ package final class RunSignals: Sendable {
         }
     }
 
-    /// The kernel's own, and not one that a process has sent: the whole group has had it. A terminal that goes away may tell only the
-    /// first of a session.
+    /// The kernel sent the signal, not a process: the whole process group has received it. When a terminal closes, only the first process
+    /// of a session may get the signal.
     private static func isFromTerminal(_ number: Int32, _ facts: siginfo_t) -> Bool {
         [SIGINT, SIGQUIT, SIGWINCH].contains(number) && facts.si_code > 0
     }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import TextCoding
 
-/// How variables are written for a shell or a program that is to set them. Every value is quoted so that nothing in it means anything.
+/// Formats variables for a shell or a program that sets them. Every value is quoted so that no character has a special meaning.
 package enum ShellSyntax: String, CaseIterable {
     case sh, fish, pwsh, json, dotenv, docker, apt, gradle
 
@@ -23,20 +23,20 @@ package enum ShellSyntax: String, CaseIterable {
         variables.map { line($0.name, $0.value) + "\n" }.joined()
     }
 
-    /// POSIX: within single quotes nothing means anything, and one that is meant stands outside.
+    /// POSIX: within single quotes no character has a special meaning; a single quote itself is written outside them.
     package static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
 
-    /// Within single quotes only a backslash before one of these two means anything.
+    /// Within single quotes, only a backslash before one of these two characters has a special meaning.
     static func fishQuoted(_ value: String) -> String {
         "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }
 
-    /// PowerShell takes typographic quotes for single ones too; twice, each stands for itself.
+    /// PowerShell also treats typographic quotes as single quotes; doubled, each stands for itself.
     static func pwshQuoted(_ value: String) -> String {
         "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
     }
 
-    /// For such files there is no one syntax: plain, else in single quotes as it is, else in double ones with escapes.
+    /// These files have no common syntax: plain if possible, else in single quotes unchanged, else in double quotes with escapes.
     static func dotenvQuoted(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { octet in
             (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
@@ -55,8 +55,8 @@ package enum ShellSyntax: String, CaseIterable {
         return "\"\(escaped)\""
     }
 
-    /// What every build of Docker's takes without its being named in the Dockerfile. This machine's own address is reached in the
-    /// machine's network alone.
+    /// The build arguments that every Docker build accepts without a declaration in the Dockerfile. A loopback address can be reached only
+    /// with the host's network.
     private static func docker(_ environment: ClientEnvironment) -> String {
         let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
         let network = environment.proxy.isLoopback ? ["--network=host"] : []
@@ -72,7 +72,7 @@ package enum ShellSyntax: String, CaseIterable {
         }.joined()
     }
 
-    /// As Java's `Properties` reads it: what is not plain ASCII by its number, in UTF-16.
+    /// Escapes for Java's `Properties`: characters other than plain ASCII as UTF-16 code units.
     static func propertyQuoted(_ value: String) -> String {
         value.utf16.map { unit -> String in
             let isPlain = (0x21...0x7E).contains(unit) && unit != UInt16(UInt8(ascii: "\\"))

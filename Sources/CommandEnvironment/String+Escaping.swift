@@ -1,8 +1,7 @@
 extension String {
-    /// The text with some of its scalars written otherwise.
+    /// The text with some of its scalars escaped.
     ///
-    /// Scalar by scalar, as whoever reads it does: a mark that combines with a quote makes another `Character` of both, and no less of a
-    /// quote for a shell.
+    /// Works scalar by scalar, as the readers do: a quote with a combining mark is another `Character`, but still a quote for a shell.
     func escaped(_ escape: (Unicode.Scalar) -> String?) -> String {
         var result = ""
         for scalar in unicodeScalars {
@@ -11,6 +10,6 @@ extension String {
         return result
     }
 
-    /// Whether one of these scalars stands in it, whatever combines with it.
+    /// Whether it contains one of these scalars, including those with combining marks.
     func holds(anyOf scalars: String) -> Bool { unicodeScalars.contains { scalars.unicodeScalars.contains($0) } }
 }

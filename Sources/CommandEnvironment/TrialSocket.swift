@@ -2,11 +2,11 @@ import CLinux
 import Foundation
 import LarderSettings
 
-/// A plain blocking connection, with patience for a while.
+/// A plain blocking connection with a timeout.
 package enum TrialSocket {
     private static let patience = timeval(tv_sec: 10, tv_usec: 0)
 
-    /// - Returns: a descriptor, which is the caller's; `nil` leaves the reason in `errno`.
+    /// - Returns: a descriptor that the caller owns; `nil` leaves the reason in `errno`.
     package static func connect(to address: ListenAddress) -> Int32? {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
