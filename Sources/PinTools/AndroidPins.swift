@@ -5,7 +5,7 @@ import TextCoding
 
 /// Android's network security configuration: `<domain-config>` with `<domain>` and `<pin-set>`.
 ///
-/// From its `expiration` on nothing is pinned.
+/// From its `expiration` on, nothing is pinned.
 enum AndroidPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<network-security-config>\n"
@@ -20,7 +20,7 @@ enum AndroidPins {
         return text + "</network-security-config>\n"
     }
 
-    /// The domains of every `<domain-config>` that has pins, its own or those of the one around it.
+    /// Reads the domains of every `<domain-config>` with pins, its own or inherited.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         guard let root = MarkupElement(text), root.name == "network-security-config" else {
             throw PinFormatError("this is not a <network-security-config>")
@@ -28,7 +28,7 @@ enum AndroidPins {
         return try hosts(in: root, pinned: nil, notes: &notes)
     }
 
-    /// Pins, and until when they bind.
+    /// Pins, and the end of their enforcement.
     private typealias Pinned = (pins: [SHA256Digest], expires: CalendarDay?)
 
     private static func hosts(

@@ -3,8 +3,8 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// A folder of certificates (`.cer`) that an app brings along for one host, as AFNetworking's security policy has it. One that cannot be
-/// read spoils all: there it was passed over, and its host was pinned to the others alone.
+/// A folder of certificates (`.cer`) that an app bundles for one host, as for AFNetworking's security policy. An unreadable certificate is
+/// an error: AFNetworking skipped it, and pinned the host to the others alone.
 package enum CertificateFolder {
     package static func read(_ folder: String, host: String) throws -> PinnedHost {
         var pinned = PinnedHost(pattern: host, live: [])

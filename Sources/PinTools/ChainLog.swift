@@ -3,19 +3,19 @@ import Foundation
 import ServerTrust
 import TextCoding
 
-/// The chains of servers that a running Larder has judged, as they stand in its access log (NDJSON), by server.
+/// The verified chains of servers, read from the access log (NDJSON) of a running Larder, by server.
 package struct ChainLog {
-    /// One certificate of a chain, as far as the log tells of it.
+    /// One certificate of a chain, as logged.
     struct Link: Equatable {
         let key: SHA256Digest
-        /// The last day on which it is valid, where the log says one.
+        /// The last day on which it is valid, if the log has it.
         let end: CalendarDay?
         let subject: String
     }
 
-    /// One chain and when it was seen, in the words of the log.
+    /// A chain and when it was seen, with the log's times.
     package struct Sighting {
-        /// The server's first.
+        /// The server's certificate first.
         let chain: [Link]
         fileprivate(set) var count: Int
         fileprivate(set) var first: String
@@ -32,11 +32,11 @@ package struct ChainLog {
         }
     }
 
-    /// In the order of their first time.
+    /// In the order of first sighting.
     package private(set) var sightings: [Server: [Sighting]] = [:]
-    /// What a person has to be told of the file.
+    /// Messages about the file.
     package private(set) var notes: [String] = []
-    /// Chains that were left out, since too many servers or too many chains of one had been seen.
+    /// Chains that were omitted because of the limits on servers, or on chains per server.
     private var unlistedCount = 0
     private var passedOverCount = 0
     private var hasGoodLine = false
@@ -44,14 +44,14 @@ package struct ChainLog {
     static let lineLimit = 128 * 1024
     static let serverLimit = 10_000
     static let chainLimit = 16
-    /// Lines that cannot be read and are told of, each with its number; the others are counted.
+    /// How many unreadable lines are reported by number; further ones are counted.
     static let noteLimit = 10
 
     package struct Unusable: Error { package let reason: String }
 
     /// - Parameters:
     ///   - path: `-` is standard input.
-    ///   - servers: who is looked for; nobody means all.
+    ///   - servers: the servers to look for; empty means all.
     package static func reading(_ path: String, of servers: [Server]) throws(Unusable) -> ChainLog {
         var log = ChainLog()
         let wanted = Set(servers)
@@ -78,7 +78,7 @@ package struct ChainLog {
         guard octets.first == UInt8(ascii: "{"), octets.last == UInt8(ascii: "}") else {
             return passOver(number, "is not a complete JSON object")
         }
-        // Most lines tell of no handshake, and need not be read.
+        // Most lines contain no handshake and need not be parsed.
         guard Self.holdsChain(octets) else { return hasGoodLine = true }
         guard let told = ParsedChain(octets) else { return passOver(number, "contains a chain that cannot be read") }
         hasGoodLine = true
@@ -87,7 +87,7 @@ package struct ChainLog {
 
     private static func holdsChain(_ octets: [UInt8]) -> Bool { Data(octets).range(of: mark) != nil }
 
-    /// What no peer can put there: quotes in their texts are escaped.
+    /// No peer can insert this: quotes in its texts are escaped.
     private static let mark = Data("\"tls\":{".utf8)
 
     private mutating func note(_ told: ParsedChain) {
@@ -117,7 +117,7 @@ package struct ChainLog {
     }
 }
 
-/// What one line tells.
+/// The data of one line.
 private struct ParsedChain {
     let server: ChainLog.Server
     let chain: [ChainLog.Link]
@@ -139,7 +139,7 @@ private struct ParsedChain {
         let tls: TLS
     }
 
-    /// - Returns: `nil` for what Larder does not write.
+    /// - Returns: `nil` if Larder would not write such a line.
     init?(_ octets: [UInt8]) {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(octets)),
             let named = NamedServer(argument: line.tls.host), let port = named.port, Self.isTime(line.ts),
@@ -160,7 +160,7 @@ private struct ParsedChain {
         time = line.ts
     }
 
-    /// `2027-01-31T12:00:00Z`, with or without a fraction: as text in order of time.
+    /// `2027-01-31T12:00:00Z`, with or without a fraction: sorts as text in the order of time.
     private static func isTime(_ text: String) -> Bool {
         text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z/) != nil
     }

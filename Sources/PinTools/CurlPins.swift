@@ -2,7 +2,7 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// curl's `--pinnedpubkey`, a command for each host. curl looks at the server's own key alone: pins of authorities match nothing there.
+/// curl's `--pinnedpubkey`, one command per host. curl checks only the server's own key: pins of CA keys match nothing.
 enum CurlPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         hosts.map { host in
@@ -12,14 +12,14 @@ enum CurlPins {
         }.joined()
     }
 
-    /// The hosts of every command with a `--pinnedpubkey` of digests.
+    /// Reads the hosts of every command that has `--pinnedpubkey` with digests.
     static func read(_ text: String) throws(PinFormatError) -> [PinnedHost] {
         var hosts: [PinnedHost] = []
         for command in try ShellCommand.commands(of: text) where command.words.contains(where: { $0.contains("pinnedpubkey") }) {
             guard let program = command.words.firstIndex(where: { $0 == "curl" || $0.hasSuffix("/curl") }) else {
                 throw PinFormatError("a pinnedpubkey is not in a curl command")
             }
-            // Behind --next everything is said anew.
+            // Options do not carry over past --next.
             for transfer in command.words[(program + 1)...].split(whereSeparator: { $0 == "--next" || $0 == "-:" }) {
                 hosts += try read(transfer)
             }
@@ -40,7 +40,7 @@ enum CurlPins {
             } else if word.contains("pinnedp") {
                 throw PinFormatError("`\(printable(word))` is not imported: only --pinnedpubkey is")
             } else if word.hasPrefix("-"), word.count > 1 {
-                // What is not known here may be followed by what is not a URL, though it looks like one.
+                // An unknown option may be followed by a value that looks like a URL.
                 guard let takesValue = takesValue(word) ?? words.first.flatMap({ $0.hasPrefix("-") ? false : nil }) else {
                     throw PinFormatError(
                         "`\(printable(word))` is an unknown option, so Larder cannot tell whether a value or a URL follows it")
@@ -50,7 +50,7 @@ enum CurlPins {
                 urls.append(word)
             }
         }
-        // Plain transfers beside the pinned ones.
+        // Transfers without pins are ignored.
         if pins.isEmpty { return [] }
         if pins.count > 1 { throw PinFormatError("a command has several --pinnedpubkey options, and curl uses only the last") }
         if urls.isEmpty { throw PinFormatError("a command has no https URL") }
@@ -77,13 +77,13 @@ enum CurlPins {
 
     // MARK: Other options
 
-    /// Whether the next word is the option's; `nil` where that is not known.
+    /// Whether the option takes a value; `nil` if the option is unknown.
     private static func takesValue(_ option: String) -> Bool? {
         if option.hasPrefix("--") {
             let name = String(option.dropFirst(2))
             return flags.contains(name) || name.hasPrefix("no-") ? false : options.contains(name) ? true : nil
         }
-        // Letters may stand together; a value is what is left of the word, or else the next one.
+        // Short options may be combined; a value is the rest of the word, or else the next word.
         var letters = option.dropFirst()
         while let letter = letters.popFirst() {
             if optionLetters.contains(letter) { return letters.isEmpty }

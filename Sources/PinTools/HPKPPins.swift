@@ -2,9 +2,9 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each behind a line `# host`.
+/// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each after a line `# host`.
 enum HPKPPins {
-    /// As long as RFC 7469 §4.1 thinks right, for pins without an end.
+    /// The lifetime that RFC 7469 §4.1 suggests, in seconds, for pins without an end.
     static let usualLifetime: Int64 = 60 * 86_400
 
     static func written(_ hosts: [PinnedHost], at now: POSIXTime) -> String {
@@ -17,8 +17,8 @@ enum HPKPPins {
         }.joined()
     }
 
-    /// - Parameter host: for the one field of a file, in which every `#` line is a comment then. Without it a field is for the host
-    ///   that is alone on a `#` line before it.
+    /// - Parameter host: the host of a file with a single field, in which all `#` lines are then comments. If it is `nil`, a field is for
+    ///   the host on the `#` line before it.
     static func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         var hosts: [PinnedHost] = []
         var names = [host].compactMap { $0 }
@@ -59,7 +59,7 @@ enum HPKPPins {
                 guard pinned.breadth != .below else { throw PinFormatError("`\(printable(name))` is not a host") }
                 pinned.breadth = .itselfAndBelow
             case "max-age":
-                // RFC 7469 §2.1.2: zero takes back what was pinned. Any other lifetime counts from each answer.
+                // RFC 7469 §2.1.2: zero removes the pins. Any other lifetime counts from each response.
                 let digits = parts.last?.filter { $0 != "\"" } ?? ""
                 guard let lifetime = UInt64(digits) else { throw PinFormatError("the max-age of \(name) is not a number") }
                 if lifetime == 0 { throw PinFormatError("the pins of \(name) are removed (max-age=0)") }

@@ -5,7 +5,7 @@ import ProxyPolicy
 import ServerTrust
 import TextCoding
 
-/// Everything that is known of pins, for programs: `{"hosts": [{"host": …, "pins": […], …}]}`, in the words of the settings.
+/// All data on pins, for programs: `{"hosts": [{"host": …, "pins": […], …}]}`, with the settings' keys.
 enum JSONPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         let objects = hosts.map { host in
@@ -61,7 +61,7 @@ enum JSONPins {
         let hosts: [Host]
     }
 
-    /// What stands in an object, by the names alone.
+    /// Decodes only the names of an object's members.
     private struct Names: Decodable {
         struct Name: CodingKey {
             let stringValue: String

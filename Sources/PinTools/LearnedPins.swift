@@ -1,11 +1,11 @@
-/// Pins that are proposed for a server, ready to be shown or written.
+/// Pins proposed for a server, ready to be shown or written.
 package struct LearnedPins {
     let server: NamedServer
-    /// What was seen and what there is to choose, as comments.
+    /// The chain and the alternatives, as comments.
     package let remarks: String
-    /// A file of `tls.pins_from`.
+    /// The content of a file for `tls.pins_from`.
     package let settings: String
-    /// A file in PEM that the settings name, where the pin is an anchor as well.
+    /// The content of a PEM file that the settings name, if the pin is also the trust anchor.
     var anchor: String?
 
     package init(server: NamedServer, remarks: String, settings: String, anchor: String? = nil) {

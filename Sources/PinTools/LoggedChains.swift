@@ -3,17 +3,16 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// What the access log tells of a server's chains, and the pins that are proposed of them: a key that was seen is pinned, be it one of
-/// several.
+/// A server's chains in the access log, and the pins proposed for them: every key that was seen is pinned.
 package struct LoggedChains {
     let server: NamedServer
-    /// In the order of their first time; not empty.
+    /// In the order of first sighting; not empty.
     let sightings: [ChainLog.Sighting]
     let choice: PinProposal.Choice
     let isEnforced: Bool
     let backup: [String]
     let day: CalendarDay
-    /// As `PinProposal.words`.
+    /// As in `PinProposal.words`.
     let words: [(key: String, value: ShownValue)]
 
     package init(
@@ -29,7 +28,7 @@ package struct LoggedChains {
         self.words = words
     }
 
-    /// The keys of one place in all chains, the one seen last first.
+    /// The keys at one place in all chains, last seen first.
     private func keys(_ choice: PinProposal.Choice) -> [SHA256Digest] {
         sightings.sorted { $0.last > $1.last }.reduce(into: []) { keys, sighting in
             guard let depth = choice.depth(inChainOf: sighting.chain.count) else { return }
@@ -38,7 +37,7 @@ package struct LoggedChains {
         }
     }
 
-    /// - Throws: where there is nothing to pin, or the backup is in use.
+    /// - Throws: if there is nothing to pin, or the backup is in use.
     package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
         if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }

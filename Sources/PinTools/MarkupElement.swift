@@ -1,16 +1,16 @@
 import TextCoding
 
-/// An element of a small XML document without entities of its own: what a configuration needs, and no more.
+/// An element of a small XML document without custom entities: enough for configuration files.
 struct MarkupElement {
     let name: String
     private(set) var attributes: [String: String] = [:]
     private(set) var children: [MarkupElement] = []
-    /// What stands directly in it, without the blanks around.
+    /// Its direct text, without surrounding blanks.
     private(set) var text = ""
 
     static let depthLimit = 64
 
-    /// - Returns: `nil` for what is not well-formed, or is more than this reads: a document type, CDATA.
+    /// - Returns: `nil` if the document is not well-formed, or contains a document type or CDATA.
     init?(_ document: String) {
         var scanner = Scanner(rest: document[...])
         guard scanner.skipMisc(), let root = scanner.element(depth: 0), scanner.skipMisc(), scanner.rest.isEmpty else {
@@ -19,7 +19,7 @@ struct MarkupElement {
         self = root
     }
 
-    /// As it stands in a text or in an attribute's quotes; what XML has no way to say is left out.
+    /// Escaped for text and for quoted attributes; characters that XML cannot represent are omitted.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -55,7 +55,7 @@ struct MarkupElement {
             return rest[..<range.lowerBound]
         }
 
-        /// Blanks, comments and the declaration.
+        /// Skips blanks, comments and the declaration.
         mutating func skipMisc() -> Bool {
             while true {
                 skipBlanks()

@@ -2,11 +2,11 @@ import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
-/// A server as a person names it: `HOST` or `HOST:PORT`, as in `tls.hosts`, but no pattern.
+/// A server named by the user: `HOST` or `HOST:PORT`, as in `tls.hosts`, but not a pattern.
 package struct NamedServer: Hashable, Sendable {
-    /// In lower case, an address without brackets.
+    /// In lower case; an address without brackets.
     package let host: String
-    /// `nil` where none was said.
+    /// `nil` if no port was given.
     let port: UInt16?
 
     package static let usualPort: UInt16 = 443
@@ -24,11 +24,11 @@ package struct NamedServer: Hashable, Sendable {
         self.init(host: (isBracketed ? String(host.dropFirst().dropLast()) : host).lowercased(), port: port)
     }
 
-    /// At this port, where none was said.
+    /// With this port, if it has none.
     package func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
 
     package var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
 
-    /// As settings name it.
+    /// The server's name in settings.
     package var title: String { PinnedHost(name: host, port: port, live: []).title }
 }

@@ -2,12 +2,12 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// OkHttp's `CertificatePinner`, as its builder is written in Kotlin. A pin has no end there.
+/// OkHttp's `CertificatePinner`, as Kotlin code for its builder. Its pins do not expire.
 enum OkHTTPPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         var text = "val certificatePinner = CertificatePinner.Builder()\n"
         for host in hosts {
-            // One star is one label, two are any number of them, and none.
+            // One star matches one label, two match any number, including none.
             let pattern =
                 switch host.breadth {
                 case .itself: host.name
@@ -19,7 +19,7 @@ enum OkHTTPPins {
         return text + "    .build()\n"
     }
 
-    /// Every `add("host", "sha256/…", …)`, in Kotlin or Java; what stands for a text by its name is not read.
+    /// Reads every `add("host", "sha256/…", …)` in Kotlin or Java; names of constants are not resolved.
     static func read(_ text: String) throws(PinFormatError) -> [PinnedHost] {
         var tokens = try SourceToken.tokens(of: text)[...]
         var hosts: [PinnedHost] = []
@@ -34,7 +34,7 @@ enum OkHTTPPins {
         return hosts
     }
 
-    /// The texts up to the parenthesis.
+    /// The string arguments up to the closing parenthesis.
     private static func arguments(_ tokens: inout ArraySlice<SourceToken>) throws(PinFormatError) -> [String] {
         var arguments: [String] = []
         while let token = tokens.popFirst() {

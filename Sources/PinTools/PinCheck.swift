@@ -5,23 +5,23 @@ import ServerTrust
 import TextCoding
 import UpstreamTransport
 
-/// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.
+/// The state of a host's pins: what its server sends, and upcoming problems.
 package struct PinCheck: Sendable {
     enum Outcome: String, Sendable {
-        /// Believed, and a pin is there.
+        /// The server is trusted, and a pin matches.
         case good
-        /// Believed, and no pin is there: they are only reported on.
+        /// The server is trusted, but no pin matches: the pins are report-only.
         case reported
         case refused
         case unreachable
-        /// A policy without pins holds for it.
+        /// A policy without pins applies to it.
         case unpinned
-        /// A pattern, which is no server.
+        /// A pattern, which is not a server.
         case pattern
     }
 
     struct Warning: Equatable, Sendable {
-        /// A word for programs.
+        /// For programs.
         let code: String
         let sentence: String
     }
@@ -32,10 +32,10 @@ package struct PinCheck: Sendable {
     var warnings: [Warning] = []
     var matched: SHA256Digest?
     var daysToExpiry: Int?
-    /// The server's first: the verified ones, or those that were refused.
+    /// The server's certificate first: the verified chain, or the rejected one.
     var chain: [CertificateFacts] = []
 
-    /// Whether requests to it fail, or will once its pins are enforced.
+    /// Whether requests to it fail, or will fail once its pins are enforced.
     var isFault: Bool { result == .refused || result == .reported }
 
     package init(pattern title: String) {
@@ -45,8 +45,8 @@ package struct PinCheck: Sendable {
     }
 
     /// - Parameters:
-    ///   - policy: by which it was judged; `nil` where its host is denied.
-    ///   - days: how soon an end is worth a warning.
+    ///   - policy: the policy that it was verified with; `nil` if the host is denied.
+    ///   - days: how many days before an expiry to warn.
     init(_ server: NamedServer, _ judgement: InspectionOutcome, policy: TrustPolicy?, at now: POSIXTime, warningDays days: Int) {
         title = server.title
         switch judgement {
@@ -94,7 +94,7 @@ package struct PinCheck: Sendable {
 
     private static let expectedShown = 5
 
-    // MARK: What will go wrong next
+    // MARK: Upcoming problems
 
     private static func warnings(
         _ verdict: TrustVerdict, _ policy: TrustPolicy?, at now: POSIXTime, within days: Int
@@ -126,8 +126,8 @@ package struct PinCheck: Sendable {
 }
 
 extension PinCheck {
-    /// Judges servers now, each by one handshake.
-    /// - Parameter days: how soon an end is worth a warning.
+    /// Verifies servers now, with one handshake each.
+    /// - Parameter days: how many days before an expiry to warn.
     package static func judging(_ servers: [NamedServer], _ settings: LarderSettings, warningDays days: Int = 14) throws
         -> [PinCheck]
     {
@@ -150,7 +150,7 @@ extension PinCheck {
         return .object(members)
     }
 
-    /// The sentence, and when the chain ends.
+    /// The sentence, and when the chain expires.
     var finding: String { sentence + (daysToExpiry.map { "; the chain expires in \($0) days" } ?? "") }
 
     /// For people, with the chain.
@@ -163,7 +163,7 @@ extension PinCheck {
 }
 
 extension PinSet {
-    /// Whether there is a pin that stands not in the chain (RFC 7469 §4.3): in the settings' words, or by what the server shows.
+    /// Whether any pin is not in the chain and so is a backup (RFC 7469 §4.3), whether or not the settings list it under `backup`.
     func hasBackup(besides chain: [Certificate]) -> Bool {
         let shown = Set(chain.map { mode == .certificate ? $0.digest : $0.publicKeyDigest })
         return pins.contains {

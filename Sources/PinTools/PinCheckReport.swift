@@ -1,9 +1,9 @@
 import TextCoding
 
-/// What `larder pins check` found, for people, for programs, and for CI.
+/// The result of `larder pins check`, for people, for programs, and for CI.
 package struct PinCheckReport {
     let checks: [PinCheck]
-    /// Whether what is only warned of counts as a fault.
+    /// Whether warnings count as faults.
     let isStrict: Bool
 
     package init(checks: [PinCheck], isStrict: Bool) {
@@ -11,7 +11,7 @@ package struct PinCheckReport {
         self.isStrict = isStrict
     }
 
-    /// 0, or 7 where a host is refused, will be, or is warned of in strict mode; 1 where the worst is that one cannot be reached.
+    /// 0; 7 if a host is rejected, will be, or has a warning in strict mode; 1 if the worst result is a host that cannot be reached.
     package var exitCode: Int32 {
         if checks.contains(where: isFault) { return Self.faultCode }
         return checks.contains { $0.result == .unreachable } ? 1 : 0
@@ -41,7 +41,7 @@ package struct PinCheckReport {
         ])
     }
 
-    /// In the form that CI systems read: a test for each host; one that cannot be reached is an error, not a failure.
+    /// JUnit XML for CI systems: one test per host; a host that cannot be reached is an error, not a failure.
     package var junit: String {
         let cases = checks.map { check in
             let inner =

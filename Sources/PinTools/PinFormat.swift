@@ -2,7 +2,7 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// How other programs write pins, each format in a file of its own.
+/// The pin formats of other programs; each has its own file.
 package enum PinFormat: String, CaseIterable, Sendable {
     case androidNSC = "android-nsc"
     case trustKit = "trustkit"
@@ -10,12 +10,12 @@ package enum PinFormat: String, CaseIterable, Sendable {
     case curl, hpkp, json
 
     /// - Parameters:
-    ///   - notes: what the format says otherwise or not at all, a sentence for each host that is concerned.
-    ///   - now: when this is, which decides what is enforced, and from when a lifetime counts.
+    ///   - notes: what the format expresses differently or not at all, one sentence per host concerned.
+    ///   - now: the present time, which determines what is enforced and from when a lifetime counts.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
         notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates; the file contains their keys" }
-        // JSON says everything.
+        // JSON can express all data.
         let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }
         return switch self {
         case .androidNSC: AndroidPins.written(sayable)
@@ -28,8 +28,8 @@ package enum PinFormat: String, CaseIterable, Sendable {
     }
 
     /// - Parameters:
-    ///   - host: for what names none of its own.
-    ///   - notes: what is not taken over.
+    ///   - host: for formats without host names.
+    ///   - notes: data that was not imported.
     package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         if host != nil, self != .hpkp { throw PinFormatError("this format names its hosts: omit --host") }
         let hosts =
@@ -47,11 +47,11 @@ package enum PinFormat: String, CaseIterable, Sendable {
 
     private var saysPorts: Bool { self == .curl }
     private var saysReportOnly: Bool { self == .trustKit || self == .hpkp }
-    /// From an end on, these let everybody through.
+    /// Formats whose pins stop being enforced after their end.
     private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
 
-    /// The host as the format can say it, with a note of what is lost.
-    /// - Returns: `nil` where the format has no word for it.
+    /// The host as the format can express it, with a note on what is lost.
+    /// - Returns: `nil` if the format cannot express it.
     private func said(_ host: PinnedHost, at now: POSIXTime, notes: inout [String]) -> PinnedHost? {
         var said = host
         if host.onExpiry == .reports, host.isExpired(at: now), [.okHTTP, .curl, .hpkp].contains(self) {
@@ -74,7 +74,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
         return said
     }
 
-    /// What the format has no word for.
+    /// A property that the format cannot express.
     private func unsayable(_ host: PinnedHost) -> String? {
         if host.port != nil, !saysPorts { return "ports" }
         if host.isReportOnly, !saysReportOnly { return "report-only pins" }
@@ -90,7 +90,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Why pins cannot be read, in words.
+/// Why pins cannot be read.
 package struct PinFormatError: Error, Equatable {
     package let reason: String
 
@@ -98,14 +98,14 @@ package struct PinFormatError: Error, Equatable {
 }
 
 extension SHA256Digest {
-    /// From a text with the format's own words before the base64.
-    /// - Parameter owner: whose pin it is, for the fault.
+    /// Parses a text with the format's prefix before the base64.
+    /// - Parameter owner: the host of the pin, for the error.
     init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatError) {
         guard text.hasPrefix(prefix) else { throw PinFormatError("a pin of \(owner) does not start with \(prefix)") }
         try self.init(pin: text.dropFirst(prefix.count))
     }
 
-    /// From the base64 that every format has, after its own words.
+    /// Parses the base64 that all formats have after their prefix.
     init(pin base64: some StringProtocol) throws(PinFormatError) {
         guard let pin = try? Pin("sha256/" + base64) else {
             throw PinFormatError("`\(printable(String(base64)))` is not the base64 of a SHA-256 digest")

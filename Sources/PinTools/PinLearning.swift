@@ -3,7 +3,7 @@ import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
-/// Judges servers as if nothing were pinned for them yet, and proposes pins of whom it believes.
+/// Verifies servers as if they had no pins yet, and proposes pins for those that are trusted.
 package struct PinLearning {
     package struct Refusal: Error {
         package let reason: String
@@ -36,7 +36,7 @@ package struct PinLearning {
         self.now = now
     }
 
-    /// - Returns: in the order of the servers.
+    /// - Returns: the results in the order of the servers.
     package func learn(_ servers: [NamedServer]) throws -> [Result<PinProposal, Refusal>] {
         let entries = servers.compactMap { server in
             policy(for: server).map { TrustPolicySet.Entry(host: server.host, port: server.origin.port, policy: $0) }
@@ -47,11 +47,11 @@ package struct PinLearning {
         }
     }
 
-    /// Without pins: with those that are to be learned it would be judged by itself.
+    /// A policy without pins: the pins to be learned must not verify themselves.
     func policy(for server: NamedServer) -> TrustPolicy? {
         if let policy = trust.policies.policy(host: server.host, port: server.origin.port)?.withoutPins { return policy }
         if case .policy(let policy) = trust.policies.fallback, let plain = policy.withoutPins { return plain }
-        // The host is denied until it is named; the system's anchors are what a new entry begins with.
+        // The host is denied until it is listed; a new entry starts with the system's CA certificates.
         guard let anchors = try? TrustFiles().systemAnchors() else { return nil }
         return try? TrustPolicy(anchors: .given(anchors))
     }
@@ -76,7 +76,7 @@ package struct PinLearning {
     }
 
     private func proposal(_ server: NamedServer, chain: [Certificate], isPinsOnly: Bool) throws(Refusal) -> PinProposal {
-        // An entry takes nothing from another one, so that this one has to say what the other has said.
+        // Entries inherit nothing from each other, so the new entry must repeat the terms of the current one.
         let site = trust.site(host: server.host, port: server.origin.port)
         let proposal = PinProposal(
             server: server, chain: chain, choice: choice, isPinsOnly: isPinsOnly, isEnforced: isEnforced, backup: backup,
@@ -91,9 +91,9 @@ package struct PinLearning {
         return proposal
     }
 
-    /// With its pin for an anchor everything else still has to be right: host, dates, keys, signatures.
+    /// With the pin as trust anchor, everything else must still be valid: host, dates, keys, signatures.
     private func judge(_ proposal: PinProposal) throws(Refusal) {
-        // OpenSSL takes not every certificate for an anchor.
+        // OpenSSL does not accept every certificate as a trust anchor.
         guard let pinned = proposal.pinned, let pins = try? PinSet(.publicKey, [Pin(certificate: pinned)]),
             let policy = try? TrustPolicy(anchors: .pins, pins: pins)
         else { throw Refusal(reason: "has a certificate that cannot be a trust anchor", chain: proposal.chain) }
@@ -106,7 +106,7 @@ package struct PinLearning {
 }
 
 extension TrustPolicy {
-    /// The same for whoever has no pins; `nil` where they make up for anchors.
+    /// The same policy without pins; `nil` if pins replace the trust anchors.
     fileprivate var withoutPins: TrustPolicy? {
         guard case .given = anchors, !allowsUntrustedRoot else { return nil }
         return try? TrustPolicy(

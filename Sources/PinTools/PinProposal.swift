@@ -5,12 +5,12 @@ import ServerTrust
 import TextCoding
 import UpstreamTransport
 
-/// What the chain of a server offers to be pinned, and the settings that pin the certificate that was chosen.
+/// The pins that a server's chain offers, and the settings that pin the chosen certificate.
 package struct PinProposal {
     package enum Choice: String, CaseIterable, Sendable {
         case leaf, intermediate, root
 
-        /// What one gets by it, and what it costs.
+        /// The advantage and the cost of the choice.
         var tradeOff: String {
             switch self {
             case .leaf: "the server's own key, the strictest: Larder rejects a new key until you add its pin"
@@ -20,7 +20,7 @@ package struct PinProposal {
             }
         }
 
-        /// - Returns: `nil` where the chain has none.
+        /// - Returns: `nil` if the chain has no such certificate.
         func depth(inChainOf count: Int) -> Int? {
             switch self {
             case .leaf: 0
@@ -31,20 +31,20 @@ package struct PinProposal {
     }
 
     package let server: NamedServer
-    /// The server's first.
+    /// The server's certificate first.
     let chain: [Certificate]
     let choice: Choice
-    /// Nobody but the pin vouches for the server.
+    /// Only the pin makes the server trusted.
     package let isPinsOnly: Bool
     let isEnforced: Bool
     let backup: [String]
     let day: CalendarDay
-    /// What the policy says that has held for the host until now, but for pins.
+    /// The terms of the host's current policy, except pins.
     let words: [(key: String, value: ShownValue)]
 
     package var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
 
-    /// What was seen and what there is to choose, as comments.
+    /// The chain and the alternatives, as comments.
     package var remarks: String {
         var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": only its pin is trusted" : ""):"]
         lines += Self.lines(of: chain)
@@ -59,7 +59,7 @@ package struct PinProposal {
         return lines.map { "# \(printable($0, limit: 4096))\n" }.joined()
     }
 
-    /// A file of `tls.pins_from`.
+    /// The content of a file for `tls.pins_from`.
     package var settings: String {
         let live = isPinsOnly ? "\(server.fileStem).pem" : pinned.map { "\($0.publicKeyDigest)" } ?? ""
         return Self.settings(
@@ -78,12 +78,12 @@ package struct PinProposal {
         var policy = words
         if isPinsOnly { policy = policy.filter { $0.key != "anchors" } + [("anchors", .plain("pins"))] }
         policy.append(("pins", .mapping(pins)))
-        // Pins that are the anchors are always enforced.
+        // Pins that are trust anchors are always enforced.
         if !isPinsOnly { policy.append(("mode", .plain(isEnforced ? "enforce" : "report_only"))) }
         return YAMLWriter.write([(server.title, .mapping(policy))], indentation: 0)
     }
 
-    /// A certificate on a line, for people.
+    /// One line per certificate, for people.
     package static func lines(of chain: [Certificate]) -> [String] {
         chain.map { certificate in
             let facts = certificate.facts

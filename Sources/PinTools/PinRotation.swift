@@ -1,9 +1,9 @@
 import LarderSettings
 import ServerTrust
 
-/// The pins of a host on their way: a new key is a backup first, then in use, then retired.
+/// The rotation of a host's pins: a new key is first a backup, then in use, then retired.
 package struct PinRotation: Equatable {
-    /// One value under `of` or `backup`, and the keys that it pins.
+    /// A value under `of` or `backup`, and the keys that it pins.
     package struct Item: Equatable {
         var text: String
         var keys: [SHA256Digest]
@@ -26,7 +26,7 @@ package struct PinRotation: Equatable {
         self.backup = backup
     }
 
-    /// A key that nobody has seen yet is a backup.
+    /// Adds keys that are not in use yet as backups.
     package mutating func add(_ keys: [SHA256Digest]) throws(Refusal) {
         for key in keys {
             if contains(key) { throw Refusal(reason: "\(key) is already pinned") }
@@ -34,8 +34,8 @@ package struct PinRotation: Equatable {
         }
     }
 
-    /// Takes a key out. Whatever key the server shows is in use from now on; where none is left, the first backup is.
-    /// - Parameter shown: the keys of the server's chain; empty where they are not known.
+    /// Removes keys. Backups that the server now sends become pins in use; if no pin in use is left, the first backup becomes one.
+    /// - Parameter shown: the keys of the server's chain; empty if unknown.
     package mutating func retire(_ keys: [SHA256Digest], shown: [SHA256Digest]) throws(Refusal) {
         for key in keys where !contains(key) { throw Refusal(reason: "\(key) is not pinned") }
         live = live.flatMap { $0.without(keys) }
@@ -51,7 +51,7 @@ package struct PinRotation: Equatable {
 
     func contains(_ key: SHA256Digest) -> Bool { (live + backup).contains { $0.keys.contains(key) } }
 
-    /// Why it should not end so.
+    /// Why the result is not safe.
     /// - Parameter shown: as above.
     package func fault(shown: [SHA256Digest]) -> String? {
         if let leaf = shown.first, !shown.contains(where: contains) {
@@ -66,7 +66,7 @@ package struct PinRotation: Equatable {
         return nil
     }
 
-    /// The members of `pins` that it changes, as settings have them.
+    /// The members of `pins` that change, in the form of the settings.
     package var words: [(key: String, value: ShownValue)] {
         let live = ("of", ShownValue.list(live.map { .text($0.text) }))
         return backup.isEmpty ? [live] : [live, ("backup", .list(backup.map { .text($0.text) }))]
@@ -74,7 +74,7 @@ package struct PinRotation: Equatable {
 }
 
 extension PinRotation.Item {
-    /// A file of which something is taken out becomes the digests of what is left.
+    /// A file from which a key is removed is replaced by the digests of the remaining keys.
     fileprivate func without(_ retired: [SHA256Digest]) -> [PinRotation.Item] {
         guard keys.contains(where: retired.contains) else { return [self] }
         return keys.filter { !retired.contains($0) }.map(PinRotation.Item.init)

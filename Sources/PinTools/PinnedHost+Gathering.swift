@@ -3,15 +3,15 @@ import ServerTrust
 import TextCoding
 
 extension PinnedHost {
-    /// Each host once, as settings want it.
-    /// - Parameter addsUp: whether a host that stands several times has all their pins; else they have to be the same.
+    /// Merges entries so that each host occurs once, as settings require.
+    /// - Parameter addsUp: whether the pins of a host's several entries are combined; otherwise they must be equal.
     static func gathered(_ hosts: [PinnedHost], addsUp: Bool) throws(PinFormatError) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [HostScope: Int] = [:]
         for host in hosts.flatMap(\.parts) {
             guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is not a host") }
             if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
-            // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
+            // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
             if !Set(host.live).isDisjoint(with: host.backup) {
                 throw PinFormatError("a backup of \(host.title) is one of its other pins")
             }
@@ -31,7 +31,7 @@ extension PinnedHost {
         return joined(result)
     }
 
-    /// A name and everything below it with the same pins are one, for formats that say it in one.
+    /// Combines a name and everything below it if they have the same pins, for formats with a single entry for both.
     static func joined(_ hosts: [PinnedHost]) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [String: Int] = [:]

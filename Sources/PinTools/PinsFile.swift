@@ -2,16 +2,16 @@ import CommandSupport
 import LarderSettings
 import ProxyPolicy
 
-/// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are
-/// comments elsewhere than at its top, it is left to that person.
+/// A file of `tls.pins_from` that can be changed and rewritten. Rewriting would lose comments between its lines: if the file has comments
+/// below its top, only a person may change it.
 package struct PinsFile {
-    /// As it was read.
+    /// The content that was read.
     private let octets: [UInt8]
     private let path: String
     private let top: String
     private var entries: [(key: String, value: ShownValue)]
 
-    /// - Returns: `nil` where it is not for programs to write, or cannot be read any more.
+    /// - Returns: `nil` if a program must not rewrite it, or it can no longer be read.
     package init?(path: String) {
         guard let octets = try? LocalFile.bytes(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
@@ -22,11 +22,11 @@ package struct PinsFile {
     init?(_ text: String, path: String = "") {
         octets = Array(text.utf8)
         self.path = path
-        // A carriage return and a line feed are one character.
+        // A carriage return and a line feed are one `Character`.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let topCount = lines.prefix { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }.count
         let rest = lines.dropFirst(topCount)
-        // In a text a mark of a comment may be none: then it is left alone all the same.
+        // A comment mark may be part of a string: such a file is not rewritten either.
         guard !rest.contains(where: { $0.hasPrefix("#") || $0.contains(" #") || $0.contains("\t#") }),
             let root = try? YAMLReader.read(text), case .mapping(let entries) = ShownValue(root)
         else { return nil }
@@ -34,10 +34,10 @@ package struct PinsFile {
         self.entries = entries
     }
 
-    /// The policy of a host, as it was written.
+    /// The policy of a host, as written.
     package func policy(of name: String) -> ShownValue? { entries.first { $0.key == name }?.value }
 
-    /// Puts these in the place of `of` and `backup` in the pins of a host.
+    /// Replaces `of` and `backup` in the pins of a host.
     package mutating func replacePins(of name: String, by words: [(key: String, value: ShownValue)]) {
         entries = entries.map { entry in
             guard entry.key == name, case .mapping(let policy) = entry.value else { return entry }
@@ -52,6 +52,6 @@ package struct PinsFile {
 
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
 
-    /// - Throws: also where the file is no longer what was read.
+    /// - Throws: also if the file has changed since it was read.
     package func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

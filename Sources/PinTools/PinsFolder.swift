@@ -3,7 +3,7 @@ import Foundation
 import LarderSettings
 import ServerTrust
 
-/// The folder of `tls.pins_from`, into which files for further servers are put.
+/// The folder of `tls.pins_from`, to which files for further servers are added.
 package struct PinsFolder {
     package struct Refusal: Error { package let reason: String }
 
@@ -11,12 +11,12 @@ package struct PinsFolder {
 
     package init(_ trust: LoadedTrust) { self.trust = trust }
 
-    /// The first line of a file that is written.
+    /// The first line of written files.
     private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
 
-    /// Puts the settings of a server there that has no policy yet: all of their files, or none.
-    /// - Parameter isEnforced: whether they are; else they take the place of no pins that are.
-    /// - Returns: the path of the file with the settings.
+    /// Writes the settings for a server that has no policy yet: all of its files, or none.
+    /// - Parameter isEnforced: whether the pins are enforced; if not, they must not replace pins that are.
+    /// - Returns: the path of the settings file.
     package func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
         guard let folder = trust.pinsFolder else {
             throw Refusal(
@@ -31,7 +31,7 @@ package struct PinsFolder {
                 "has enforced pins from \(site.entry?.name ?? "tls.default"), at \(site.position), which would no longer apply"
             throw Refusal(reason: "nothing written: \(server.title) \(reason); use --mode enforce")
         }
-        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read shortly before
         if names.count >= TrustFiles.includedLimit {
             throw Refusal(reason: "nothing written: \(folder) already has \(names.count) files, and Larder reads no more")
         }
@@ -40,7 +40,7 @@ package struct PinsFolder {
         do throws(Refusal) {
             try Self.write(Self.header + learned.settings, to: "\(stem).yaml")
         } catch {
-            // It was not there before.
+            // The file did not exist before.
             if learned.anchor != nil { unlink("\(stem).pem") }
             throw error
         }
@@ -57,13 +57,13 @@ package struct PinsFolder {
 }
 
 extension LoadedTrust {
-    /// Where the policy is written that is this server's alone; `nil` where another one holds for it.
+    /// The location of the policy for this server alone; `nil` if it has none of its own.
     package func ownSite(of server: NamedServer) -> SettingsLocation? {
         guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
         return sites.first { $0.entry?.scope == scope }
     }
 
-    /// Where the pins are written that hold for this server, be it for this one alone or for more.
+    /// The location of the pins that apply to this server, whether for it alone or for more.
     package func pinningSite(of server: NamedServer) -> SettingsLocation? {
         let site = site(host: server.host, port: server.origin.port)
         return site.terms.pins == nil ? nil : site
@@ -71,7 +71,7 @@ extension LoadedTrust {
 }
 
 extension NamedServer {
-    /// The name of its files, but for their endings.
+    /// The name of its files without extensions.
     var fileStem: String {
         let host = String(host.map { $0 == ":" ? "_" : $0 })
         return port.map { "\(host)_\($0)" } ?? host

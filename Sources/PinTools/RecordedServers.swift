@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// What the store has recorded of servers: by the running Larder where one runs, else from the store's file.
+/// The server evidence that the store has recorded, from the running Larder if there is one, else from the store's file.
 package struct RecordedServers {
     struct Server {
         let server: NamedServer
@@ -11,10 +11,10 @@ package struct RecordedServers {
 
     /// In the order of their names.
     let servers: [Server]
-    /// The store has more than are listed.
+    /// The store has no more than are listed.
     package let isComplete: Bool
 
-    /// - Parameter octets: the JSON that `GET /v1/cache/chains` answers with.
+    /// - Parameter octets: the JSON content of `GET /v1/cache/chains`.
     package init(_ octets: [UInt8]) {
         let answer = JSONAnswer(String(decoding: octets, as: UTF8.self))
         let origins = answer["origins"] as? [[String: Any]] ?? []
@@ -53,9 +53,9 @@ package struct RecordedServers {
 }
 
 extension PinLearning {
-    /// As `learn`, of what the store has recorded: it is judged as it would be now, and nobody is asked.
-    /// - Parameter wanted: those that are meant; empty: all that have no policy of their own.
-    /// - Returns: with whatever was wanted and is not recorded behind the others.
+    /// Like `learn`, but from recorded evidence: it is verified as of now, without contacting servers.
+    /// - Parameter wanted: the servers; empty means all that have no policy of their own.
+    /// - Returns: the results, with servers that are not recorded at the end.
     package func learn(
         _ recorded: RecordedServers, of wanted: [NamedServer]
     ) -> [(server: NamedServer, result: Result<PinProposal, Refusal>)] {
@@ -86,6 +86,6 @@ extension PinLearning {
 }
 
 extension NamedServer {
-    /// As it was asked for: the usual port may be said or not.
+    /// The server as it was requested, with or without the default port.
     fileprivate func named(in wanted: [NamedServer]) -> NamedServer { wanted.first { $0.origin == origin } ?? self }
 }

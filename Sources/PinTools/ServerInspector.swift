@@ -4,31 +4,31 @@ import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
-/// What one handshake with a server came to.
+/// The outcome of one handshake with a server.
 package enum InspectionOutcome: Sendable {
     case believed(TrustVerdict)
     case refused(TrustFailure)
-    /// Nobody was judged: there was no connection, or no handshake.
+    /// The server was not verified: there was no connection, or no handshake.
     case unreachable(TransportError)
 }
 
-/// Judges servers by one handshake each, over the proxy's own way upstream: `resolve`, `egress.deny`, `upstream.proxy` and
-/// `timeouts.connect` hold as they do there.
+/// Verifies servers by one handshake each, with the proxy's settings for connections: `resolve`, `egress.deny`, `upstream.proxy` and
+/// `timeouts.connect` apply.
 package struct ServerInspector {
-    /// How many at once.
+    /// The number of simultaneous handshakes.
     static let concurrencyLimit = 16
 
     private let configuration: TransportConfiguration
 
-    /// - Parameter policies: by which they are judged; `nil` for those of the settings.
+    /// - Parameter policies: the policies to verify with; `nil` uses those of the settings.
     package init(_ settings: LarderSettings, policies: TrustPolicySet? = nil) {
         var configuration = settings.transport
         if let policies { configuration.trust = policies }
         self.configuration = configuration
     }
 
-    /// Takes as long as the slowest of them.
-    /// - Returns: in the order of the servers.
+    /// Blocks until the slowest server is done.
+    /// - Returns: the outcomes in the order of the servers.
     package func judge(_ servers: [NamedServer]) throws -> [InspectionOutcome] {
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)

@@ -1,8 +1,8 @@
-/// The words of a simple command of a POSIX shell, without quotes. Nothing is expanded, and where output goes is left out.
+/// The words of a simple command of a POSIX shell, without quotes. Expansions are not performed, and redirections are omitted.
 struct ShellCommand {
     private(set) var words: [String] = []
 
-    /// Every command of a script, comments left out.
+    /// Every command of a script, without comments.
     static func commands(of script: String) throws(PinFormatError) -> [ShellCommand] {
         var reader = Reader(rest: script[...])
         while !reader.rest.isEmpty { try reader.step() }
@@ -15,7 +15,7 @@ struct ShellCommand {
         var commands: [ShellCommand] = []
         private var command = ShellCommand()
         private var word: String?
-        /// The next word is the file behind `>` or `<`.
+        /// The next word is the file of a redirection.
         private var isRedirected = false
 
         init(rest: Substring) { self.rest = rest }

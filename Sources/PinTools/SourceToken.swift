@@ -1,7 +1,7 @@
-/// A piece of a program in Kotlin or Java, as much as it takes to tell its calls from its comments and texts.
+/// A token of a Kotlin or Java program, enough to distinguish calls from comments and strings.
 enum SourceToken: Equatable {
     case name(Substring)
-    /// Without its quotes; what a backslash means is left as it is.
+    /// Without its quotes; escapes stay unchanged.
     case text(String)
     case symbol(Character)
 
@@ -31,7 +31,7 @@ enum SourceToken: Equatable {
         var rest = comment.dropFirst(2)
         while !rest.isEmpty {
             if rest.hasPrefix("*/") { return rest.dropFirst(2) }
-            // It ends at the first end in Java, and at the second in Kotlin.
+            // Java ends a nested comment at the first end, Kotlin at the second.
             if rest.hasPrefix("/*") { throw PinFormatError("a comment is nested in a comment") }
             rest.removeFirst()
         }

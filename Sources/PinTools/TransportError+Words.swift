@@ -1,6 +1,6 @@
 import UpstreamTransport
 
 extension TransportError {
-    /// Its reason as people write it: `connection refused`.
+    /// The reason as text: `connection refused`.
     package var words: String { "\(reason)".replacing("_", with: " ") }
 }

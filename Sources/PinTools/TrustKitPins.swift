@@ -5,7 +5,7 @@ import ServerTrust
 
 /// TrustKit's configuration, a property list with `TSKPinnedDomains`.
 ///
-/// From its `TSKExpirationDate` on nothing is pinned. It wants two pins for each domain.
+/// From its `TSKExpirationDate` on, nothing is pinned. It requires two pins per domain.
 enum TrustKitPins {
     static func written(_ hosts: [PinnedHost], notes: inout [String]) -> String {
         var text = """
@@ -32,7 +32,7 @@ enum TrustKitPins {
         return text + "    </dict>\n</dict>\n</plist>\n"
     }
 
-    /// - Parameter text: the configuration, or an Info.plist that has it under `TSKConfiguration`.
+    /// - Parameter text: the configuration, or an Info.plist that contains it under `TSKConfiguration`.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         let list = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
         guard let root = list as? [String: Any] else { throw PinFormatError("this is not a property list with keys") }
@@ -54,7 +54,7 @@ enum TrustKitPins {
         "TSKExcludeSubdomainFromParentPolicy",
     ]
 
-    /// - Returns: `nil` for what has no pins because it is excluded.
+    /// - Returns: `nil` if the domain is excluded and has no pins.
     private static func pinned(
         _ name: String, _ domain: [String: Any], notes: inout [String]
     ) throws(PinFormatError) -> PinnedHost? {
@@ -85,7 +85,7 @@ enum TrustKitPins {
             name: name, breadth: try flag("TSKIncludeSubdomains") == true ? .itselfAndBelow : .itself, live: pins,
             expires: expires,
             onExpiry: expires == nil ? .fails : .reports,
-            // It is enforced where nothing is said.
+            // The default is to enforce.
             isReportOnly: try flag("TSKEnforcePinning") == false)
     }
 }
