@@ -4,7 +4,7 @@ import Foundation
 import ServerTrust
 
 extension AuthorityFolder {
-    /// The first root.
+    /// Stores the first root.
     package func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderError) {
         try makeFolder()
         try changing { () throws(AuthorityFolderError) in
@@ -15,14 +15,14 @@ extension AuthorityFolder {
         }
     }
 
-    /// The next root, beside the one that there is.
+    /// Stores the next root beside the current one.
     package func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderError)
     {
         try changing { () throws(AuthorityFolderError) in
             guard !exists("\(path)/next") else {
                 throw AuthorityFolderError("a rotation is in progress; `larder ca rotate --finish` completes it")
             }
-            // The next key is not to lie there plain because a word was forgotten.
+            // The next key must not be stored unencrypted just because an option was forgotten.
             if passphrase == nil, try isLocked(.current, passphrase: nil) {
                 throw AuthorityFolderError(
                     "\(keyPath(.current)): is encrypted; give the passphrase of the next key with `--passphrase-file`")
@@ -31,16 +31,16 @@ extension AuthorityFolder {
         }
     }
 
-    /// The next root takes the place of the current one, whose key is deleted.
+    /// Replaces the current root by the next one, and deletes the former root's key.
     package func finishRotation(at now: POSIXTime) throws(AuthorityFolderError) {
         try changing { () throws(AuthorityFolderError) in
             let roots = try roots(at: now)
             guard roots.all.contains(where: { $0.seat == .next }) else {
                 throw AuthorityFolderError("no rotation is in progress")
             }
-            // With a key that is missing or damaged it would be the end of the authority.
+            // A missing or damaged key would make the CA unusable.
             _ = try isLocked(.next, passphrase: nil)
-            // There is none where an end was cut off behind its leaving.
+            // There is none if an earlier attempt was interrupted after the former root was moved.
             let former = roots.all.first { $0.seat == .current }?.certificate
             if let former {
                 try makeFolder(formerPath)
@@ -55,8 +55,8 @@ extension AuthorityFolder {
         }
     }
 
-    /// One who writes at a time; who comes second reads what the first has written. What a run that was cut off has left goes first,
-    /// with a key in it that was being deleted or that nobody has been told of.
+    /// Serializes writers; the second reads what the first has written. First removes what an interrupted run left, with a key that was
+    /// being deleted or whose creation was not reported.
     private func changing(_ change: () throws(AuthorityFolderError) -> Void) throws(AuthorityFolderError) {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true)
@@ -70,7 +70,7 @@ extension AuthorityFolder {
 
     private static let hiddenPrefixes = [OriginSlot.current.rawValue, OriginSlot.next.rawValue, "leaving"].map { ".\($0)." }
 
-    /// A name that no other run has.
+    /// A name that is unique to this run.
     private func hidden(_ name: String) -> String { "\(path)/.\(name).\(UUID().uuidString)" }
 
     private func sweep() throws(AuthorityFolderError) {
@@ -84,7 +84,7 @@ extension AuthorityFolder {
         let hidden = hidden(seat.rawValue)
         guard mkdir(hidden, 0o700) == 0 else { throw .system(hidden) }
         do throws(AuthorityFolderError) {
-            // Whatever the umask says.
+            // Independent of the umask.
             guard chmod(hidden, 0o700) == 0 else { throw .system(hidden) }
             let key: String
             do throws(AuthorityFault) {
@@ -95,10 +95,10 @@ extension AuthorityFolder {
             try write(key, to: "\(hidden)/root.key")
             try write(authority.rootText, to: "\(hidden)/root.pem")
             if let day { try write("\(day)\n", to: "\(hidden)/from") }
-            // Fails where one has come there meanwhile: it is not empty.
+            // Fails if another root was stored meanwhile: its folder is not empty.
             guard rename(hidden, "\(path)/\(seat.rawValue)") == 0 else { throw .system("\(path)/\(seat.rawValue)") }
         } catch {
-            try? delete(hidden)  // the first fault is the one to tell
+            try? delete(hidden)  // report the first error
             throw error
         }
     }

@@ -3,12 +3,13 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// Where an authority is kept: a folder with one below it for each root, `current` and, while a rotation is under way, `next`. In each
-/// stand `root.pem` and `root.key`; in `next` also `from`, the day from whose first second on it certifies. What was `current` leaves
-/// its certificate in `former`, so that it can be taken out of stores.
+/// The folder of a CA. It has a subfolder per root: `current` and, during a rotation, `next`. Each contains `root.pem` and `root.key`;
+/// `next` also contains `from`, the day from whose first second on it issues certificates. A former `current` root leaves its certificate
+/// in `former`, so that it can be removed from trust stores.
 ///
-/// Folders are 0700 and files 0600, and their owner's who runs this (T27); anything else is refused, not mended: whoever could read
-/// the key may have done so. A folder below is made under a hidden name and then put there, so that there is all of it or none.
+/// Folders have mode 0700 and files 0600, and belong to the user who runs the command (T27). Anything else is an error and not repaired:
+/// another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is complete or
+/// absent.
 package struct AuthorityFolder {
     package enum OriginSlot: String {
         case current, next
@@ -20,13 +21,13 @@ package struct AuthorityFolder {
         package let certificate: Certificate
     }
 
-    /// The roots at a time.
+    /// The roots at a given time.
     package struct Roots {
-        /// The one that certifies.
+        /// The root that issues certificates.
         package let signing: Seated
-        /// Beside it, while a rotation is under way: the one to come, or the one that was.
+        /// During a rotation, the other root: the next or the former one.
         package let other: Seated?
-        /// The day of the turn.
+        /// The day from which the next root issues certificates.
         package let turn: CalendarDay?
 
         package var all: [Seated] { [signing] + (other.map { [$0] } ?? []) }
@@ -39,7 +40,7 @@ package struct AuthorityFolder {
 
     package init(path: String) { self.path = URL(filePath: path).path }
 
-    /// The usual one; `nil` where nothing says where it could stand.
+    /// The default folder; `nil` if its place is unknown.
     package init?(_ environment: [String: String]) {
         guard let data = UserFolders(environment).data else { return nil }
         self.init(path: "\(data)/ca")
@@ -52,17 +53,17 @@ package struct AuthorityFolder {
 
     // MARK: Reading
 
-    /// The roots without their keys.
-    /// - Parameter asRoot: whether the superuser may read another's, who is about to install what that one has made.
+    /// Reads the roots without their keys.
+    /// - Parameter asRoot: whether root may read another user's folder, in order to install that user's CA.
     package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderError) -> Roots {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true, asRoot: asRoot)
-        // Between two steps of the end of a rotation the next one stands alone.
+        // At one point during the end of a rotation, only the next root exists.
         let seats = [OriginSlot.current, .next].filter { exists("\(path)/\($0.rawValue)") }
         var seated: [Seated] = []
         for seat in seats {
             try check("\(path)/\(seat.rawValue)", isFolder: true, asRoot: asRoot)
-            // No verb goes on with a key that others may have read; one that stands elsewhere is no fault of the certificate's.
+            // No command proceeds with a key that other users may have read. A missing key is not an error of the certificate.
             if exists(keyPath(seat)) { try check(keyPath(seat), isFolder: false, asRoot: asRoot) }
             seated.append(Seated(seat: seat, certificate: try certificate(at: rootPath(seat), asRoot: asRoot)))
         }
@@ -73,7 +74,7 @@ package struct AuthorityFolder {
             ? Roots(signing: next, other: first, turn: turn) : Roots(signing: first, other: next, turn: turn)
     }
 
-    /// The authority of a root, with its key.
+    /// The CA of a root, with its key.
     package func authority(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> LocalAuthority {
         try check(path, isFolder: true)
         try check("\(path)/\(seat.rawValue)", isFolder: true)
@@ -86,8 +87,8 @@ package struct AuthorityFolder {
         }
     }
 
-    /// Certificates that may stand in stores, as far as they can be read. Taking one out needs no more than it itself, and least of all
-    /// that nobody else could read the key.
+    /// The readable certificates that may be in trust stores. Removing a certificate needs only the certificate itself; in particular, it
+    /// does not matter whether other users could read the key.
     package func removable(formerOnly: Bool) throws(AuthorityFolderError) -> (
         certificates: [Certificate], faults: [AuthorityFolderError]
     ) {
@@ -112,7 +113,7 @@ package struct AuthorityFolder {
                 faults.append(AuthorityFolderError("\(formerPath): \(error.reason)"))
             }
         }
-        // An end that was cut off has left one in both places.
+        // An interrupted rotation may have left one in both places.
         let former = readable(formerFiles).filter { !seated.contains($0) }
         if seated.isEmpty, former.isEmpty, faults.isEmpty { throw .missing(path) }
         return (formerOnly ? former : seated + former, faults)
@@ -145,8 +146,8 @@ package struct AuthorityFolder {
         return day
     }
 
-    /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
-    /// - Throws: where there is no key that is the root's.
+    /// Whether a root's key is encrypted and no passphrase was given, so that it could not be checked.
+    /// - Throws: if the root has no valid key.
     package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> Bool {
         do throws(AuthorityFolderError) {
             _ = try authority(seat, passphrase: passphrase)
@@ -157,7 +158,7 @@ package struct AuthorityFolder {
         }
     }
 
-    /// What the certificate of a root says, without its key.
+    /// The profile of a root's certificate, without its key.
     package func profile(_ root: Seated) throws(AuthorityFolderError) -> RootProfile {
         do throws(AuthorityFault) {
             return try RootProfile(root.certificate)
@@ -180,7 +181,7 @@ package struct AuthorityFolder {
         return lstat(place, &facts) == 0
     }
 
-    /// T27. A link is refused as well: where it leads is another's to say.
+    /// T27. Rejects symbolic links too: another user may control their target.
     func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderError) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }

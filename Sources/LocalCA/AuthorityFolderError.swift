@@ -1,10 +1,10 @@
 import CertificateAuthority
 import Foundation
 
-/// Why a folder with an authority is not used, for "larder: …". None of it tells anything of what stands in a key.
+/// Why a CA's folder cannot be used, for "larder: …". The text reveals nothing of a key's content.
 package struct AuthorityFolderError: Error, Equatable {
     package let reason: String
-    /// The key is encrypted, and that is all that is known to be in the way.
+    /// The key is encrypted, and no other problem is known.
     let isPassphraseMissing: Bool
 
     package init(_ reason: String) {

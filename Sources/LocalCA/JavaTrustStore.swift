@@ -1,20 +1,20 @@
 import Foundation
 import ServerTrust
 
-/// A `cacerts` of Java's, changed by `keytool`.
+/// A Java `cacerts` file, changed with `keytool`.
 package struct JavaTrustStore: TrustStore {
     package let kind = TrustStoreKind.java
     private let file: String
     private let tool: Tool?
 
-    /// A `*` stands for any one folder.
+    /// A `*` matches any one folder name.
     private static let places = [
         "/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts", "/usr/lib/jvm/*/lib/security/cacerts",
         "/usr/lib/jvm/*/jre/lib/security/cacerts",
     ]
 
     package static func all(in root: SystemRoot, environment: [String: String]) -> [JavaTrustStore] {
-        // One that is told by a variable is of the running system.
+        // A variable refers to the running system only.
         let home = root.isRunning ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
         let own = home.map { ["\($0)/lib/security/cacerts", "\($0)/jre/lib/security/cacerts"] } ?? []
         let homeTool = home.map { "\($0)/bin/keytool" }.flatMap { access($0, X_OK) == 0 ? Tool(path: $0, in: environment) : nil }
@@ -42,8 +42,8 @@ package struct JavaTrustStore: TrustStore {
         }
     }
 
-    /// Under Larder's own name, or under the one that Debian makes of that of the file in the system's store: its hook
-    /// (ca-certificates-java) adds what comes there, and does not take out what goes.
+    /// Whether the alias is Larder's name, or the one that Debian's hook (ca-certificates-java) derives from the file in the system's
+    /// store: the hook adds new certificates, but does not remove deleted ones.
     private static func isOurs(_ alias: String, _ entry: RootEntry) -> Bool {
         alias == entry.name || alias == "debian:\(entry.name).pem"
     }
@@ -85,13 +85,13 @@ package struct JavaTrustStore: TrustStore {
         return outcome.output
     }
 
-    /// In English, since its words are read. The password is Java's own for a file without secrets.
+    /// In English, since the output is parsed. The password is Java's default for a file without secrets.
     private static func words(_ words: [String], _ file: String) -> [String] {
         ["-J-Duser.language=en"] + words + ["-keystore", file, "-storepass", "changeit"]
     }
 
-    /// Of pairs of lines like `larder-0123456789abcdef, Nov 22, 2026, trustedCertEntry, ` and
-    /// `Certificate fingerprint (SHA-256): AB:CD:…`.
+    /// Parses pairs of lines like `larder-0123456789abcdef, Nov 22, 2026, trustedCertEntry, ` and `Certificate fingerprint (SHA-256):
+    /// AB:CD:…`.
     package static func aliases(in list: String) -> [(alias: String, fingerprint: String)] {
         var aliases: [(alias: String, fingerprint: String)] = []
         var last: Substring = ""

@@ -1,13 +1,13 @@
 import Foundation
 import ServerTrust
 
-/// A database of NSS, in which Chromium and Firefox keep whom to believe, changed by `certutil`.
+/// An NSS database, in which Chromium and Firefox keep trusted certificates, changed with `certutil`.
 package struct NSSTrustStore: TrustStore {
     package let kind = TrustStoreKind.nss
     private let folder: String
     private let tool: Tool?
 
-    /// Below a user's home; a `*` stands for any one folder.
+    /// In a user's home folder; a `*` matches any one folder name.
     private static let places = [
         ".pki/nssdb", ".local/share/pki/nssdb", "snap/chromium/*/.pki/nssdb", ".mozilla/firefox/*", ".config/mozilla/firefox/*",
         "snap/firefox/common/.mozilla/firefox/*",
@@ -27,7 +27,7 @@ package struct NSSTrustStore: TrustStore {
 
     package var obstacle: TrustStoreObstacle? {
         var facts = stat()
-        // The superuser would leave behind files that its owner cannot write.
+        // Root would leave files that the owner cannot write.
         guard stat("\(folder)/\(Self.database)", &facts) == 0, facts.st_uid == geteuid() else { return .belongsToAnother }
         return tool == nil ? .lacks(tool: "certutil", package: "libnss3-tools") : nil
     }
@@ -53,7 +53,7 @@ package struct NSSTrustStore: TrustStore {
             try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreError) in
                 try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
             }
-            // One that stood there already keeps what it was believed for.
+            // A certificate that was already in the database keeps its trust flags when it is added, so they are set here.
             try run(["-M", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,"])
         }
     }
@@ -73,7 +73,8 @@ package struct NSSTrustStore: TrustStore {
         return shown.code == 0 && Certificate.reading(pem: shown.output)?.contains(entry.certificate) == true
     }
 
-    /// Of lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma says that it is believed for servers.
+    /// Parses lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma means that it is trusted for
+    /// servers.
     package static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
         list.split(whereSeparator: \.isNewline).compactMap { line in
             line.wholeMatch(of: /(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*/).map { (String($0.1), $0.2.contains("C")) }

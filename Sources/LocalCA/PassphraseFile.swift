@@ -1,6 +1,6 @@
 import CommandSupport
 
-/// A key's passphrase: the first line of a file that is its owner's alone.
+/// A key's passphrase: the first line of a file that only its owner can access.
 package enum PassphraseFile {
     static let lengthRange = 1...1024
 

@@ -2,12 +2,12 @@ import CertificateAuthority
 import Foundation
 
 extension RootTerms {
-    /// Those of a root that this user makes on this machine.
+    /// The terms of a root that this user creates on this machine.
     package static func ofThisMachine(days: Int, constraint: NameConstraint?) -> RootTerms {
         RootTerms(user: NSUserName(), host: hostName, days: days, constraint: constraint)
     }
 
-    /// As the system calls itself: nobody is asked for its names, which may take its time.
+    /// The system's own host name, without a DNS query, which could take time.
     private static var hostName: String {
         var octets = [CChar](repeating: 0, count: 256)
         guard gethostname(&octets, octets.count - 1) == 0 else { return "localhost" }

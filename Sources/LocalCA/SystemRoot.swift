@@ -1,9 +1,9 @@
 import Foundation
 
-/// What stands for `/`: that of the running system, or a tree out of which nothing leads.
+/// The root folder: that of the running system, or a tree that no path leaves.
 package struct SystemRoot {
     package static let running = SystemRoot(path: "")
-    /// As Linux has it (path_resolution(7)).
+    /// The limit of Linux (path_resolution(7)).
     static let linkLimit = 40
 
     /// Empty for the running system.
@@ -13,9 +13,9 @@ package struct SystemRoot {
 
     package var isRunning: Bool { path.isEmpty }
 
-    /// A place behind all links, each of which is followed as who runs in the tree would: `/` is the tree's, and nothing is above it.
-    /// - Parameter place: as it is called in the tree. What is not there stands for itself.
-    /// - Returns: `nil` behind too many links.
+    /// Resolves all symbolic links as a process in the tree would: `/` is the tree's, and nothing is above it.
+    /// - Parameter place: the path in the tree. Missing parts stay unchanged.
+    /// - Returns: `nil` if there are too many links.
     package func resolved(_ place: String) -> String? {
         var open = Array(place.split(separator: "/").map(String.init).reversed())
         var walked: [String] = []
@@ -26,7 +26,7 @@ package struct SystemRoot {
             case "..": _ = walked.popLast()
             default:
                 let here = "\(path)/\((walked + [part]).joined(separator: "/"))"
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // is no link
+                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // not a link
                     walked.append(part)
                     continue
                 }
@@ -39,7 +39,7 @@ package struct SystemRoot {
         return "\(path)/\(walked.joined(separator: "/"))"
     }
 
-    /// What is there, of a path in the tree in which `*` stands for any one name: behind its links, each once, in order.
+    /// The existing paths that match patterns in which `*` matches any one name: with links resolved, without duplicates, in order.
     func matches(_ patterns: [String]) -> [String] {
         var seen: Set<String> = []
         return patterns.flatMap(matches).filter { seen.insert($0).inserted }
@@ -51,7 +51,7 @@ package struct SystemRoot {
             found = found.flatMap { folder -> [String] in
                 if part != "*" { return ["\(folder)/\(part)"] }
                 guard let place = resolved(folder) else { return [] }
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []  // none to be seen is none
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []  // unreadable: none
                 return names.sorted().map { "\(folder)/\($0)" }
             }
         }

@@ -2,12 +2,12 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// The system's own store: a folder for what the administrator adds, and a program that makes the bundle of it.
+/// The system's trust store: a folder for the administrator's certificates, and a tool that makes the bundle from it.
 package struct SystemTrustStore: TrustStore {
     package enum Layout: CaseIterable {
         /// Debian, Ubuntu, Alpine.
         case debian
-        /// Fedora and its like.
+        /// Fedora and related distributions.
         case fedora
 
         package var folder: String {
@@ -17,7 +17,7 @@ package struct SystemTrustStore: TrustStore {
             }
         }
 
-        /// Where the program looks besides.
+        /// The other folder that the tool reads.
         var packaged: String {
             switch self {
             case .debian: "/usr/share/ca-certificates"
@@ -37,7 +37,7 @@ package struct SystemTrustStore: TrustStore {
         var program: String { self == .debian ? "update-ca-certificates" : "update-ca-trust" }
     }
 
-    /// Of a file of certificates.
+    /// The largest certificate file that is read, in bytes.
     package static let bundleLimit = 16 << 20
 
     package let kind = TrustStoreKind.system
@@ -45,7 +45,7 @@ package struct SystemTrustStore: TrustStore {
     private let root: SystemRoot
     private let environment: [String: String]
 
-    /// - Returns: `nil` where the system is of no layout that is known here.
+    /// - Returns: `nil` if the system has no known layout.
     package init?(in root: SystemRoot, environment: [String: String]) {
         let found = Layout.allCases.first { layout in
             root.resolved(layout.folder).map { FileManager.default.fileExists(atPath: $0) } ?? false
@@ -59,7 +59,7 @@ package struct SystemTrustStore: TrustStore {
     private var folder: String { place(layout.folder) }
     private var bundle: String { place(layout.bundle) }
 
-    /// - Returns: behind links that lead nowhere, what cannot be there.
+    /// - Returns: a path that cannot exist if there are too many links.
     private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
 
     package var title: String { "the system's store \(folder)" }
@@ -81,14 +81,14 @@ package struct SystemTrustStore: TrustStore {
         return isOthers(entry) ? .others : .halfway
     }
 
-    /// Whether another file than Larder's has it.
+    /// Whether a file other than Larder's contains it.
     private func isOthers(_ entry: RootEntry) -> Bool {
         for folder in [folder, place(layout.packaged)] {
             let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // others' own affair
+                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // others' files
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }
@@ -102,7 +102,7 @@ package struct SystemTrustStore: TrustStore {
     package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         var written: [RootEntry] = []
         do throws(TrustStoreError) {
-            // What stands there is the same, and was not taken over into the bundle.
+            // An existing file has the same content, but the tool did not add it to the bundle.
             for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
                 try write(entry)
                 written.append(entry)
@@ -112,9 +112,9 @@ package struct SystemTrustStore: TrustStore {
                 throw TrustStoreError("\(layout.program) did not add it to \(bundle)")
             }
         } catch {
-            // As it was before.
+            // Restore the former state.
             for entry in written { unlink(file(of: entry)) }
-            if !written.isEmpty { try? update(isRemoval: true) }  // the first fault is the one to tell
+            if !written.isEmpty { try? update(isRemoval: true) }  // report the first error
             throw error
         }
     }
@@ -125,7 +125,7 @@ package struct SystemTrustStore: TrustStore {
         } catch {
             throw TrustStoreError("cannot write \(file(of: entry)): \(error.reason)")
         }
-        // Whatever the umask says: everybody reads it, and there is nothing secret in it.
+        // Independent of the umask: all users may read it, and it contains no secret.
         _ = chmod(file(of: entry), 0o644)
     }
 
@@ -142,8 +142,8 @@ package struct SystemTrustStore: TrustStore {
             }
             try update(isRemoval: true)
         } catch {
-            // Else the bundle would have it, and nobody would know whose it is.
-            for entry in deleted { try? write(entry) }  // the first fault is the one to tell
+            // Without this, the bundle would contain the certificate, but its file would be missing.
+            for entry in deleted { try? write(entry) }  // report the first error
             throw error
         }
         for entry in entries where isInBundle(entry) && !isOthers(entry) {
@@ -161,7 +161,7 @@ package struct SystemTrustStore: TrustStore {
     }
 
     private var updating: Tool? {
-        // Fedora's program knows no other place than its own system.
+        // Fedora's tool works only on its own system.
         Tool(layout == .fedora && !root.isRunning ? "chroot" : layout.program, in: environment)
     }
 
@@ -175,10 +175,10 @@ package struct SystemTrustStore: TrustStore {
         switch layout {
         case .fedora: return root.isRunning ? ["extract"] : [root.path, layout.program, "extract"]
         case .debian:
-            // Without it the links to what is gone stay.
+            // Without this option, links to removed certificates stay.
             let fresh = isRemoval ? ["--fresh"] : []
             if root.isRunning { return fresh }
-            // Programs of an image's are none to run here: there are no hooks where there is no folder.
+            // An image's programs must not run here: a hooks folder that does not exist disables hooks.
             return fresh + [
                 "--certsconf", place("/etc/ca-certificates.conf"), "--certsdir", place(layout.packaged), "--localcertsdir",
                 folder,

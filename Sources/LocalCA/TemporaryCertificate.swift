@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// A certificate in a file of its own for as long as a tool reads it.
+/// A certificate in a temporary file that a tool reads.
 enum TemporaryCertificate {
     static func with(
         _ certificate: Certificate, _ work: (_ file: String) throws(TrustStoreError) -> Void

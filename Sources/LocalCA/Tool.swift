@@ -1,24 +1,24 @@
 import Foundation
 
-/// A program of the system's, by which a store is changed.
+/// A system program that changes a trust store.
 package struct Tool: Sendable {
     package struct Outcome {
         let code: Int32
-        /// What it said on standard output.
+        /// Its standard output.
         package let output: [UInt8]
-        /// And on standard error.
+        /// Its standard error.
         package let talk: [UInt8]
-        /// The last line that it said on standard error, or else on standard output.
+        /// The last line on standard error, else on standard output.
         let lastWord: String
     }
 
-    /// Of the bytes that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
+    /// The most output that is read, in bytes. A list of all public roots has about 30 KiB.
     static let outputLimit = 16 * 1024 * 1024
 
     package let path: String
     private let environment: [String: String]
 
-    /// - Returns: `nil` where it is not installed. Those of the system's administrator are looked for too, whom `PATH` leaves out.
+    /// - Returns: `nil` if it is not installed. Also searches the administrator's folders, which `PATH` may not include.
     package init?(_ name: String, in environment: [String: String]) {
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
         let places: [String] = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
@@ -32,14 +32,14 @@ package struct Tool: Sendable {
         self.environment = environment
     }
 
-    /// - Parameter begun: hears its process, which leads a group of its own.
+    /// - Parameter begun: called with the process, which leads its own process group.
     package func run(_ arguments: [String], begun: (pid_t) -> Void = { _ in }) -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        // Into files: two pipes, read one after the other, could fill up.
+        // Files instead of pipes: two pipes that are read one after the other could fill up.
         guard let output = Self.nameless(), let talk = Self.nameless() else {
             return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no space for its output")
         }
@@ -59,7 +59,7 @@ package struct Tool: Sendable {
             output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "no output")
     }
 
-    /// A file that is gone when nobody has it open any more.
+    /// A file that exists only while it is open.
     private static func nameless() -> FileHandle? {
         let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)").path
         let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -70,7 +70,7 @@ package struct Tool: Sendable {
 
     private static func octets(of handle: FileHandle) -> [UInt8] {
         lseek(handle.fileDescriptor, 0, SEEK_SET)
-        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // what cannot be read is not repeated
+        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // unreadable output is not repeated
     }
 
     private static func lastLine(_ octets: [UInt8]) -> String? {

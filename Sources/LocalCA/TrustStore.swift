@@ -1,14 +1,14 @@
-/// A place where programs look for whom to believe.
+/// A store of trusted certificates that programs use.
 package protocol TrustStore {
     var kind: TrustStoreKind { get }
     /// For people.
     var title: String { get }
-    /// Why this process cannot change it; `nil` where it can.
+    /// Why this process cannot change it; `nil` if it can.
     var obstacle: TrustStoreObstacle? { get }
     func presence(of entry: RootEntry) -> TrustStorePresence
-    /// What adding or removing does, for people who are asked first.
+    /// What adding or removing will do, for the confirmation.
     func plan(_ entry: RootEntry, isAdded: Bool) -> String
-    /// All at once, since some stores take seconds whatever is changed in them.
+    /// Adds all at once, since some stores take seconds for any change.
     func add(_ entries: [RootEntry]) throws(TrustStoreError)
     func remove(_ entries: [RootEntry]) throws(TrustStoreError)
 }
@@ -18,28 +18,29 @@ package enum TrustStoreKind: String, CaseIterable {
 }
 
 package enum TrustStoreObstacle: Equatable {
-    /// Only the superuser may.
+    /// Only root may change it.
     case needsRoot
     case belongsToAnother
-    /// The program that changes it is not there.
+    /// The tool that changes it is not installed.
     case lacks(tool: String, package: String)
 }
 
 package enum TrustStorePresence: Equatable {
     case absent
-    /// Under Larder's name for it.
+    /// It is there under Larder's name.
     case ours
-    /// It stands there, but others have put it there: it is left alone.
+    /// Others have put it there: Larder leaves it unchanged.
     case others
-    /// Larder's, and not in all places where it has to be, as after a run that was cut off, or in one where it is not to be any more.
+    /// It is Larder's, but missing in one of its places, for example after an interrupted run, or still in a place that it must be removed
+    /// from.
     case halfway
-    /// Others have put it there, and not so that it is believed.
+    /// Others have put it there, but it is not trusted.
     case othersUnbelieved(String)
-    /// Another certificate has Larder's name for it, or the store cannot be read.
+    /// Another certificate has Larder's name, or the store cannot be read.
     case unclear(String)
 }
 
-/// What went wrong, for people.
+/// An error message for people.
 package struct TrustStoreError: Error {
     package let reason: String
 
