@@ -1,18 +1,18 @@
 import Foundation
 
-/// A program that is tried: how it is made to fetch a URL. What it makes of the answer does not matter.
+/// A program to test: how to make it fetch a URL. Its treatment of the response does not matter.
 package struct ClientTrial: Sendable {
     package let name: String
     let program: String
-    /// The words behind the program, for a URL that ends with a slash, and a folder of its own.
+    /// The program's arguments for a URL that ends with a slash, and a folder of its own.
     let words: @Sendable (_ url: String, _ folder: String) -> [String]
-    /// Further variables, likewise.
+    /// Further variables, for the same values.
     var variables: @Sendable (_ url: String, _ folder: String) -> [String: String] = { _, _ in [:] }
-    /// What goes into files of the folder before.
+    /// Files to create in the folder first.
     var files: [String: String] = [:]
-    /// What a failure comes to.
+    /// The outcome of a failure.
     var failure = Finding.Outcome.bad
-    /// What is often the reason.
+    /// A frequent cause.
     var note = "its own settings take precedence over the variables"
     var remedy: String?
 
@@ -26,12 +26,12 @@ package struct ClientTrial: Sendable {
         ClientTrial(
             name: "pip", program: "pip",
             words: { url, folder in
-                // It says what it was answered only when asked for much, and looks at no plain index unasked.
+                // pip prints the response only at high verbosity, and reads no plain-http index without an option.
                 let options = ["-vv", "--retries", "0", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
                 let trust = url.hasPrefix("http:") ? ["--trusted-host", TriedClient.host] : []
                 return ["download"] + options + trust + ["--no-deps", "-d", folder, "larder-doctor"]
             },
-            // Nobody else is asked; an empty variable would not go before a settings file.
+            // No other index is contacted; an empty variable would not override a settings file.
             variables: { url, folder in
                 ["PIP_EXTRA_INDEX_URL": url, "PIP_FIND_LINKS": folder, "PIP_NO_INDEX": "0", "PIP_TRUSTED_HOST": ""]
             }, remedy: "pip config unset global.proxy; pip config unset global.cert"),
@@ -53,7 +53,7 @@ package struct ClientTrial: Sendable {
             variables: { url, folder in
                 [
                     "GOPROXY": url, "GOSUMDB": "off", "GOPATH": folder, "GOCACHE": "\(folder)/cache", "GOFLAGS": "-modcacherw",
-                    // What is private would be fetched from where it is, and a newer tool from its makers.
+                    // Private modules would be fetched directly, and a newer toolchain from its vendor.
                     "GOENV": "off", "GOPRIVATE": "", "GONOPROXY": "", "GOTOOLCHAIN": "local", "GOWORK": "off",
                 ]
             }),

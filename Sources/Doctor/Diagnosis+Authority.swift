@@ -6,10 +6,10 @@ import LocalCA
 import ServerTrust
 
 extension Diagnosis {
-    /// The authority by which these settings intercept, or the running Larder by an option of its own.
+    /// Checks the CA that these settings, or an option of the running Larder, use for interception.
     /// - Parameters:
-    ///   - isRunning: whether a Larder runs that would have to read it again.
-    ///   - used: the root that the running Larder uses; `nil` where it intercepts nothing.
+    ///   - isRunning: whether a running Larder would have to reload it.
+    ///   - used: the root that the running Larder uses; `nil` if it does not intercept.
     package func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
         guard loaded.settings.tls.namesInterception || used != nil else {
             return Finding("authority", .good, "not needed: these settings intercept nothing")
@@ -58,14 +58,14 @@ extension Diagnosis {
             }
             return Finding("authority", .good, folder.path)
         } catch {
-            if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // what else is wrong with it is told below
+            if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // its other problems are reported below
                 return remedied(error, file.map(Self.edit) ?? Self.edit(loaded))
             }
             return remedied(error, remedy(for: folder, option))
         }
     }
 
-    /// By what stands there. Nothing is deleted by it: what is damaged goes aside.
+    /// Depends on the existing files. It deletes nothing: damaged files are moved aside.
     private func remedy(for folder: AuthorityFolder, _ option: String) -> String? {
         let seats = [AuthorityFolder.OriginSlot.current, .next].filter { folder.exists("\(folder.path)/\($0.rawValue)") }
         guard folder.exists(folder.path), !seats.isEmpty else { return "larder ca init\(option)" }
@@ -82,7 +82,7 @@ extension Diagnosis {
         return "mv \(Shell.word(folder.path)) \(Shell.word(Self.unused(folder.path + ".bad"))) && larder ca init\(option)"
     }
 
-    /// - Returns: `nil` where it is not there: that is the settings' to mend.
+    /// - Returns: `nil` if the file does not exist: then the settings must be changed.
     private func remedy(forPassphraseIn file: String) -> String? {
         var facts = stat()
         guard stat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -101,7 +101,7 @@ extension Diagnosis {
         return number == 1 ? path : "\(path)\(number)"
     }
 
-    /// As the settings' file means it.
+    /// The path relative to the settings file.
     private static func path(_ name: String, in loaded: LoadedSettings) -> String {
         if name.hasPrefix("/") { return name }
         return URL(filePath: loaded.file ?? "./settings").deletingLastPathComponent().appending(path: name).path
@@ -109,7 +109,7 @@ extension Diagnosis {
 }
 
 extension TrustSettings {
-    /// Whether any host is to be intercepted, as it is written.
+    /// Whether any host is to be intercepted, according to the written settings.
     var namesInterception: Bool {
         if case .policy(let terms) = fallback.meaning, terms.connect == .intercept { return true }
         return hosts.entries.contains { $0.terms.connect == .intercept }

@@ -6,7 +6,7 @@ import ServerTrust
 extension Diagnosis {
     static let clockRemedy = "sudo timedatectl set-ntp true"
 
-    /// There is nobody to ask for the time: what is certain is what was written before now, and for how long the system's anchors are good.
+    /// No time server is contacted: the checks use times of files, which are in the past, and the validity of the system's CA certificates.
     package func clock(at now: POSIXTime) -> Finding {
         let written = Self.writtenAt("/proc/self/exe")
         if let written, now.seconds < written.seconds - Self.tolerance {
@@ -27,7 +27,7 @@ extension Diagnosis {
             "clock", .good, "\(CalendarDay(of: now)) is plausible for this program's date and the system's CA certificates")
     }
 
-    /// A file may come from a machine whose clock is ahead by so many seconds.
+    /// A file may come from a machine whose clock is ahead by this many seconds.
     private static let tolerance: Int64 = 86_400
 
     private static func writtenAt(_ path: String) -> POSIXTime? {
@@ -39,7 +39,7 @@ extension Diagnosis {
         guard let path = TrustAnchors.systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             return []
         }
-        let octets = (try? LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
+        let octets = (try? LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // an empty list proves nothing
         return Certificate.reading(pem: octets) ?? []
     }
 }

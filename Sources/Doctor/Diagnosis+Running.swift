@@ -6,8 +6,8 @@ import LarderSettings
 import ProxyServer
 
 extension Diagnosis {
-    /// The Larder that runs, as programs are told of it.
-    /// - Parameter folder: for the files that they need.
+    /// Checks the running Larder, with the environment for programs.
+    /// - Parameter folder: for the files that the programs need.
     package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: AttachedProxy?) {
         func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, AttachedProxy?) {
             (Finding("larder", outcome, explanation, remedy: remedy), nil)
@@ -48,13 +48,13 @@ extension Diagnosis {
         }
     }
 
-    /// Why an address cannot be listened on, as `serve` would find out.
+    /// Why `serve` could not listen on an address.
     private static func obstacle(_ address: ListenAddress) -> (ListenAddress, String)? {
         do throws(SystemError) {
             try ListeningSocket(host: "\(address.address)", port: address.port).close()
             return nil
         } catch {
-            // A machine without IPv6 is served without.
+            // On a machine without IPv6, Larder serves without it.
             if address.address.family == .ipv6, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return nil }
             return (address, String(cString: strerror(error.code)))
         }

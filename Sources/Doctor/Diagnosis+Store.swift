@@ -4,11 +4,11 @@ import LarderSettings
 import ProxyAdmin
 
 extension Diagnosis {
-    /// Less than this is no room: SQLite's log beside the file alone may take as much.
+    /// Less free space than this, in bytes, is a problem: SQLite's log beside the file alone may need as much.
     private static let leastRoom: UInt64 = 64 << 20
 
-    /// Where the store's file stands, and what room it has.
-    /// - Parameter isRunning: whether a Larder runs that has it open.
+    /// Checks the place of the store's file, and its free space.
+    /// - Parameter isRunning: whether a running Larder has it open.
     package func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
@@ -36,7 +36,7 @@ extension Diagnosis {
         return Finding("store", .good, "\(full), \(EntryText.size(free)) free")
     }
 
-    /// A purge leaves the file as long as it is, for what comes: only without it has the disk its room again.
+    /// A purge does not shrink the file, whose space is reused: only deleting the file frees space on the disk.
     private func fullDisk(_ loaded: LoadedSettings, _ path: String, free: UInt64, isRunning: Bool) -> Finding {
         let files = ["", "-wal", "-shm", ".reserved"].map { path + $0 }.filter { access($0, F_OK) == 0 }
         let own = files.reduce(0) { $0 + Self.room(of: $1) }
@@ -50,7 +50,7 @@ extension Diagnosis {
             "store", .bad, explanation, remedy: isRunning ? "larder stop && \(removal); larder serve &" : removal)
     }
 
-    /// What a file takes of the disk.
+    /// The disk space that a file uses.
     private static func room(of file: String) -> UInt64 {
         var facts = stat()
         return stat(file, &facts) == 0 ? UInt64(facts.st_blocks) * 512 : 0
@@ -61,7 +61,7 @@ extension Diagnosis {
         return stat(place, &facts) == 0 && facts.st_uid == geteuid()
     }
 
-    /// The file itself, or the folder above it that is there.
+    /// The path itself, or its nearest existing parent.
     private static func nearestThere(_ path: String) -> String {
         var place = path
         while place != "/", access(place, F_OK) != 0 { place = URL(filePath: place).deletingLastPathComponent().path }

@@ -5,9 +5,9 @@ import Foundation
 import LarderSettings
 import LocalCA
 
-/// What is around a Larder: everything that is looked at without asking one that runs.
+/// Checks Larder's environment without contacting a running Larder.
 package struct Diagnosis {
-    /// The settings' file that was named.
+    /// The settings file that the user named.
     let file: String?
     /// Each `name=value`.
     let assignments: [String]
@@ -19,21 +19,21 @@ package struct Diagnosis {
         self.environment = environment
     }
 
-    /// The evaluation of `larder env` mends what the variables say.
+    /// Evaluating the output of `larder env` corrects the variables.
     static let environmentRemedy = "eval \"$(larder env)\""
 
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
 
-    /// - Returns: `nil` where no file says what is active.
+    /// - Returns: `nil` if no settings file is active.
     package static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
 }
 
 extension Diagnosis {
-    /// The settings, and the files that they name; the authority's have a finding of their own.
-    /// - Returns: also settings that are well themselves, and only name files that are not.
+    /// Checks the settings and the files that they name; the CA has its own finding.
+    /// - Returns: the settings also if only files that they name have problems.
     package func settings() -> (finding: Finding, loaded: LoadedSettings?) {
         var sources = SettingsSources(file: file, assignments: assignments, environment: environment)
-        // As `serve` reads them, but for an authority in the place of the user's.
+        // Reads them as `serve` does, with a temporary CA instead of the user's.
         sources.trustFiles = TrustFiles(
             authority: try? LocalAuthority(making: .ofThisMachine(days: 1, constraint: nil), at: .now))
         let read = sources.load()
@@ -55,8 +55,8 @@ extension Diagnosis {
         }
     }
 
-    /// Proxies and hosts left out, as the variables have them.
-    /// - Parameter running: how programs should be told; `nil` where no Larder runs.
+    /// Checks the proxy variables, and the hosts that they exclude.
+    /// - Parameter running: the correct variables; `nil` if no Larder is running.
     package func variables(_ running: ClientEnvironment?) -> [Finding] {
         [proxyVariables(running), leftOut] + (running.map(trustVariables).map { [$0] } ?? [])
     }
@@ -83,7 +83,7 @@ extension Diagnosis {
         return Finding("proxy variables", .good, "they are set to \(running.proxyURL)")
     }
 
-    /// A proxy without the user and the password by which it is asked.
+    /// A proxy's URL without user and password.
     private static func withoutPassword(_ proxy: String) -> String {
         guard let sign = proxy.unicodeScalars.lastIndex(of: "@") else { return proxy }
         let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? ""
@@ -117,7 +117,7 @@ extension Diagnosis {
                 "\(name) is not set in this shell: programs started here trust Larder only if you have run "
                     + "larder ca install", remedy: Self.environmentRemedy)
         }
-        let wanted = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
+        let wanted = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []  // an empty text matches no file
         let there = (try? LocalFile.bytes(at: file, atMost: TrustFiles.bundleLimit)) ?? []
         let text = String(decoding: there, as: UTF8.self)
         if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
@@ -128,7 +128,7 @@ extension Diagnosis {
     }
 }
 
-/// Words of a shell's command line.
+/// Quotes words for a shell's command line.
 enum Shell {
     static func word(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { octet in

@@ -1,27 +1,27 @@
 import CommandSupport
 import TextCoding
 
-/// One thing that was looked at, what was found, and by which command it is mended.
+/// One check, its result, and the command that fixes the problem.
 package struct Finding: Equatable, Sendable {
     package enum Outcome: String, Sendable {
         case good
-        /// Worth a word, and nothing that stops anybody.
+        /// Worth reporting, but not an obstacle.
         case notable
         case bad
-        /// Could not be looked at, for another finding's reason.
+        /// Could not be checked, because of another finding.
         case skipped
     }
 
     let name: String
     package let outcome: Outcome
     let explanation: String
-    /// A command line for a shell.
+    /// A shell command line.
     let remedy: String?
 
     package init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
         self.name = name
         self.outcome = outcome
-        // Programs tell of the proxies that they were given, with passwords.
+        // Programs print the proxies they were given, including passwords.
         self.explanation = explanation.replacing(/:\/\/\S*@/.matchingSemantics(.unicodeScalar), with: "://")
         self.remedy = remedy
     }

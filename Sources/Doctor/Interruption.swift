@@ -2,13 +2,13 @@ import CLinux
 import Foundation
 import Synchronization
 
-/// Has this process take away what it made before a signal ends it. Programs that it begins get signals as they would without it.
+/// Removes what this process created before a signal ends it. Programs that it starts get signals as usual.
 package enum Interruption {
     private static let ends = [SIGTERM, SIGINT, SIGQUIT, SIGHUP]
-    /// Where the handler writes, which may do little else.
+    /// The descriptor that the signal handler writes to, which may do little else.
     private static let pipeEnd = Atomic<Int32>(-1)
 
-    /// Called once. Where there is no pipe to be had, signals end the process as before.
+    /// Call it once. If no pipe can be made, signals end the process as before.
     package static func begin(_ cleanUp: @escaping @Sendable () -> Void) {
         var descriptors: [Int32] = [-1, -1]
         guard pipe2(&descriptors, O_CLOEXEC) == 0 else { return }

@@ -4,11 +4,11 @@ import Foundation
 import HTTPMessage
 import LarderSettings
 
-/// What is asked of a Larder that runs.
+/// Checks that use the running Larder.
 package struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
-    /// By its settings, which say what mends a refusal.
+    /// From its settings, which determine the fix for a refusal.
     let hasUpstreamProxy: Bool
     let edit: String?
 
@@ -19,7 +19,7 @@ package struct RunningDiagnosis {
         self.edit = edit
     }
 
-    /// Whether its port takes a request and brings it to a server.
+    /// Checks whether its port accepts a request and forwards it to a server.
     package func findings() -> [Finding] {
         let connection: Int32
         switch Self.connected(running.proxy) {

@@ -3,12 +3,12 @@ import CommandSupport
 import EventLoop
 import Foundation
 
-/// The server that clients are tried against: on this machine, for as long as they are tried, with one answer for all.
+/// The origin server for testing clients: on this machine, during the tests, with the same response to all requests.
 package final class TrialOrigin: Sendable {
-    /// A request as it came.
+    /// A received request.
     struct Request: Sendable {
         let path: String
-        /// Whether a proxy had it before.
+        /// Whether it came through a proxy.
         let cameThrough: Bool
     }
 
@@ -20,7 +20,7 @@ package final class TrialOrigin: Sendable {
     private static let headLimit = 16 * 1024
     private static let patience = timeval(tv_sec: 5, tv_usec: 0)
 
-    /// - Returns: `nil` where there is no socket to be had.
+    /// - Returns: `nil` if no socket can be opened.
     package init?() {
         listener = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
         guard listener >= 0 else { return nil }
@@ -42,7 +42,7 @@ package final class TrialOrigin: Sendable {
         Thread.detachNewThread { self.acceptAll() }
     }
 
-    /// What came first for a path that begins so.
+    /// The first request whose path has this prefix.
     func request(below prefix: String) -> Request? { requests.withLock { $0.first { $0.path.hasPrefix(prefix) } } }
 
     package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
@@ -56,7 +56,7 @@ package final class TrialOrigin: Sendable {
         close(listener)
     }
 
-    /// One request for each connection.
+    /// Handles one request per connection.
     private func answer(on connection: Int32) {
         defer { close(connection) }
         var patience = Self.patience

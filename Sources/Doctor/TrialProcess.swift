@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The program that is being tried, for who has to end it.
+/// The program that is being tested, so that it can be ended.
 package final class TrialProcess: Sendable {
     private let number = Atomic<pid_t>(0)
 
     package init() {}
 
-    /// - Parameter process: leads a group of its own.
+    /// - Parameter process: leads its own process group.
     func begin(_ process: pid_t) { number.store(process, ordering: .releasing) }
 
     func end() { number.store(0, ordering: .releasing) }
 
-    /// Ends it and whatever it has begun.
+    /// Kills it and its children.
     package func kill() {
         let process = number.load(ordering: .acquiring)
         if process > 0 { _ = Foundation.kill(-process, SIGKILL) }

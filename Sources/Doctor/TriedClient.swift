@@ -1,17 +1,18 @@
 import Foundation
 import LocalCA
 
-/// A client that is tried against an origin of ours behind the Larder that runs, with the variables that `larder env` gives.
+/// Tests a client against our origin through the running Larder, with the variables of `larder env`.
 package struct TriedClient {
-    /// It leads to this machine wherever curl's library looks it up (RFC 6761 §6.3), and is not among the names that programs leave out.
+    /// Resolves to this machine wherever curl's library looks it up (RFC 6761 §6.3), and is not among the names that programs exclude from
+    /// proxies.
     static let host = "larder-doctor.localhost"
-    /// For one program and one URL.
+    /// The time limit for one program and one URL.
     private static let seconds = "30"
 
     let trial: ClientTrial
     let environment: [String: String]
     let origin: TrialOrigin
-    /// A folder that is gone when all have been tried.
+    /// A folder that is removed after all tests.
     let folder: String
     let process: TrialProcess
 
@@ -26,8 +27,8 @@ package struct TriedClient {
     }
 
     /// - Parameters:
-    ///   - intercepts: whether https is to be tried as well.
-    ///   - isAsked: whether it is told as well where there is no such program.
+    ///   - intercepts: whether to test https too.
+    ///   - isAsked: whether to report a program that is not installed.
     package func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
         guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
             return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout is not installed")] : []
@@ -53,7 +54,7 @@ package struct TriedClient {
         }
     }
 
-    /// What has come to the origin is the proof.
+    /// A request that reaches the origin is the proof.
     private func http(_ said: String) -> Finding {
         let name = "\(trial.name), http"
         guard let request = origin.request(below: "/\(trial.name)/") else { return failed(name, "no request arrived", said) }
@@ -61,7 +62,7 @@ package struct TriedClient {
         return failed(name, "it bypasses Larder", said)
     }
 
-    /// Nothing listens there: who is told so by Larder has believed its certificate.
+    /// Nothing listens there: a client that receives this error from Larder has accepted its certificate.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
         let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
@@ -76,7 +77,7 @@ package struct TriedClient {
         return failed(name, "its request fails", said)
     }
 
-    /// A folder may be called as the words are that tell of a fault.
+    /// Removes paths, since a folder's name may contain words of an error message.
     private func withoutPlaces(_ said: String) -> String {
         let places = ([folder] + environment.values.filter { $0.hasPrefix("/") && $0.count > 1 }).sorted { $0.count > $1.count }
         return places.reduce(said) { $0.replacing($1, with: "") }.replacing(/\/\S*/, with: "")
