@@ -1,10 +1,10 @@
-/// Places of a file, as half-open ranges of octets: in order, apart from each other, none empty.
+/// Byte ranges of a file, half-open: in order, separate and not empty.
 struct Extents: Equatable, Sendable {
     private(set) var ranges: [Range<UInt64>] = []
 
     init() {}
 
-    /// - Returns: `nil` where they are not in order, or not apart.
+    /// - Returns: `nil` if they are not in order, or not separate.
     init?(_ ranges: [Range<UInt64>]) {
         var end: UInt64?
         for range in ranges {
@@ -16,14 +16,14 @@ struct Extents: Equatable, Sendable {
     }
 
     var isEmpty: Bool { ranges.isEmpty }
-    /// Of all of them.
+    /// The total length of all ranges.
     var length: UInt64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
-    /// Behind the last.
+    /// The end of the last range.
     var end: UInt64 { ranges.last?.upperBound ?? 0 }
 
     mutating func insert(_ new: Range<UInt64>) {
         if new.isEmpty { return }
-        // Nearly always behind what came last.
+        // Nearly always directly after the last range.
         if let last = ranges.indices.last, ranges[last].upperBound == new.lowerBound {
             ranges[last] = ranges[last].lowerBound..<new.upperBound
             return
@@ -42,7 +42,7 @@ struct Extents: Equatable, Sendable {
         ranges = result
     }
 
-    /// What lies between them, up to the file's end.
+    /// The gaps between them, up to the file's end.
     func missing(of total: UInt64) -> [Range<UInt64>] {
         var missing: [Range<UInt64>] = []
         var start: UInt64 = 0

@@ -3,14 +3,14 @@ import Foundation
 import HTTPSession
 import TextCoding
 
-/// All URLs of one call, so many at once, in their order.
+/// Fetches all URLs of one call, a limited number at once, in order.
 package struct FetchAll: Sendable {
-    /// What became of one.
+    /// The outcome of one URL.
     package struct Ending: Sendable {
         let item: FetchItem
         package let result: Result<FetchedFile, FetchFailure>
         let time: Duration
-        /// What is left of it for another call.
+        /// The number of bytes that are kept for a later call.
         let keptLength: UInt64
 
         package var isInterrupted: Bool {
@@ -23,7 +23,7 @@ package struct FetchAll: Sendable {
     let session: HTTPSession
     let board: FetchBoard
     let names: FetchNames
-    /// Hears of each end as it comes.
+    /// Called with each outcome as it comes.
     let tell: @Sendable (Ending) -> Void
 
     package init(
@@ -37,7 +37,7 @@ package struct FetchAll: Sendable {
         names = FetchNames(items)
     }
 
-    /// - Returns: in the order of the items, without those that an interruption has left out.
+    /// - Returns: the outcomes in the order of the items, without those that were not started because of an interruption.
     package func run() async -> [Ending] {
         await withTaskGroup(of: (Int, Ending).self) { group in
             var endings: [(Int, Ending)] = []
@@ -74,7 +74,7 @@ package struct FetchAll: Sendable {
         return Ending(item: item, result: result, time: time, keptLength: kept)
     }
 
-    /// The name of the file, as far as it is known.
+    /// The file's name, as far as it is known.
     private func label(_ item: FetchItem) -> String {
         if case .file(let path) = terms.place { return printable(String(path.split(separator: "/").last ?? ""), limit: 100) }
         let name = item.name ?? item.uri.path.split(separator: "/").last.map(String.init) ?? item.uri.host

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 
-/// How far everything is that is fetched, for whoever shows it. Written by the tasks that fetch.
+/// The progress of all transfers, for display. Written by the tasks that fetch.
 package final class FetchBoard: Sendable {
     enum Phase: Sendable { case asking, receiving, waiting, checking }
 
@@ -14,14 +14,14 @@ package final class FetchBoard: Sendable {
         var kept: UInt64 = 0
     }
 
-    /// What is said once.
+    /// A message that is shown once.
     struct Line: Sendable {
         let text: String
         var isFailure = false
     }
 
     private struct State {
-        /// In the order in which they were begun.
+        /// In the order in which they started.
         var rows: [(number: Int, standing: ItemProgress)] = []
         var lines: [Line] = []
         var rate = RateMeter()
@@ -31,20 +31,20 @@ package final class FetchBoard: Sendable {
 
     struct Picture: Sendable {
         let rows: [ItemProgress]
-        /// What is to be said once, in its order.
+        /// The messages to show once, in order.
         let lines: [Line]
         let rate: RateMeter
         let finished: Int
         let failed: Int
     }
 
-    /// How many are fetched altogether.
+    /// The total number of URLs.
     let count: Int
     private let state = Guarded(State())
 
     package init(count: Int) { self.count = count }
 
-    /// One URL on the board.
+    /// The progress of one URL.
     struct Row: Sendable {
         fileprivate let board: FetchBoard
         fileprivate let number: Int
@@ -54,7 +54,7 @@ package final class FetchBoard: Sendable {
         func enter(_ phase: Phase) { change { $0.phase = phase } }
         var phase: Phase { board.standing(number)?.phase ?? .asking }
 
-        /// What comes begins there.
+        /// The content starts at this offset.
         func begin(at offset: UInt64, of total: UInt64?, keeping kept: UInt64) {
             change { row in
                 row.phase = .receiving
@@ -66,7 +66,7 @@ package final class FetchBoard: Sendable {
 
         func add(_ count: Int) { board.add(count, number) }
 
-        /// What is left for another call.
+        /// The number of bytes that are kept for a later call.
         func noteKept(_ length: UInt64) { change { $0.kept = length } }
         var kept: UInt64 { board.standing(number)?.kept ?? 0 }
 
@@ -78,7 +78,7 @@ package final class FetchBoard: Sendable {
         return Row(board: self, number: number, label: label)
     }
 
-    /// - Parameter line: is said in its place.
+    /// - Parameter line: the message that replaces the progress.
     func end(_ row: Row, failed: Bool, _ line: String) {
         state.withLock { state in
             state.rows.removeAll { $0.number == row.number }
@@ -90,7 +90,7 @@ package final class FetchBoard: Sendable {
 
     func say(_ line: String) { state.withLock { $0.lines.append(Line(text: line)) } }
 
-    /// How it stands; what was to be said is handed over.
+    /// The present state; the pending messages are removed from the board.
     func picture() -> Picture {
         state.withLock { state in
             defer { state.lines = [] }
@@ -122,7 +122,7 @@ package final class FetchBoard: Sendable {
     }
 }
 
-/// Bytes in a second, over the last few of them.
+/// Bytes per second, over the last few seconds.
 struct RateMeter: Sendable {
     private(set) var total: UInt64 = 0
     private var marks: [(time: ContinuousClock.Instant, total: UInt64)] = []
@@ -138,7 +138,7 @@ struct RateMeter: Sendable {
         if marks.count > Self.markLimit { marks.removeFirst() }
     }
 
-    /// `nil` before there is anything to tell it by.
+    /// `nil` until there is enough data.
     func rate(at now: ContinuousClock.Instant) -> Double? {
         guard let first = marks.first else { return nil }
         let time = first.time.duration(to: now) / .seconds(1)

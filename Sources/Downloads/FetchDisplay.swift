@@ -3,10 +3,10 @@ import CommandSupport
 import Foundation
 import Synchronization
 
-/// Shows a board on standard error: lines that are drawn again on a terminal, else a plain line now and then. Has a thread of its own.
+/// Shows a board on standard error: lines that are redrawn on a terminal, otherwise a plain line from time to time. It has its own thread.
 package final class FetchDisplay: Sendable {
     enum Form: Sendable {
-        /// Nothing but failures.
+        /// Failures only.
         case quiet
         case plain
         case terminal
@@ -21,7 +21,7 @@ package final class FetchDisplay: Sendable {
 
     private static let drawInterval = 0.1
     private static let plainInterval: Duration = .seconds(10)
-    /// What ends sooner needs no picture.
+    /// A transfer that ends sooner is not displayed.
     private static let patience: Duration = .milliseconds(300)
 
     package init(_ board: FetchBoard, isQuiet: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -36,7 +36,7 @@ package final class FetchDisplay: Sendable {
         Thread.detachNewThread { self.show() }
     }
 
-    /// Shows the last of it, and takes the bars away.
+    /// Shows the last messages, and removes the bars.
     package func close() {
         isEnding.store(true, ordering: .releasing)
         ending.signal()
@@ -87,7 +87,7 @@ package final class FetchDisplay: Sendable {
 
     private func bars(_ picture: FetchBoard.Picture, _ now: ContinuousClock.Instant) -> [String] {
         let (width, height) = Self.size()
-        // The last column is left free: some terminals go on to the next line when it is written.
+        // The last column stays empty: some terminals wrap when it is written.
         let rows = picture.rows.prefix(max(1, height - 2))
         let labelWidth = rows.map(\.label.count).max()
         var lines = rows.map { row in
@@ -105,9 +105,9 @@ package final class FetchDisplay: Sendable {
         return lines
     }
 
-    /// One write, so that nobody sees it half.
-    /// - Parameter former: how many lines of bars stand there.
-    /// - Returns: how many do now.
+    /// Draws with a single write, so that no partial state is visible.
+    /// - Parameter former: the number of bar lines on the screen.
+    /// - Returns: the number of bar lines now.
     private func draw(_ lines: [String], _ bars: [String], over former: Int) -> Int {
         if lines.isEmpty, bars.isEmpty, former == 0 { return 0 }
         var text = former > 0 ? "\u{1B}[\(former)A\r\u{1B}[J" : ""

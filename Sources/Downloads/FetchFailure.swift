@@ -1,28 +1,28 @@
 import Foundation
 import HTTPSession
 
-/// Why a URL was not fetched: one class, from which the exit code comes, and a sentence.
+/// Why a URL was not fetched: a kind, which determines the exit code, and a sentence.
 package struct FetchFailure: Error, Sendable {
-    /// The words are those of `--json`; docs/fetch.md has the table.
+    /// The names are those of `--json`; docs/fetch.md has the table.
     package enum Kind: String, Sendable, CaseIterable {
-        /// Larder could not do its part, or what came was no HTTP.
+        /// Larder could not do its part, or the response was not HTTP.
         case failed
         case usage
-        /// The file cannot be written, or there is one already.
+        /// The file cannot be written, or it already exists.
         case file
-        /// A rule or the settings do not let it pass, or nothing that is stored can be used while nothing may be asked for.
+        /// A rule or the settings deny the request, or no stored response can be used and requests may not be forwarded.
         case refused
-        /// It is not what its digest says.
+        /// The content does not match its digest.
         case digest
-        /// The server is not believed: its certificate, its pins.
+        /// The server is not trusted, because of its certificate or its pins.
         case trust
-        /// There is no way to the server, or the way broke off.
+        /// The server cannot be reached, or the connection broke.
         case network
-        /// The server answers, and not with the file.
+        /// The server's response is not the file.
         case status
         case interrupted
 
-        /// 6 is not used: elsewhere it tells of a difference.
+        /// 6 is not used: other commands use it for a difference.
         package var exitCode: Int32 {
             switch self {
             case .failed, .interrupted: 1
@@ -38,15 +38,15 @@ package struct FetchFailure: Error, Sendable {
     }
 
     package let kind: Kind
-    /// A word for programs.
+    /// For programs.
     let code: String
     /// For people; without secrets.
     package let sentence: String
-    /// Whether another try may bring more.
+    /// Whether a retry may succeed.
     var isRetryable = false
-    /// What the server asks to wait before that.
+    /// The time that the server asks to wait before a retry.
     var retryAfter: Duration?
-    /// Whether it is about what came from the store, where the server may have something else.
+    /// Whether it concerns a stored response, while the server may have a different one.
     var isAboutStored = false
 
     package init(_ kind: Kind, _ code: String, _ sentence: String, isRetryable: Bool = false) {
@@ -56,7 +56,7 @@ package struct FetchFailure: Error, Sendable {
         self.isRetryable = isRetryable
     }
 
-    /// The same failure in more words.
+    /// The same failure with another sentence.
     func saying(_ sentence: String) -> FetchFailure {
         var failure = FetchFailure(kind, code, sentence, isRetryable: isRetryable)
         failure.retryAfter = retryAfter
@@ -66,14 +66,14 @@ package struct FetchFailure: Error, Sendable {
 
     static let interrupted = FetchFailure(.interrupted, "interrupted", "interrupted")
 
-    /// - Parameter error: the system's number.
+    /// - Parameter error: an `errno`.
     static func file(_ path: String, _ what: String, _ error: Int32) -> FetchFailure {
         FetchFailure(.file, "file_failed", "cannot \(what) \(path): \(String(cString: strerror(error)))")
     }
 }
 
 extension FetchFailure {
-    /// What befell on the way to Larder or in the session.
+    /// A failure of the connection to Larder or of the session.
     init(_ error: SessionError) {
         let detail = error.causes.first?.detail ?? ""
         let words = error.code.rawValue.replacing("_", with: " ")

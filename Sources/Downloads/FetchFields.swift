@@ -3,11 +3,11 @@ import Foundation
 import HTTPSession
 import TextCoding
 
-/// The fields that `-H` adds to requests. No message has their values.
+/// The fields that `-H` adds to requests. Messages never contain their values.
 package enum FetchFields {
     static let fileLengthLimit = 64 * 1024
 
-    /// What says which bytes come, and how the message is framed, is not the user's.
+    /// Users cannot set the fields that select bytes or frame messages.
     private static let own: Set = [
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "connection",
         "content-length",

@@ -4,23 +4,23 @@ import HTTPSerialization
 import HTTPSession
 import TextCoding
 
-/// One URL that is fetched, and what was said of it.
+/// A URL to fetch, with its options.
 package struct FetchItem: Sendable {
-    /// Without a name and password.
+    /// Without user name and password.
     let uri: TargetURI
-    /// Who we are for its server, as the URL says.
+    /// The Authorization field for its server, from the URL.
     let authorization: String?
-    /// What the file has to be.
+    /// The expected digest.
     package var digest: ContentDigest?
-    /// `nil`: as the response suggests.
+    /// `nil`: the name that the response suggests.
     var name: String?
-    /// Where it stands in a list; `nil` for the command line.
+    /// Its place in a list; `nil` for the command line.
     var place: FetchList.Place?
 
-    /// For messages: without what may be a secret.
+    /// For messages: without parts that may be secret.
     var label: String { printable(uri.descriptionWithoutQuery, limit: 200) }
 
-    /// Reads a URL. Without a scheme it is an http one, as people write them.
+    /// Parses a URL. Without a scheme, http is assumed.
     package init(_ text: String) throws(FetchFailure) {
         var text = text
         if !text.contains("://") { text = "http://" + text }
@@ -39,7 +39,8 @@ package struct FetchItem: Sendable {
         }
     }
 
-    /// A name and password before the host, which no request has in its target (RFC 9110 §4.2.4), and no message.
+    /// The user name and password before the host. They are removed from the URL, so that requests (RFC 9110 §4.2.4) and messages do not
+    /// contain them.
     private static func takeCredentials(out text: inout String) -> String? {
         guard let scheme = text.range(of: "://") else { return nil }
         let end = text[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex

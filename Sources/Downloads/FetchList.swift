@@ -4,25 +4,25 @@ import HTTPSerialization
 import HTTPSession
 import TextCoding
 
-/// URLs from a file: one on a line, with its digest and its name behind it where they are wanted.
+/// URLs from a file: one per line, optionally followed by its digest and its file name.
 ///
 ///     https://example.com/a.iso
 ///     https://example.com/b.iso sha256:9f86…
 ///     https://example.com/latest out=c.iso     # a note
 package enum FetchList {
-    /// Of the word by which a line says what its file is called: the name, or the URL itself.
+    /// The place of the word that determines the file's name: the name, or the URL itself.
     struct Place: Sendable {
         var list = ""
         var line = 1
         let column: Int
     }
 
-    /// Bytes of a line, and how many there may be.
+    /// The longest line, in bytes, and the most lines with a URL.
     static let lineLengthLimit = TargetURI.lengthLimit + 1024
     static let itemLimit = 100_000
 
     /// - Parameter path: `-` is standard input.
-    /// - Throws: the first line that is none, with its number.
+    /// - Throws: an error for the first invalid line, with its number.
     package static func read(_ path: String) throws(FetchFailure) -> [FetchItem] {
         let shown = path == "-" ? "standard input" : printable(path, limit: 4096)
         var reader: LineReader
@@ -38,7 +38,7 @@ package enum FetchList {
             number += 1
             do throws(FetchFailure) {
                 guard case .whole(let octets) = line else { throw FetchFailure(.usage, "bad_list", "the line is too long") }
-                // Some editors begin a text by U+FEFF.
+                // Some editors write U+FEFF at the start of a file.
                 let hasMark = number == 1 && octets.starts(with: [0xEF, 0xBB, 0xBF])
                 let text = octets.dropFirst(hasMark ? 3 : 0)
                 if var item = try item(String(decoding: text, as: UTF8.self)) {
@@ -53,7 +53,7 @@ package enum FetchList {
         }
     }
 
-    /// - Returns: `nil` for a line that has none.
+    /// - Returns: `nil` for a line without a URL.
     static func item(_ line: String) throws(FetchFailure) -> FetchItem? {
         var words = line.split(whereSeparator: \.isWhitespace)
         if let note = words.firstIndex(where: { $0.hasPrefix("#") }) { words.removeSubrange(note...) }
@@ -81,7 +81,7 @@ package enum FetchList {
         Place(column: line.distance(from: line.startIndex, to: word.startIndex) + 1)
     }
 
-    /// A list may be somebody else's: it names files in the folder, and no places.
+    /// The list may come from another user: it may name files in the folder, but not other places.
     private static func fileName(_ name: String) throws(FetchFailure) -> String {
         guard SuggestedName.isSafe(name) else {
             throw FetchFailure(.usage, "bad_list", "'\(printable(name))' is not a plain file name")

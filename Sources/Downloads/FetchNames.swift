@@ -2,17 +2,17 @@ import EventLoop
 import HTTPSession
 import TextCoding
 
-/// Who has which name in the folder, of all that one call fetches: no two have the same.
+/// Assigns the file names of one call in the folder: no two URLs get the same.
 ///
-/// A name that a list says is that line's, and where two say the same nothing is fetched. Of names that are suggested the second becomes
-/// `name.1`, as wget has it. Those that URLs end with are given out before anything is fetched, in the order of the URLs; so it does not
-/// depend on who answers first which file has which, but for names that only a response tells.
+/// A name in a list belongs to its line; if two lines have the same name, nothing is fetched. Of equal suggested names the second becomes
+/// `name.1`, as in wget. Names from URLs are assigned before anything is fetched, in the order of the URLs. So the names do not depend on
+/// the order of the responses, except names that only a response suggests.
 package final class FetchNames: Sendable {
     private struct State {
         var owners: [String: Int] = [:]
-        /// What each has, and the suggestion from which it was made.
+        /// The name that each URL has, and the suggestion it was made from.
         var claims: [Int: (suggested: String, name: String)] = [:]
-        /// The last number behind a name.
+        /// The last number appended to a name.
         var numbers: [String: Int] = [:]
     }
 
@@ -29,7 +29,7 @@ package final class FetchNames: Sendable {
         }
     }
 
-    /// The name in the place of a suggested one, which may be the same.
+    /// The name to use for a suggested one, which may be the same.
     func claim(_ suggested: String, for number: Int) -> String {
         state.withLock { Self.claim(suggested, for: number, &$0) }
     }
@@ -52,7 +52,7 @@ package final class FetchNames: Sendable {
 
     // MARK: What is known before
 
-    /// - Throws: the first that would be the same file as one before it.
+    /// - Throws: an error for the first item that would have the same file as an earlier one.
     package static func check(_ items: [FetchItem]) throws(FetchFailure) {
         var named: [String: FetchItem] = [:]
         var unnamed: [String: FetchItem] = [:]

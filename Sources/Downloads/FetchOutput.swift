@@ -2,14 +2,14 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// What is no file and is written to all the same: standard output, a pipe, a device. It gets the whole, once that is there and checked.
+/// An output that is not a file: standard output, a pipe, a device. It gets the whole content after that is complete and verified.
 package enum FetchOutput: Sendable, Equatable {
     case standardOutput
     case path(String)
-    /// Forgets what it is given.
+    /// Discards the content.
     case null
 
-    /// How it is shown.
+    /// The name for messages.
     var name: String {
         switch self {
         case .standardOutput: "-"
@@ -18,8 +18,8 @@ package enum FetchOutput: Sendable, Equatable {
         }
     }
 
-    /// - Parameter path: as `-o` has it.
-    /// - Returns: `nil` where a file is meant, or what takes nothing.
+    /// - Parameter path: the argument of `-o`.
+    /// - Returns: `nil` if the path is a file, or cannot be written to.
     package init?(_ path: String) {
         if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) {
             self = .standardOutput
@@ -37,7 +37,7 @@ package enum FetchOutput: Sendable, Equatable {
 
     private static let waitMilliseconds: Int32 = 100
 
-    /// - Throws: also once the task is cancelled, however long nobody reads.
+    /// - Throws: also when the task is cancelled while it waits for a reader.
     func write(_ part: PartFile) throws(FetchFailure) {
         if self == .null { return }
         let descriptor = try opened()
@@ -58,13 +58,13 @@ package enum FetchOutput: Sendable, Equatable {
             if Task.isCancelled { throw .interrupted }
             let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
             if descriptor >= 0 { return descriptor }
-            // A pipe that nobody reads yet.
+            // A pipe without a reader.
             guard errno == ENXIO else { throw failure(errno) }
             poll(nil, 0, Self.waitMilliseconds)
         }
     }
 
-    /// What is taken at once where there is room for anything.
+    /// The number of bytes that one write accepts without blocking if the output accepts any.
     private static func stepLength(of descriptor: Int32) -> Int {
         var facts = stat()
         let isFile = fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
@@ -85,7 +85,7 @@ package enum FetchOutput: Sendable, Equatable {
     }
 
     private func failure(_ code: Int32) -> FetchFailure {
-        // The reader has seen enough: as it would be for a program that the signal ends.
+        // The reader has closed the pipe: exit as if the signal had ended the process.
         if self == .standardOutput, code == EPIPE { Terminal.exit(128 + SIGPIPE) }
         return .file(self == .standardOutput ? "standard output" : printable(name, limit: 4096), "write", code)
     }

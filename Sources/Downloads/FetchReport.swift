@@ -1,6 +1,6 @@
 import TextCoding
 
-/// One end as JSON, for programs: a line of standard output.
+/// One outcome as JSON, for programs: a line of standard output.
 package enum FetchReport {
     package static func line(_ ending: FetchAll.Ending) -> String {
         var members: [(String, JSONText)] = [("url", .string(ending.item.uri.description))]

@@ -4,27 +4,27 @@ import HTTPSerialization
 import HTTPSession
 import TextCoding
 
-/// A file that was fetched.
+/// A fetched file.
 package struct FetchedFile: Sendable {
     let path: String
     let length: UInt64
-    /// How much of it was there before.
+    /// How many bytes of it existed before.
     let keptLength: UInt64
-    /// Whether it came from the store, and the server was not asked for it.
+    /// Whether it came from the store without contacting the server.
     let isFromStore: Bool
-    /// Those by which it was checked.
+    /// The digests that it was verified with.
     let digests: [ContentDigest]
-    /// It was there already, as its digest says.
+    /// The file already existed, according to its digest.
     var wasThere = false
 }
 
-/// One URL, from its first request to the file in its place.
+/// The transfer of one URL, from its first request to the final file.
 struct FetchRun: Sendable {
     let item: FetchItem
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
-    /// The name in the folder in the place of a suggested one.
+    /// The name in the folder to use for a suggested one.
     let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
@@ -41,7 +41,7 @@ struct FetchRun: Sendable {
         }
     }
 
-    /// What came from the store and has another digest is asked for once more, of its server.
+    /// If a stored response has another digest, requests the file once more, from its server.
     private func fetchOnceOrTwice(_ part: PartFile) async throws(FetchFailure) -> FetchedFile {
         let first: FetchFailure
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
@@ -87,13 +87,13 @@ struct FetchRun: Sendable {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// The same for the same URL to the same place, so that what is there is found again.
+    /// The same for the same URL and place, so that an existing part is found again.
     private var purpose: PartFile.Purpose {
         switch terms.place {
         case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
         case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
         case .outlet(.null) where item.digest == nil: .nothing
-        // Nobody goes on with what nobody has.
+        // A part without a file cannot be resumed.
         case .outlet: .reading
         }
     }
@@ -106,13 +106,13 @@ struct FetchRun: Sendable {
         }
     }
 
-    /// What has the name already.
-    /// - Returns: the file, where it is what is wanted.
-    /// - Throws: where it is not, and may not give way.
+    /// Checks the existing file with this name.
+    /// - Returns: the file, if it is the requested one.
+    /// - Throws: if it is not, and must not be replaced.
     private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
-        // Nothing else gives way to a file: no folder, no device, and no link, which may lead to one.
+        // Only regular files are replaced: no folder, no device, and no symbolic link, which may lead to one.
         guard facts.st_mode & S_IFMT == S_IFREG else {
             throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) exists and is not a regular file")
         }
@@ -131,7 +131,7 @@ struct FetchRun: Sendable {
 
     // MARK: The whole
 
-    /// Does what takes long where it holds up nobody who reads. It is cancelled with the task.
+    /// Runs slow work where it does not delay tasks that read. It is cancelled with the task.
     private static func elsewhere<Value: Sendable>(
         _ work: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {
@@ -143,7 +143,7 @@ struct FetchRun: Sendable {
         }.get()
     }
 
-    /// - Returns: by what it was checked.
+    /// - Returns: the digests that it was verified with.
     private func check(_ part: PartFile) throws(FetchFailure) -> [ContentDigest] {
         let told = DigestField(parsing: part.digests)?.strongest
         let wanted = [item.digest, told].compactMap { $0 }
@@ -165,7 +165,7 @@ struct FetchRun: Sendable {
         return wanted
     }
 
-    /// From here on it is there, whatever comes: nothing is called off any more but what waits for a reader.
+    /// From here on the file is final: only waiting for a reader can still be cancelled.
     private func put(
         _ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]
     ) async throws(FetchFailure) -> FetchedFile {
@@ -185,8 +185,8 @@ struct FetchRun: Sendable {
             path: path, length: part.length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
     }
 
-    /// Where the name comes from the response: whether it may be used.
-    /// - Returns: the file that has it, where that is what is wanted.
+    /// If the name comes from the response: checks whether it may be used.
+    /// - Returns: the file with this name, if it is the requested one.
     private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
         guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
         let path = Self.path(claim(name), in: folder)

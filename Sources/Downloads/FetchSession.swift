@@ -2,7 +2,7 @@ import HTTPSession
 import ServerTrust
 
 package enum FetchSession {
-    /// A session that asks Larder for everything. Larder bounds what it waits for; nothing is tried again, cached, decoded or judged here.
+    /// A session that sends all requests to Larder. Larder limits the waiting times; the session does not retry, cache, decode or verify.
     package static func make(_ proxy: SessionProxy, connections: Int, userAgent: String) throws(SessionError) -> HTTPSession {
         var configuration = SessionConfiguration()
         configuration.proxy = proxy

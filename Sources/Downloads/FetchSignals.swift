@@ -2,8 +2,8 @@ import CommandSupport
 import EventLoop
 import Foundation
 
-/// Signals that mean the end: the first has what is under way left so that it can be gone on with, the second ends at once. One that comes
-/// right behind the first means the same: `timeout` sends one to the process and one to its group, a terminal that is closed two kinds.
+/// Termination signals: the first stops the transfers so that they can be resumed, the second ends the process at once. One that directly
+/// follows the first counts as the same: `timeout` sends one to the process and one to its group, and a closing terminal sends two kinds.
 package final class FetchSignals: Sendable {
     private struct State {
         var number: Int32?
@@ -13,10 +13,10 @@ package final class FetchSignals: Sendable {
 
     private let state = Guarded(State())
 
-    /// What comes sooner behind the first is no second one.
+    /// A signal within this time after the first is not a second one.
     private static let pause: Duration = .milliseconds(500)
 
-    /// Before any other thread is made, so that each inherits the mask. What was ignored stays so.
+    /// Must be made before any other thread, so that each inherits the mask. Ignored signals stay ignored.
     package init() {
         signal(SIGPIPE, SIG_IGN)
         var taken = sigset_t()
@@ -28,11 +28,11 @@ package final class FetchSignals: Sendable {
         Thread.detachNewThread { self.wait(for: waited) }
     }
 
-    /// Which one has come.
+    /// The signal that was received.
     package var number: Int32? { state.withLock { $0.number } }
 
-    /// Before this is called a signal ends the process at once: nothing is under way.
-    /// - Parameter body: called at the first.
+    /// Until this is called, a signal ends the process at once: no transfer has started.
+    /// - Parameter body: called at the first signal.
     package func atFirst(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.callOff = body }
     }

@@ -1,35 +1,35 @@
 import Foundation
 import HTTPSession
 
-/// How files are fetched, for all that one call fetches.
+/// The options of one call, for all its files.
 package struct FetchTerms: Sendable {
     package enum Place: Sendable {
         case file(String)
         case folder(String)
-        /// What gets the whole, and is no file.
+        /// An output that is not a file, and gets the whole content.
         case outlet(FetchOutput)
     }
 
     package var place = Place.folder(".")
     package var overwrites = false
-    /// Ranges of one file that are fetched at once.
+    /// The number of simultaneous ranges of one file.
     package var parts = 1
-    /// URLs that are.
+    /// The number of simultaneous URLs.
     package var atOnce = 4
-    /// With tries that bring nothing, one after the other.
+    /// The limits on consecutive attempts without progress.
     package var retries = RetryPolicy()
     package var fields = HTTPFields()
-    /// Whether the server may be asked for what is stored as well.
+    /// Whether the server may be contacted for a stored response too.
     package var mayAskAgain = true
-    /// Of the files, by the umask.
+    /// The mode of the files, according to the umask.
     package var mode: mode_t = 0o644
 
     package init() {}
 
     package static let partLimit = 16
     package static let atOnceLimit = 64
-    /// No file is cut into smaller ones, and the first is as long.
+    /// The shortest part that a file is split into; the first part has this length.
     static let shortestPart: UInt64 = 4 << 20
-    /// Times that one file is begun anew because it is another one by now.
+    /// How often the transfer of a file starts again because the file has changed.
     static let beginningLimit = 3
 }

@@ -3,11 +3,11 @@ import HTTPMessage
 import HTTPSerialization
 import TextCoding
 
-/// Digests of files, read piece by piece.
+/// Computes digests of files, read in pieces.
 package enum FileDigest {
     static let pieceLength = 1 << 20
 
-    /// - Throws: also once the task is cancelled.
+    /// - Throws: also when the task is cancelled.
     static func make(of part: PartFile, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest {
         let hasher = DigestHasher(algorithm)
         var offset: UInt64 = 0
@@ -20,13 +20,13 @@ package enum FileDigest {
         }
     }
 
-    /// - Returns: `nil` where it cannot be read.
-    /// - Throws: once the task is cancelled.
+    /// - Returns: `nil` if the file cannot be read.
+    /// - Throws: when the task is cancelled.
     static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }  // nothing was written
         let hasher = DigestHasher(algorithm)
-        // What cannot be read to its end has another digest.
+        // If the file cannot be read to its end, the digest is different.
         while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {
             if Task.isCancelled { throw .interrupted }
             hasher.update(Array(piece).span)
@@ -34,19 +34,19 @@ package enum FileDigest {
         return hasher.finish()
     }
 
-    /// As tools print it, and `--digest` reads it.
+    /// In the form that tools print and `--digest` accepts.
     static func text(_ digest: ContentDigest) -> String {
         "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
     }
 
-    /// Reads what `text` writes.
-    /// - Throws: what a digest has to be, where it is none.
+    /// Parses the form of `text`.
+    /// - Throws: an error that describes a valid digest.
     package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
         if let digest = ContentDigest(text) { return digest }
         throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is not a digest: \(fault(of: text))")
     }
 
-    /// Whether the word in front of the colon is one of a digest's.
+    /// Whether the text before the colon is the name of a digest algorithm.
     static func isMeant(_ text: String) -> Bool { text.contains(":") && algorithm(in: text) != nil }
 
     private static func algorithm(in text: String) -> DigestAlgorithm? {

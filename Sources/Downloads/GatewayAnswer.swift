@@ -3,17 +3,17 @@ import Foundation
 import HTTPSession
 import TextCoding
 
-/// A response that is not what was asked for: Larder's own word about why there is none (RFC 9457, RFC 9209), or the server's.
+/// A response that is not the requested file: Larder's own error response (RFC 9457, RFC 9209), or the server's.
 enum GatewayAnswer {
-    /// Bytes of a body that are read for it.
+    /// The most bytes of a body that are read for it.
     static let lengthLimit = 16 * 1024
 
-    /// Whether Larder may have made the response itself.
+    /// Whether Larder may have generated the response.
     static func isLarders(_ fields: HTTPFields) -> Bool {
         fields.contains("Proxy-Status") && fields["Content-Type"] == "application/problem+json"
     }
 
-    /// - Parameter body: of a response that `isLarders`; else empty.
+    /// - Parameter body: of a response that `isLarders`; otherwise empty.
     static func failure(status: Int, fields: HTTPFields, body: [UInt8]) -> FetchFailure {
         let answer = JSONAnswer(String(decoding: body, as: UTF8.self))
         guard let code = answer["code"] as? String, let title = answer["title"] as? String else {
@@ -41,7 +41,7 @@ enum GatewayAnswer {
         return failure
     }
 
-    /// By the words of Larder's error pages, which are public.
+    /// According to the codes of Larder's error pages, which are public.
     private static func kind(of code: String, status: Int) -> FetchFailure.Kind {
         switch code {
         case "certificate_not_trusted", "recorded_chain_not_trusted", "no_trust_anchors", "plaintext_to_pinned_host",

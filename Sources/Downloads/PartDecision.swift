@@ -1,26 +1,26 @@
 import HTTPSession
 
-/// What a response is to a file of which a part is there, or nothing.
+/// Classifies a response for a file of which nothing or a part exists.
 ///
-/// A part is only added to what has the same strong entity tag (RFC 9110 §13.1.5, §15.3.7.3). It is asked for with If-Range, and what
-/// comes is looked at all the same.
+/// Content is only added to a part with the same strong entity tag (RFC 9110 §13.1.5, §15.3.7.3). The request has If-Range, and the
+/// response is checked as well.
 enum PartDecision: Equatable, Sendable {
-    /// The whole, from its first byte; `nil` where the length is not said.
+    /// The complete content, from its first byte.
     case whole(FetchedEntity)
-    /// These bytes of that.
+    /// These bytes of the entity.
     case part(Range<UInt64>, FetchedEntity)
-    /// A part of what has no strong validator, or no known end: nothing can be put to it.
+    /// A part without a strong validator, or without a known end: no other part can be combined with it.
     case lonePart
-    /// Of something else than what is there.
+    /// A part of, or the end of, a different entity than the existing part's.
     case changed
-    /// No file at all.
+    /// Not the file.
     case refused
-    /// A part that nobody asked for.
+    /// A part that was not requested.
     case malformed
 
     /// - Parameters:
-    ///   - asked: the range that was asked for; `nil` for none.
-    ///   - entity: to which belongs what is there; `nil` for nothing.
+    ///   - asked: the requested range; `nil` if there was none.
+    ///   - entity: the entity of the existing part; `nil` if there is none.
     init(status: Int, fields: HTTPFields, asked: Range<UInt64>?, entity: FetchedEntity?) {
         let tag = fields.strongEntityTag
         switch status {
@@ -41,7 +41,7 @@ enum PartDecision: Equatable, Sendable {
                 self = .part(range, FetchedEntity(tag: tag, total: total))
                 return
             }
-            // A 206 has the tag that a 200 would have had (RFC 9110 §15.3.7): one without is of nobody knows what.
+            // A 206 carries the entity tag of the 200 (RFC 9110 §15.3.7); without one, its representation is unknown.
             guard tag == entity.tag, range.lowerBound == asked.lowerBound, range.upperBound <= asked.upperBound,
                 total ?? entity.total == entity.total || entity.total == nil
             else {
@@ -50,7 +50,7 @@ enum PartDecision: Equatable, Sendable {
             }
             self = .part(range, FetchedEntity(tag: entity.tag, total: entity.total ?? total))
         case 416 where asked != nil: self = entity == nil ? .lonePart : .changed
-        // Through a cache no conditions of ours are answered by 304.
+        // A 304 is not expected: the requests have no conditions besides If-Range.
         case 200, 203: self = .whole(FetchedEntity(tag: tag, total: fields["Content-Length"].flatMap { UInt64($0) }))
         case 200...299: self = .whole(FetchedEntity(tag: nil, total: fields["Content-Length"].flatMap { UInt64($0) }))
         default: self = .refused
@@ -58,7 +58,7 @@ enum PartDecision: Equatable, Sendable {
     }
 }
 
-/// What is known of the file that is fetched.
+/// The known properties of the entity that is fetched.
 struct FetchedEntity: Equatable, Sendable {
     /// The strong entity tag, with its quotes.
     var tag: String?

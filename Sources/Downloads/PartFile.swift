@@ -3,18 +3,18 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The file as far as it is there, under a hidden name in the folder where it will stand. One process has it at a time.
+/// The part of a file that exists so far, under a hidden name in the final folder. One process at a time uses it.
 ///
-/// Written by as many tasks as fetch parts of it; each byte counts as there once it was written. Whatever else waits for the disk, or
-/// may, is done beside those who read, in the order in which it was asked for.
+/// Written by all tasks that fetch parts of it; a byte counts as present once it is written. Other work that may wait for the disk is done
+/// on a queue, in order, so that tasks that read are not delayed.
 final class PartFile: Sendable {
-    /// What it is for.
+    /// What the part is for.
     enum Purpose: Sendable, Equatable {
-        /// To be a file, also by another call.
+        /// It becomes a file, possibly in a later call.
         case file(key: String)
-        /// To be read here, without a name.
+        /// It is read here, and has no name.
         case reading
-        /// To be nothing: what is written is forgotten.
+        /// What is written is discarded.
         case nothing
     }
 
@@ -22,11 +22,11 @@ final class PartFile: Sendable {
         var entity: FetchedEntity?
         var digests: [String] = []
         var done = Extents()
-        /// What earlier calls have left.
+        /// The number of bytes that earlier calls left.
         var keptLength: UInt64 = 0
         var isFromStore = false
         var name = ""
-        /// `nil` where nothing was noted down yet.
+        /// `nil` if no record was written yet.
         var recorded: ContinuousClock.Instant?
         var recordInterval = PartFile.shortestRecordInterval
     }
@@ -36,18 +36,18 @@ final class PartFile: Sendable {
     let recordPath: String
     private let descriptor: Int32
     private let boot = PartRecord.currentBoot()
-    /// Whether one writer alone adds to it, at its end.
+    /// Whether a single writer appends to it.
     private let isSequential: Bool
-    /// Has the disk have it; not zero where it cannot.
+    /// Flushes the file to disk; returns nonzero on failure.
     private let synchronize: @Sendable (Int32) -> Int32
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "larder.part")
 
-    /// How often what is there is noted down, for who comes after a `kill -9`: at the first bytes, then ever less often.
+    /// The interval for writing the record, for a process that resumes after a `kill -9`: at first short, then increasing.
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 
-    /// Opens the part, with what an earlier call has left of it. May wait for the disk.
+    /// Opens the part, with the bytes that an earlier call left. May wait for the disk.
     init(
         in folder: String, for purpose: Purpose, isSequential: Bool,
         synchronize: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) }
@@ -70,7 +70,7 @@ final class PartFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// A file of ours alone, which nobody else has.
+    /// Opens a file of this user that no other process has open.
     private static func opened(_ path: String) throws(FetchFailure) -> Int32 {
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -85,13 +85,13 @@ final class PartFile: Sendable {
                 close(descriptor)
                 throw FetchFailure(.file, "in_use", "another larder is fetching the same URL to the same place")
             }
-            // Who had it before may have put it in its place meanwhile.
+            // The process that had it before may have moved it to its final name in the meantime.
             if stat(path, &named) == 0, named.st_ino == facts.st_ino, named.st_dev == facts.st_dev { return descriptor }
             close(descriptor)
         }
     }
 
-    /// What is not known to be good goes: a shorter file would end with it, and a record could come to speak of what it does not know.
+    /// Discards bytes that are not known to be valid: they would become part of a shorter file, and a record could later cover them.
     private func takeOver() throws(FetchFailure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw .file(path, "read", errno) }
@@ -111,25 +111,25 @@ final class PartFile: Sendable {
             state.isFromStore = record.isFromStore ?? false
             state.name = record.name
         }
-        // From here on somebody may write behind its end.
+        // From here on, bytes may be written beyond its end.
         if record.grows == true, !isSequential { self.record(isOnDisk: false) }
     }
 
     // MARK: What is there
 
-    /// `nil` where nothing is, or nothing that can be gone on with.
+    /// `nil` if there is no part, or none that can be resumed.
     var entity: FetchedEntity? { state.withLock { $0.done.isEmpty || $0.entity?.tag == nil ? nil : $0.entity } }
-    /// The lines of Repr-Digest (RFC 9530 §3) that have come with it.
+    /// The Repr-Digest lines (RFC 9530 §3) that were received with it.
     var digests: [String] { state.withLock { $0.digests } }
     var length: UInt64 { state.withLock { $0.done.length } }
     var keptLength: UInt64 { state.withLock { $0.keptLength } }
     var total: UInt64? { state.withLock { $0.entity?.total } }
-    /// Of the last response that suggested one.
+    /// The name that the last response suggested.
     var suggestedName: String { state.withLock { $0.name } }
-    /// Whether any of it came from the store.
+    /// Whether any byte came from the store.
     var isFromStore: Bool { state.withLock { $0.isFromStore } }
 
-    /// What is to be asked for; the last may have no known end.
+    /// The ranges to request; the last may have no known end.
     var missing: [Range<UInt64>] {
         state.withLock { state in
             guard let total = state.entity?.total else { return [state.done.end..<UInt64.max] }
@@ -141,7 +141,7 @@ final class PartFile: Sendable {
 
     // MARK: Changes
 
-    /// Nothing of it is good any more.
+    /// Discards everything.
     func beginAnew() async throws(FetchFailure) {
         state.withLock { $0 = State() }
         let code = await aside { [self] in
@@ -151,7 +151,7 @@ final class PartFile: Sendable {
         if code != 0 { throw .file(path, "write", code) }
     }
 
-    /// - Parameter digests: the lines of Repr-Digest, where any came.
+    /// - Parameter digests: the Repr-Digest lines, if any were received.
     func note(_ entity: FetchedEntity, name: String, digests: [String]) {
         state.withLock { state in
             state.entity = entity
@@ -162,7 +162,7 @@ final class PartFile: Sendable {
 
     func noteStored() { state.withLock { $0.isFromStore = true } }
 
-    /// The whole has come to its end, of which nobody had told the length.
+    /// The content has ended, and its length was not known before.
     func noteEnd() {
         state.withLock { state in
             if state.entity?.total == nil { state.entity?.total = state.done.end }
@@ -193,14 +193,14 @@ final class PartFile: Sendable {
         if isTime { queue.async { [self] in record(isOnDisk: false) } }
     }
 
-    /// Has the kernel begin to write what stands there, so that little is left to wait for at the end. A hint: it promises nothing.
+    /// Asks the kernel to start writing this range, so that little remains to be flushed at the end. Only a hint.
     func beginWritingBack(_ range: Range<UInt64>) {
         guard case .file = purpose else { return }
-        // Linux begins with what is dirty, and lets go of what is on the disk already, of which here is nothing.
+        // Linux starts writing dirty pages, and drops pages that are already on disk, of which there are none here.
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
 
-    /// Bytes from there on; none behind the end.
+    /// The bytes from this offset on; empty at the end.
     func read(at offset: UInt64, atMost count: Int) throws(FetchFailure) -> [UInt8] {
         var code: Int32 = 0
         let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -230,15 +230,15 @@ final class PartFile: Sendable {
 
     // MARK: The end
 
-    /// Leaves what can be gone on with, else nothing.
-    /// - Returns: how many bytes are left there.
+    /// Keeps a part that can be resumed, otherwise removes it.
+    /// - Returns: the number of bytes that are kept.
     func leave() async -> UInt64 {
         await aside { [self] in
             guard case .file = purpose, entity != nil else {
                 removeNames()
                 return 0
             }
-            // Before the wait for the disk, which need not come to its end.
+            // Before the wait for the disk, which may be interrupted.
             record(isOnDisk: false)
             guard synchronize(descriptor) == 0 else {
                 removeNames()
@@ -256,10 +256,10 @@ final class PartFile: Sendable {
         unlink(path)
     }
 
-    /// Gives it its name, at once and whole.
+    /// Renames it to its final name, atomically.
     /// - Parameters:
-    ///   - replaces: whether a file that has the name gives way.
-    ///   - mode: of the file from then on, unless it replaces one, whose mode it gets.
+    ///   - replaces: whether to replace an existing file.
+    ///   - mode: the file's mode, unless it replaces a file, whose mode it then gets.
     func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
         let moved: Result<Void, FetchFailure> = await aside { [self] in
             Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }
@@ -268,7 +268,7 @@ final class PartFile: Sendable {
     }
 
     private func moveNow(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
-        // On the disk first: after a power cut there is the whole or nothing under the name.
+        // Flushed first: after a power failure the name has the complete file, or does not exist.
         var replaced = stat()
         let isReplaced = replaces && lstat(target, &replaced) == 0 && replaced.st_mode & S_IFMT == S_IFREG
         let mode = isReplaced ? replaced.st_mode & 0o777 : mode
@@ -278,7 +278,7 @@ final class PartFile: Sendable {
         } else if link(path, target) == 0 {
             unlink(path)
         } else if [EPERM, ENOTSUP, EMLINK].contains(errno) {
-            // A file system without a second name for a file.
+            // For a file system without hard links.
             let holder = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard holder >= 0 else { throw .file(target, "write", errno) }
             close(holder)

@@ -2,43 +2,44 @@ import CommandSupport
 import Foundation
 import HTTPSession
 
-/// What is known of a part, beside it: so that another process may go on with it, and never with what is not certain.
+/// The record beside a part, with which another process can resume the part without relying on uncertain bytes.
 struct PartRecord: Codable, Equatable {
     static let version = 1
-    /// Of the file that has it: extents are few.
+    /// The longest record, in bytes: there are few extents.
     static let lengthLimit = 1 << 20
 
     var version = PartRecord.version
     /// The strong entity tag.
     var tag: String
     var total: UInt64?
-    /// The bytes that are there: each from its first to behind its last.
+    /// The bytes that are present, as pairs of start and end (exclusive).
     var extents: [[UInt64]]
-    /// Of the run of the system in which it was written.
+    /// The ID of the system boot in which it was written.
     var boot: String
-    /// Whether all of it was brought to the disk. Else it holds only until the system ends.
+    /// Whether all of the part was flushed to disk. If not, the record is valid only until the system stops.
     var isOnDisk: Bool
-    /// The name that was suggested.
+    /// The suggested name.
     var name: String
-    /// Whether what is there reaches to the end of the file, however long that is by now: one writer alone adds to it, always at its end.
-    /// So the first bytes are noted down, and no others before a `kill -9` need be. Not of what only the disk remembers.
+    /// Whether the present bytes reach to the end of the file, whatever its length now: a single writer appends to it. So only the first
+    /// bytes must be recorded before a `kill -9`. Not used for parts that are flushed to disk.
     var grows: Bool?
-    /// The lines of Repr-Digest that came with it.
+    /// The Repr-Digest lines that were received with it.
     var digests: [String]?
-    /// Whether any of it came from the store.
+    /// Whether any byte came from the store.
     var isFromStore: Bool?
 
-    /// - Returns: `nil` where there is none, or none that can be believed.
+    /// - Returns: `nil` if there is no record, or none that can be trusted.
     static func read(_ path: String, boot: String) -> PartRecord? {
         guard let octets = owned(path), let record = try? JSONDecoder().decode(PartRecord.self, from: Data(octets)),
             record.version == version, record.isOnDisk || record.boot == boot,
-            // Whoever has brought the file here: it leads nowhere, and puts nothing into a request.
+            // The file may have been placed by another user: its name must not lead elsewhere, and its tag must not inject anything into a
+            // request.
             record.name.isEmpty || SuggestedName.isSafe(record.name), record.tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return record
     }
 
-    /// What stands in a file of ours: in a folder that is everybody's another may be somebody else's.
+    /// The content of the file if it belongs to this user: in a folder shared by all users it may be another user's.
     private static func owned(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -47,13 +48,13 @@ struct PartRecord: Codable, Equatable {
         guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & S_IFMT == S_IFREG,
             facts.st_size <= lengthLimit
         else { return nil }
-        // What cannot be read is as good as not there.
+        // An unreadable file counts as absent.
         return (try? file.readToEnd()).map(Array.init)
     }
 
-    /// Where it cannot be written the part is of no use to another process, and no worse to this one.
+    /// If it cannot be written, another process cannot resume the part; this process is not affected.
     func write(_ path: String) {
-        guard let data = try? JSONEncoder().encode(self) else { return }  // it has nothing that cannot be encoded
+        guard let data = try? JSONEncoder().encode(self) else { return }  // every value can be encoded
         let hidden = path + ".new"
         let descriptor = open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
@@ -63,13 +64,13 @@ struct PartRecord: Codable, Equatable {
         if !isWritten || rename(hidden, path) != 0 { unlink(hidden) }
     }
 
-    /// Tells one run of the system from the next.
+    /// Identifies the boot of the system.
     static func currentBoot() -> String {
-        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // none is as good as a name
+        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // empty without an ID
         return String(decoding: octets ?? [], as: UTF8.self)
     }
 
-    /// What is there, of a part that is so long; `nil` where that cannot be.
+    /// The present bytes of a part of this length; `nil` if the record does not fit.
     func done(of length: UInt64) -> Extents? {
         var ranges: [Range<UInt64>] = []
         for extent in extents {

@@ -3,13 +3,14 @@ import Foundation
 import HTTPSerialization
 import HTTPSession
 
-/// Fills a part until it is the whole: asks, writes, goes on where it broke off, and begins anew where the file is another one by now.
+/// Fetches a part until it is complete: sends requests, writes the content, resumes after failures, and starts again if the file has
+/// changed.
 ///
-/// One pass asks for what is missing, by one request or by several at once; what ends a pass is looked at between two of them, in `run`
-/// alone. Within a pass each worker takes one piece after the other. One that fails gives back what is left of its piece and ends, so that
-/// a server which takes fewer connections gets fewer. One that finds another entity ends the pass.
+/// A pass requests the missing bytes, with one request or with several at once. Only `run`, between passes, handles what ended a pass. In a
+/// pass each worker takes one piece after another. A worker that fails returns the rest of its piece and ends, so that a server that
+/// accepts fewer connections gets fewer. A worker that finds another entity ends the pass.
 struct PartTransfer: Sendable {
-    /// What the responses have told.
+    /// The facts from the responses.
     struct Facts: Sendable {
         var name = ""
         var isFromStore = false
@@ -17,7 +18,7 @@ struct PartTransfer: Sendable {
 
     enum Outcome: Sendable {
         case whole(Facts)
-        /// A file that is what is wanted has the name that the response suggests.
+        /// The name that the response suggests belongs to a file that is the requested one.
         case standing(FetchedFile)
     }
 
@@ -26,14 +27,14 @@ struct PartTransfer: Sendable {
     let session: HTTPSession
     let part: PartFile
     let row: FetchBoard.Row
-    /// What has this name already, where that is what is wanted.
+    /// The existing file with this name, if it is the requested one.
     let standing: @Sendable (String) async throws(FetchFailure) -> FetchedFile?
 
-    /// Why a pass ended before everything was there.
+    /// Why a pass ended before everything was fetched.
     private enum Break: Error {
-        /// What is there is of another entity.
+        /// The existing part belongs to another entity.
         case changed
-        /// The server's parts cannot be put together: the whole is asked for at once.
+        /// The server's parts cannot be combined: the whole file is requested at once.
         case needsWhole
         case standing(FetchedFile)
         case failure(FetchFailure)
@@ -71,7 +72,7 @@ struct PartTransfer: Sendable {
         }
     }
 
-    /// A server that asks for more patience than there is: that is said.
+    /// Adds to the failure that the server asks for a longer wait than allowed.
     private static func last(_ failure: FetchFailure, _ retries: RetryPolicy) -> FetchFailure {
         guard failure.isRetryable, retries.limit > 0, let asked = failure.retryAfter, asked > retries.longestRetryAfter else {
             return failure
@@ -121,7 +122,7 @@ struct PartTransfer: Sendable {
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
-                // A 206 need not suggest the name again.
+                // A 206 need not repeat the name.
                 if part.entity != nil, !part.suggestedName.isEmpty { facts.name = part.suggestedName }
                 try await admit(entity, facts.name, digests)
                 try await takeAll(response, range, entity)
@@ -130,7 +131,7 @@ struct PartTransfer: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// The first piece to ask for: what has a known end is asked for up to that, a long one in several.
+    /// The first piece to request: up to the known end, or a piece of a long range.
     private func first(of missing: Range<UInt64>) -> Range<UInt64> {
         guard terms.parts > 1, part.total != nil else { return missing }
         return missing.lowerBound..<min(missing.upperBound, missing.lowerBound + pieceLength)
@@ -161,7 +162,7 @@ struct PartTransfer: Sendable {
             for await ending in group {
                 guard let ending else { continue }
                 breaks.append(ending)
-                // The others would only add to what is thrown away, or fail as well.
+                // The others would only fetch bytes that are discarded, or fail too.
                 switch ending {
                 case .failure(let failure) where failure.isRetryable: break
                 default: group.cancelAll()
@@ -174,7 +175,7 @@ struct PartTransfer: Sendable {
         throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "bytes are missing", isRetryable: true))
     }
 
-    /// - Returns: what ended it before its time.
+    /// - Returns: the reason if it ended early.
     private func work(
         _ queue: PieceQueue, _ entity: FetchedEntity, beginning: (StreamingResponse, Range<UInt64>)?
     ) async -> Break? {
@@ -190,7 +191,7 @@ struct PartTransfer: Sendable {
                     switch PartDecision(status: response.status, fields: response.fields, asked: piece, entity: entity) {
                     case .part(let range, _):
                         try await take(response, at: range, endsKnown: true)
-                        // A server may send less of it.
+                        // A server may send fewer bytes than requested.
                         queue.giveBack(range.upperBound..<piece.upperBound)
                     case .refused: throw Break.failure(await refusal(response))
                     default: throw Break.changed
@@ -217,7 +218,7 @@ struct PartTransfer: Sendable {
         if let authorization = item.authorization, !request.fields.contains("Authorization") {
             request.fields["Authorization"] = authorization
         }
-        // Parts are of one representation, and no coding is undone (RFC 9110 §14.2).
+        // Parts belong to one representation, and content codings are not decoded (RFC 9110 §14.2).
         if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
         if let range {
             request.fields["Range"] = "bytes=\(range.lowerBound)-" + (range.upperBound == .max ? "" : "\(range.upperBound - 1)")
@@ -228,22 +229,22 @@ struct PartTransfer: Sendable {
     }
 
     private static func isFromStore(_ response: StreamingResponse) -> Bool {
-        // Each cache adds a member behind those before it (RFC 9211 §2), and Larder is the last one.
+        // Each cache appends a member (RFC 9211 §2), and Larder is the last one.
         response.fields.values(of: "Cache-Status").last?.split(separator: ",").last?.contains("; hit") ?? false
     }
 
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {
         var body: [UInt8] = []
         if GatewayAnswer.isLarders(response.fields) {
-            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // then the status alone is told
+            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // else status only
         }
         return GatewayAnswer.failure(status: response.status, fields: response.fields, body: body)
     }
 
     private static let writeBackLength: UInt64 = 8 << 20
 
-    /// Writes what comes to its place.
-    /// - Parameter endsKnown: whether as many bytes have to come as the range has.
+    /// Writes the content to its place.
+    /// - Parameter endsKnown: whether exactly the range's number of bytes must arrive.
     private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
         let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
         let hasher = told.map { DigestHasher($0.algorithm) }
@@ -279,13 +280,13 @@ struct PartTransfer: Sendable {
     }
 }
 
-/// What is left to ask for, shared by those who ask. Cut when it is asked for: of what a server says to be long there are no more pieces
-/// than come.
+/// The pieces still to request, shared by all workers. A piece is cut when it is requested: if a server claims a huge length, there are
+/// still no more pieces than arrive.
 private final class PieceQueue: Sendable {
     private let ranges: Guarded<[Range<UInt64>]>
     private let pieceLength: UInt64
 
-    /// - Parameter taken: is asked for already.
+    /// - Parameter taken: the range that is already requested.
     init(_ ranges: [Range<UInt64>], without taken: Range<UInt64>, pieceLength: UInt64) {
         self.pieceLength = pieceLength
         self.ranges = Guarded(
@@ -297,11 +298,11 @@ private final class PieceQueue: Sendable {
             })
     }
 
-    /// Pieces, as far as they are counted.
+    /// The number of pieces, counted up to the limit.
     func count(upTo limit: Int) -> Int {
         ranges.withLock { ranges in
             var count = 0
-            // Fewer than the limit, and so no sum that is too large.
+            // Stops at the limit, so that the sum cannot overflow.
             for range in ranges where count < limit {
                 count += min(limit, Int(clamping: (range.upperBound - range.lowerBound - 1) / pieceLength + 1))
             }

@@ -1,9 +1,9 @@
-/// One line that tells how far something is: pure, for a width and a style.
+/// Formats one line of progress, for a width and a style.
 struct ProgressLine {
-    /// What the terminal shows.
+    /// The terminal's capabilities.
     struct Style {
         var isColoured = false
-        /// Whether it knows more than ASCII.
+        /// Whether it supports Unicode.
         var isUnicode = false
 
         func filled(_ count: Int) -> String { styled(String(repeating: isUnicode ? "━" : "#", count: count), "32") }
@@ -20,22 +20,22 @@ struct ProgressLine {
     static let shortestWidth = 20
     private static let longestBar = 40
 
-    /// Its columns are at most `width`: first the bar gives way, then the label's front. What several have in columns stands below each other.
-    /// - Parameter labelWidth: of the longest label that is shown beside it; `nil` for its own.
+    /// At most `width` columns wide: the bar is dropped first, then the label's front. The columns of several lines are aligned.
+    /// - Parameter labelWidth: the length of the longest label; `nil` for its own length.
     static func bar(
         label: String, labelWidth: Int? = nil, done: UInt64, total: UInt64?, rate: Double?, note: String? = nil, width: Int,
         style: Style
     ) -> String {
         let facts = padded(facts(done: done, total: total, rate: rate, note: note)).joined(separator: "  ")
         let width = max(width, shortestWidth)
-        // A bar of gray and green needs no frame; one of signs does, or nobody sees where it ends.
+        // Colors show where a bar ends; a bar of characters needs a frame.
         let frame = style.isUnicode && style.isColoured ? 0 : 2
         let labelWidth = min(labelWidth ?? label.count, max(12, width / 3))
         let room = min(longestBar, width - labelWidth - max(facts.count, usualFactsWidth) - 4 - frame)
         guard room >= 5 else { return "\(cut(label, to: width - facts.count - 2))  \(facts)".clipped(to: width) }
         let label = cut(label, to: labelWidth)
         let shown = style.bold(label) + spaces(labelWidth - label.count)
-        // How far it is nobody knows.
+        // The total is unknown.
         guard let total else { return "\(shown)  \(spaces(room + frame))  \(facts)" }
         let share = total == 0 ? 1 : min(1, Double(done) / Double(total))
         let filled = Int(Double(room) * share)
@@ -44,12 +44,12 @@ struct ProgressLine {
         return "\(shown)  \(frame == 0 ? bar : "[\(bar)]")  \(facts)"
     }
 
-    /// The same for a file of lines.
+    /// The same for a file of plain lines.
     static func plain(label: String, done: UInt64, total: UInt64?, rate: Double?, note: String? = nil) -> String {
         "\(label): \(facts(done: done, total: total, rate: rate, note: note).filter { !$0.isEmpty }.joined(separator: ", "))"
     }
 
-    /// Share, bytes, rate and what is left; the first is empty where nobody knows it.
+    /// Percentage, bytes, rate and remaining time; the percentage is empty if the total is unknown.
     private static func facts(done: UInt64, total: UInt64?, rate: Double?, note: String?) -> [String] {
         var facts = [
             total.map { "\(percent(done, $0)) %" } ?? "", total.map { Quantity.text(done, of: $0) } ?? Quantity.text(done),
@@ -65,7 +65,7 @@ struct ProgressLine {
         return facts
     }
 
-    /// `100 %`, `1023 of 1024 MiB`, `1023 MiB/s`, and some ten columns more.
+    /// The widths of `100 %`, `1023 of 1024 MiB` and `1023 MiB/s`, and about ten columns more.
     private static let factWidths = [5, 16, 10]
     private static let usualFactsWidth = 5 + 16 + 10 + 10 + 6
 
@@ -74,11 +74,11 @@ struct ProgressLine {
     }
 
     private static func percent(_ done: UInt64, _ total: UInt64) -> UInt64 {
-        // All of it is there only when it is.
+        // The maximum is shown only when the file is complete.
         total == 0 || done >= total ? 100 : min(99, UInt64(100 * Double(done) / Double(total)))
     }
 
-    /// The end of a name tells more than its front.
+    /// The end of a name is more informative than its start.
     private static func cut(_ label: String, to width: Int) -> String {
         label.count <= width ? label : "…" + label.suffix(max(0, width - 1))
     }

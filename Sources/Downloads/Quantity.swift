@@ -1,4 +1,4 @@
-/// Bytes, rates and times as people read them: three digits or so.
+/// Formats bytes, rates and times for people, with about three digits.
 enum Quantity {
     /// `17 B`, `4.2 MiB`, `1.00 GiB`.
     static func text(_ octets: UInt64) -> String {
@@ -6,7 +6,7 @@ enum Quantity {
         return "\(digits(value, isWhole: unit == "B")) \(unit)"
     }
 
-    /// Two of them in the unit of the larger: `440 of 1024 MiB`.
+    /// Both in the unit of the total: `440 of 1024 MiB`.
     static func text(_ done: UInt64, of total: UInt64) -> String {
         let (_, unit) = scaled(total)
         let scale = Double(units.first { $0.name == unit }?.octets ?? 1)
