@@ -1,9 +1,9 @@
 import HTTPMessage
 import ServerTrust
 
-/// A day in UTC as settings write it, `2027-01-31`.
+/// A day in UTC in the form of the settings, `2027-01-31`.
 package struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
-    /// Counted from 1970-01-01.
+    /// Days since 1970-01-01.
     private let number: Int64
 
     package init?(_ text: String) {

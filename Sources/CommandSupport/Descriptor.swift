@@ -1,9 +1,9 @@
 import Foundation
 
-/// Plain blocking calls.
+/// Plain blocking system calls.
 package enum Descriptor {
-    /// Writes all of it.
-    /// - Returns: 0, or the error's number.
+    /// Writes all bytes.
+    /// - Returns: 0, or an `errno`.
     package static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
         var bytes = bytes
         while !bytes.isEmpty {

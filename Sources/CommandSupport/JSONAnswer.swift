@@ -1,11 +1,11 @@
 import Foundation
 
-/// A JSON answer that was asked for by this program's own words.
+/// A JSON response, accessed by this program's own names.
 package struct JSONAnswer {
     private let value: Any?
 
     package init(_ text: String) {
-        // What is no JSON has no members.
+        // Invalid JSON has no members.
         value = try? JSONSerialization.jsonObject(with: Data(text.utf8))
     }
 

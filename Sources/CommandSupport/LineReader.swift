@@ -1,20 +1,20 @@
 import Foundation
 
-/// The lines of a file or pipe that may be long, one after the other. No more than one of them, and a read, is kept in memory.
+/// Reads a file or pipe line by line. Keeps at most one line and one read in memory, whatever the file's length.
 package struct LineReader {
     package enum Line: Equatable {
-        /// Without its end.
+        /// Without its line end.
         case whole([UInt8])
-        /// Longer than the limit: it is passed over.
+        /// Longer than the limit: its content is skipped.
         case tooLong
     }
 
     private let file: FileHandle
     private let limit: Int
-    /// What was read, from `start` on not yet given out.
+    /// The bytes read; those from `start` on are not yet returned.
     private var bytes: [UInt8] = []
     private var start = 0
-    /// The place behind what was searched for the line's end.
+    /// The index up to which no line end was found.
     private var searched = 0
     private var isPassingOver = false
     private var isAtEnd = false
@@ -37,7 +37,7 @@ package struct LineReader {
         self.limit = limit
     }
 
-    /// - Returns: `nil` behind the last. What stands behind the last end of a line is one too.
+    /// - Returns: `nil` after the last line. Text after the last line end counts as a line.
     package mutating func next() throws(LocalFile.Unreadable) -> Line? {
         while true {
             if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {

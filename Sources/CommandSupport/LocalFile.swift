@@ -1,17 +1,17 @@
 import Foundation
 import ProxyPolicy
 
-/// A file of this machine, read whole and within a limit.
+/// A local file, read as a whole and up to a limit.
 package enum LocalFile {
-    /// Why there is nothing to read, for "cannot read it: …".
+    /// Why it cannot be read, for "cannot read it: …".
     package struct Unreadable: Error {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }
     }
 
-    /// - Parameter mayBePipe: whether what somebody else writes is waited for, as nobody may who serves.
-    /// - Throws: also for a file that is longer, and for what is no file.
+    /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe; a server must not.
+    /// - Throws: also if the file is longer than the limit, or not a file.
     package static func bytes(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path, mayBePipe: mayBePipe)
@@ -19,12 +19,12 @@ package enum LocalFile {
         }
     }
 
-    /// How often a file is read that changes during the read, and the pause between two attempts in milliseconds. An editor that writes a file in
-    /// place is done within a few.
+    /// How often a file that changes during a read is read again, and the pause in between in milliseconds. An editor that writes a file in
+    /// place needs only a few attempts.
     private static let attempts = 20
     private static let pause: Int32 = 10
 
-    /// Reads until nothing was written during a read.
+    /// Reads until the file does not change during a read.
     /// - Parameter attempt: one read, and whether the file was the same before and after it.
     package static func whole(
         _ attempt: () throws(Unreadable) -> (bytes: [UInt8], isUnchanged: Bool)
@@ -62,7 +62,7 @@ package enum LocalFile {
         case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
         default:
             guard mayBePipe else { throw Unreadable(reason: "is not a file") }
-            // Once more, so that whoever is to write into it is waited for.
+            // Opened again in blocking mode, to wait for a writer.
             guard let waiting = FileHandle(forReadingAtPath: path) else {
                 throw Unreadable(reason: String(cString: strerror(errno)))
             }
@@ -82,8 +82,8 @@ package enum LocalFile {
         return Array(data)
     }
 
-    /// As `bytes`, of a file that has a secret in it.
-    /// - Throws: also where others than its owner may read it.
+    /// Like `bytes`, for a file with a secret.
+    /// - Throws: also if users other than the owner can access it.
     package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)
@@ -92,7 +92,7 @@ package enum LocalFile {
         }
     }
 
-    /// The names in a folder of files with one of these endings, in order; hidden ones are left out.
+    /// The sorted names of the files in a folder with one of these endings, without hidden files.
     package static func names(in folder: String, endings: [String]) throws(Unreadable) -> [String] {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)

@@ -2,6 +2,6 @@ import Foundation
 import ServerTrust
 
 extension POSIXTime {
-    /// By this machine's clock.
+    /// The time of this machine's clock.
     package static var now: POSIXTime { POSIXTime(seconds: Int64(Date().timeIntervalSince1970)) }
 }

@@ -1,15 +1,15 @@
-/// The user's folders (XDG base directories), for Larder.
+/// Larder's folders for the user (XDG base directories).
 package struct UserFolders: Sendable {
     package let configuration: String?
     package let cache: String?
     package let data: String?
     package let state: String?
-    /// `nil` where nothing names one: it has no usual place.
+    /// `nil` if no variable names one: there is no default.
     package let runtime: String?
 
     package init(_ environment: [String: String]) {
         func folder(_ variable: String, _ fallback: String) -> String? {
-            // A relative path is invalid by the specification, and is ignored.
+            // A relative path is invalid according to the specification, and is ignored.
             if let path = environment[variable], path.hasPrefix("/") { return "\(path)/larder" }
             guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
             return "\(home)/\(fallback)/larder"

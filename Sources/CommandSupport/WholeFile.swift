@@ -1,23 +1,24 @@
 import Foundation
 
-/// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
+/// Writes a file atomically: to a hidden file beside it, which is then renamed. The file is complete, or stays unchanged.
 package enum WholeFile {
-    /// Why it is as it was before, for "cannot write it: …".
+    /// Why the file stays unchanged, for "cannot write it: …".
     package struct Unwritten: Error {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }
 
-        /// - Parameter code: of the system's.
+        /// - Parameter code: an `errno`.
         package init(code: Int32) { reason = String(cString: strerror(code)) }
 
         package static var lastError: Unwritten { Unwritten(code: errno) }
     }
 
     /// - Parameters:
-    ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
-    ///   - before: what has to stand in that one still: what somebody else has written since it was read is left alone, and an error. Two
-    ///     who write so wait for each other; between this look and the file's being put there, an editor has some microseconds.
+    ///   - replaces: whether to replace an existing file; if not, an existing file is an error and stays unchanged.
+    ///   - before: the content that the file must still have; if another process has changed it since it was read, that is an error and the
+    ///     file stays unchanged. Two such writers wait for each other; an editor could still write in the microseconds between this check
+    ///     and the rename.
     package static func write(
         _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {
@@ -37,7 +38,7 @@ package enum WholeFile {
         var code: Int32 = 0
         var facts = stat()
         if replaces, stat(place.path, &facts) == 0 {
-            // In this order, since a change of the owner takes bits of the mode away.
+            // In this order, since a change of the owner clears bits of the mode.
             if fchown(descriptor, facts.st_uid, facts.st_gid) != 0 || fchmod(descriptor, facts.st_mode & 0o7777) != 0 {
                 code = errno
             }
@@ -53,7 +54,7 @@ package enum WholeFile {
             let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)
             if isPut != 0 { code = errno }
         }
-        // After a rename there is none left.
+        // After a rename, there is nothing to remove.
         unlink(hidden)
         if code != 0 { throw Unwritten(code: code) }
     }
