@@ -1,30 +1,30 @@
-/// Why there is no authority. None of it tells anything of what stands in a key.
+/// Why a CA cannot be made or loaded. The values reveal nothing of a key's content.
 public enum AuthorityFault: Error, Equatable, Sendable {
-    /// Not one certificate in PEM.
+    /// The text is not exactly one certificate in PEM.
     case unreadableCertificate
     case unreadableKey
     case passphraseMissing
     case passphraseWrong
-    /// The key is not that of the certificate.
+    /// The key does not belong to the certificate.
     case keyOfAnother
-    /// The key is of another kind than this authority makes.
+    /// The key is of a different kind than those that this CA makes.
     case notP256
-    /// The certificate may not issue others, or has no time.
+    /// The certificate may not issue others, or its validity is unreadable.
     case notAnAuthority
-    /// The certificate has no subject key identifier, which every leaf would have to name (RFC 5280 §4.2.1.2).
+    /// The certificate has no subject key identifier, which every leaf must refer to (RFC 5280 §4.2.1.2).
     case noKeyIdentifier
-    /// The certificate has name constraints that this authority would not have written, so that it cannot say what they permit.
+    /// The certificate has name constraints in a form that this CA would not write, so that it cannot tell what they permit.
     case unknownConstraint
-    /// OpenSSL failed: no chance to draw from, or no memory.
+    /// OpenSSL failed: no randomness, or no memory.
     case cryptographyFailed
 }
 
-/// Why a host gets no certificate.
+/// Why no certificate is issued for a host.
 public enum LeafRefusal: Error, Equatable, Sendable {
-    /// The root's constraint does not permit it; clients would refuse the leaf.
+    /// The root's name constraint does not permit it; clients would reject the leaf.
     case outsideConstraint
     case rootNotYetValid
     case rootExpired
-    /// OpenSSL failed: no chance to draw from, or no memory.
+    /// OpenSSL failed: no randomness, or no memory.
     case cryptographyFailed
 }

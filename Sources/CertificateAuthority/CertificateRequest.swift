@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import ServerTrust
 
 enum CertificateExtension {
-    /// In the words of OpenSSL's settings; never with anything in it that came from outside.
+    /// In OpenSSL's configuration syntax; never contains external input.
     case text(Int32, StaticString)
     /// The value in DER.
     case octets(Int32, [UInt8], isCritical: Bool)
@@ -10,7 +10,7 @@ enum CertificateExtension {
 
 struct CertificateValidity {
     let first: POSIXTime
-    /// Belongs to it.
+    /// Included in the validity.
     let last: POSIXTime
 
     init(first: POSIXTime, last: POSIXTime) {
@@ -18,24 +18,24 @@ struct CertificateValidity {
         self.last = last
     }
 
-    /// - Returns: `nil` where a date cannot be read, or the last second is before the first.
+    /// - Returns: `nil` if a date cannot be read, or the last second is before the first.
     init?(of certificate: Certificate) {
         guard let first = certificate.notBefore, let last = certificate.notAfter, first <= last else { return nil }
         self.init(first: first, last: last)
     }
 }
 
-/// A certificate before it is signed (RFC 5280 §4.1).
+/// The data of a certificate before it is signed (RFC 5280 §4.1).
 struct CertificateRequest {
     let serial: SerialNumber
-    /// Empty where subjectAltName says all.
+    /// Empty if subjectAltName contains all names.
     let subject: [(NameAttribute, String)]
     let validity: CertificateValidity
     let key: PrivateKey
     let extensions: [CertificateExtension]
 
-    /// - Parameter issuer: `nil` for one that signs itself.
-    /// - Returns: `nil` where OpenSSL fails.
+    /// - Parameter issuer: `nil` for a self-signed certificate.
+    /// - Returns: `nil` if OpenSSL fails.
     func signed(by issuer: Certificate?, key issuerKey: PrivateKey) -> Certificate? {
         ErrorQueue.unchanged {
             guard let pointer = X509_new() else { return nil }
@@ -44,7 +44,7 @@ struct CertificateRequest {
                 extensions.allSatisfy({ $0.add(to: pointer, issuer: issuer?.pointer ?? pointer) }),
                 X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0
             else { return nil }
-            // Read again from its bytes, so that nothing of how it was made is left in it.
+            // Parsed again from its DER, so that it does not depend on how it was made.
             return Certificate(der: DER.written { i2d_X509(pointer, $0) })
         }
     }

@@ -1,4 +1,4 @@
-/// The little of DER (X.690 §8.1) that is written here itself, where a text for OpenSSL would have to be quoted.
+/// The few elements of DER (X.690 §8.1) that are encoded here, where OpenSSL's configuration syntax would need quoting.
 enum DERElement {
     static let sequence: UInt8 = 0x30
 
@@ -18,7 +18,7 @@ enum DERElement {
     }
 }
 
-/// The tags of GeneralName (RFC 5280 §4.2.1.6), and of what a constraint is made of (§4.2.1.10).
+/// The tags of GeneralName (RFC 5280 §4.2.1.6), and of name constraints (§4.2.1.10).
 enum GeneralNameTag {
     static let name: UInt8 = 0x82
     static let address: UInt8 = 0x87

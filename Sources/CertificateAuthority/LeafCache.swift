@@ -1,11 +1,11 @@
 public import ServerTrust
 
-/// What was made of leaves (the contexts by which a server shows them), by host, at most so many.
+/// Caches the TLS contexts with which a server sends leaf certificates, by host, up to a limit.
 ///
-/// A value: its owner is one loop, or holds it behind a lock. Looking up and keeping are apart, since what is not there is made on
-/// another thread meanwhile. Which one goes for a new one is decided by a clock hand: one that was not used since the hand passed.
+/// A value: its owner is one loop, or protects it with a lock. Look-up and insertion are separate, since a missing context is made on
+/// another thread. A clock hand selects the entry to evict: one that was not used since the hand passed it.
 public struct LeafCache<Context: Sendable>: Sendable {
-    /// A context of OpenSSL's takes some 10 KiB.
+    /// An OpenSSL context uses about 10 KiB.
     public static var usualLimit: Int { 1024 }
 
     private struct Slot: Sendable {
@@ -16,7 +16,7 @@ public struct LeafCache<Context: Sendable>: Sendable {
         var wasUsed: Bool
     }
 
-    /// How many there may be; the one used longest ago goes.
+    /// The maximum number of entries; beyond it, an entry that was not used recently is evicted.
     public let limit: Int
     private var slots: [Slot] = []
     private var places: [LeafName: Int] = [:]
@@ -28,17 +28,17 @@ public struct LeafCache<Context: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// How many there are.
+    /// The number of entries.
     public var count: Int { slots.count }
 
-    /// - Returns: `nil` where there is none, or its leaf is not shown at this time.
+    /// - Returns: `nil` if there is no entry, or its leaf is not valid for sending at this time.
     public mutating func context(for name: LeafName, at now: POSIXTime) -> Context? {
         guard let place = places[name], now >= slots[place].shownFrom, now <= slots[place].shownUntil else { return nil }
         slots[place].wasUsed = true
         return slots[place].context
     }
 
-    /// Takes the place of the last one of this name, else that of one that was not used lately.
+    /// Replaces the entry for this name, or evicts one that was not used recently.
     public mutating func keep(_ context: Context, of leaf: Leaf) {
         let slot = Slot(
             name: leaf.name, context: context, shownFrom: leaf.shownFrom, shownUntil: leaf.shownUntil, wasUsed: false)
@@ -55,7 +55,7 @@ public struct LeafCache<Context: Sendable>: Sendable {
         }
     }
 
-    /// For a new root, of which none of these are.
+    /// Removes all entries, for a new root.
     public mutating func removeAll() {
         slots.removeAll()
         places.removeAll()

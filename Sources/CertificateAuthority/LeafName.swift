@@ -2,14 +2,14 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// Whom a leaf is for: a host's name in A-labels (RFC 5890 §2.3.2.1), or an address. Whatever `ServerTrust` can judge a server by can
-/// be named here, and nothing else: no NUL, no empty label, none longer than 63 bytes, no name longer than 253.
+/// The subject of a leaf: a host name in A-labels (RFC 5890 §2.3.2.1), or an address. It can express exactly the names by which
+/// `ServerTrust` can verify a server: no NUL, no empty label, no label longer than 63 bytes, no name longer than 253.
 public struct LeafName: Hashable, Sendable {
-    /// Why a text is no such name.
+    /// Why a text is not such a name.
     public enum Fault: Error, Equatable, Sendable {
-        /// A name that is not ASCII has to come as its A-labels (`xn--…`).
+        /// A name that is not ASCII must be given in A-labels (`xn--…`).
         case notASCII
-        /// A star where none was asked for, or not for one whole label above two others.
+        /// A star that is not permitted, or does not stand for one whole label before at least two others.
         case wildcard
         /// Neither a name in A-labels nor an address, or too long.
         case malformed
@@ -24,8 +24,8 @@ public struct LeafName: Hashable, Sendable {
     let kind: Kind
 
     /// - Parameters:
-    ///   - host: as in a URI; an address of IPv6 with or without its brackets.
-    ///   - permitsWildcard: whether `*.example.com` is a name, for every host one label below.
+    ///   - host: as in a URI; an IPv6 address with or without brackets.
+    ///   - permitsWildcard: whether to accept `*.example.com`, which covers every host one label below.
     public init(_ host: String, permitsWildcard: Bool = false) throws(Fault) {
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .notASCII }
         if host.utf8.contains(UInt8(ascii: "*")) {
@@ -43,7 +43,7 @@ public struct LeafName: Hashable, Sendable {
         }
     }
 
-    /// The name alone (RFC 5280 §4.2.1.6): critical, since no subject stands beside it.
+    /// The name as the only identity (RFC 5280 §4.2.1.6): critical, since the subject is empty.
     var certificateExtension: CertificateExtension {
         let name =
             switch kind {
@@ -64,7 +64,7 @@ extension LeafName: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// As certificates have them (RFC 5280 §4.2.1.6).
+    /// As encoded in certificates (RFC 5280 §4.2.1.6).
     var networkOctets: [UInt8] {
         func octets(_ number: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }

@@ -1,31 +1,30 @@
 internal import COpenSSL
 public import ServerTrust
 
-/// A certificate authority of one user's own: a root, its key, and leaves for whatever host is asked for.
+/// A certificate authority of one user: a root, its key, and leaves for any host.
 ///
-/// It lives in memory; whoever keeps one writes its texts down and reads them again. One that is never written is gone with the
-/// process. It reads no clock: every time is an argument. What is left to chance (keys, serial numbers) is OpenSSL's. Any thread may
-/// use it.
+/// It exists in memory; its texts can be stored and loaded again. Without that it ends with the process. It reads no clock: every time is
+/// an argument. Randomness (keys, serial numbers) comes from OpenSSL. Any thread may use it.
 public struct LocalAuthority: Sendable {
-    /// The longest time of a leaf: no longer than a stolen key should be good for. Browsers' own limits bind public roots alone.
+    /// The longest validity of a leaf, in seconds, which bounds the use of a stolen key. Browsers' own limits apply only to public roots.
     public static let leafLifetime: Int64 = 150 * 86_400
-    /// For clients whose clock is behind.
+    /// In seconds, for clients whose clock is slow.
     public static let backdating: Int64 = 86_400
 
-    /// In seconds: how far the clock of its clients is ahead of ours, by which its leaves are dated.
+    /// In seconds: how far the clients' clock is ahead of this machine's; leaves are dated by the clients' clock.
     package var clockOffset: Int64 = 0
     private let profile: RootProfile
     private let key: PrivateKey
-    /// Of every leaf: made anew with each value of this type, and never written down.
+    /// The key of all leaves: generated for each value of this type, and never stored.
     let leafKey: PrivateKey
 
-    /// What clients have to trust.
+    /// The certificate that clients must trust.
     public var root: Certificate { profile.root }
-    /// `nil` where it certifies every host.
+    /// `nil` if it may certify every host.
     public var constraint: NameConstraint? { profile.constraint }
     private var validity: CertificateValidity { profile.validity }
 
-    /// A new root with a new key.
+    /// Makes a new root with a new key.
     public init(making terms: RootTerms, at now: POSIXTime) throws(AuthorityFault) {
         guard let key = PrivateKey.newP256(), let serial = SerialNumber.drawn() else { throw .cryptographyFailed }
         let validity = CertificateValidity(
@@ -34,7 +33,7 @@ public struct LocalAuthority: Sendable {
         var extensions: [CertificateExtension] = [
             .text(NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), .text(NID_key_usage, "critical,keyCertSign,cRLSign"),
             .text(NID_subject_key_identifier, "hash"),
-            // For servers alone, as clients take it that look at a root for it.
+            // Only for servers, since some clients apply a root's extended key usage.
             .text(NID_ext_key_usage, "serverAuth"),
         ]
         if let constraint = terms.constraint { extensions.append(constraint.certificateExtension) }
@@ -44,11 +43,11 @@ public struct LocalAuthority: Sendable {
         try self.init(root, key: key)
     }
 
-    /// One that was written down.
+    /// Loads a stored CA.
     /// - Parameters:
     ///   - root: PEM with one certificate.
     ///   - key: PEM with its private key.
-    ///   - passphrase: of an encrypted key.
+    ///   - passphrase: decrypts an encrypted key.
     public init(root: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(AuthorityFault) {
         guard let certificates = Certificate.reading(pem: root), certificates.count == 1 else { throw .unreadableCertificate }
         let owned: PrivateKey
@@ -74,19 +73,19 @@ public struct LocalAuthority: Sendable {
         self.leafKey = leafKey
     }
 
-    /// A certificate for a host: with its name alone, for servers alone, never an authority's (RFC 5280 §4.2.1.9).
+    /// Issues a leaf for a host: only with its name, only for servers, never for a CA (RFC 5280 §4.2.1.9).
     ///
-    /// It takes some 0.3 ms, so that whoever serves others meanwhile makes it on another thread.
+    /// Takes about 0.3 ms, so callers that serve clients should issue it on another thread.
     /// - Parameters:
     ///   - name: the host, as the client knows it.
-    ///   - now: where its time is counted from.
+    ///   - now: the start of its validity, apart from backdating.
     public func leaf(for name: LeafName, at now: POSIXTime) throws(LeafRefusal) -> Leaf {
         if let constraint, !constraint.permits(name) { throw .outsideConstraint }
         guard now >= validity.first else { throw .rootNotYetValid }
         guard now <= validity.last else { throw .rootExpired }
         guard let serial = SerialNumber.drawn() else { throw .cryptographyFailed }
         let first = max(now.seconds - Self.backdating, validity.first.seconds)
-        // Both its first and its last second belong to it (RFC 5280 §4.1.2.5).
+        // Both the first and the last second are part of the validity (RFC 5280 §4.1.2.5).
         let last = min(first + Self.leafLifetime - 1, validity.last.seconds)
         let leafValidity = CertificateValidity(first: POSIXTime(seconds: first), last: POSIXTime(seconds: last))
         let request = CertificateRequest(
@@ -102,11 +101,11 @@ public struct LocalAuthority: Sendable {
             endsWithRoot: last == validity.last.seconds)
     }
 
-    /// The root, as programs are given it.
+    /// The root in PEM, for programs.
     public var rootText: String { root.pem }
 
-    /// The key, for a file that is its owner's alone, and for nothing else.
-    /// - Parameter passphrase: encrypts it where there is one.
+    /// The key in PEM. Store it only in a file that only its owner can access.
+    /// - Parameter passphrase: encrypts the key, if given.
     public func keyText(passphrase: [UInt8]? = nil) throws(AuthorityFault) -> String {
         guard let text = key.pem(passphrase: passphrase) else { throw .cryptographyFailed }
         return text
@@ -116,6 +115,6 @@ public struct LocalAuthority: Sendable {
 extension LocalAuthority: CustomStringConvertible, CustomReflectable {
     public var description: String { "an authority, \(root.digest)" }
 
-    /// Nothing of the key, not even its address.
+    /// Contains nothing of the key, not even its address.
     public var customMirror: Mirror { Mirror(self, children: ["root": root.digest.description]) }
 }

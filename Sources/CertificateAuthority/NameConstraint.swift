@@ -2,21 +2,21 @@ internal import COpenSSL
 internal import HTTPMessage
 package import ServerTrust
 
-/// The only hosts that an authority may certify (RFC 5280 §4.2.1.10): whoever steals its key can pretend to be nobody else.
+/// The only hosts that a CA may certify (RFC 5280 §4.2.1.10): a stolen key cannot impersonate any other host.
 ///
-/// What is not permitted is excluded by name: without a range of addresses no address at all, without a domain no name.
+/// Everything that is not permitted is excluded explicitly: without an address range all addresses, without a domain all names.
 public struct NameConstraint: Equatable, Sendable {
-    /// Why a list of texts is no such constraint.
+    /// Why a list is not a valid constraint.
     public enum Fault: Error, Equatable, Sendable {
-        /// Nothing stands there, or more than `itemLimit`.
+        /// The list is empty, or has more than `itemLimit` items.
         case count
-        /// It is neither a domain nor a range of addresses.
+        /// The item is neither a domain nor an address range.
         case malformed(String)
-        /// A star or a dot at the beginning: `corp.test` means itself and everything below it.
+        /// The item begins with a star or a dot: `corp.test` already includes everything below it.
         case pattern(String)
     }
 
-    /// Domains and ranges in all; one more is a fault.
+    /// The most domains and ranges in total.
     public static let itemLimit = 100
 
     private let domains: [[UInt8]]
@@ -45,12 +45,12 @@ public struct NameConstraint: Equatable, Sendable {
         self.ranges = ranges
     }
 
-    /// As they were given, domains first.
+    /// The permitted items as given, domains first.
     public var permitted: [String] {
         domains.map { String(decoding: $0, as: UTF8.self) } + ranges.map { "\($0.base)/\($0.prefixLength)" }
     }
 
-    /// Whether a client would take a leaf with the name.
+    /// Whether clients would accept a leaf with this name.
     public func permits(_ name: LeafName) -> Bool {
         switch name.kind {
         case .name(let name):
@@ -58,7 +58,7 @@ public struct NameConstraint: Equatable, Sendable {
                 name == domain || (name.count > domain.count && name.hasSuffix(domain, behind: UInt8(ascii: ".")))
             }
         case .address(let address):
-            // By the very bytes, as clients compare them: an IPv4 address inside an IPv6 one is another address.
+            // Compares bytes, as clients do: an IPv4 address embedded in an IPv6 address is a different address.
             ranges.contains { AddressRange(base: address, prefixLength: Int($0.prefixLength))?.base == $0.base }
         }
     }
@@ -74,7 +74,7 @@ public struct NameConstraint: Equatable, Sendable {
             domains.map { DERElement.encoded(GeneralNameTag.name, $0) }
             + ranges.map { DERElement.encoded(GeneralNameTag.address, $0.networkOctets) }
         var excluded: [[UInt8]] = []
-        // An empty name stands for all.
+        // An empty name matches all names.
         if domains.isEmpty { excluded.append(DERElement.encoded(GeneralNameTag.name, [])) }
         for (family, count) in [(IPAddress.Family.ipv4, 4), (.ipv6, 16)]
         where !ranges.contains(where: { $0.base.family == family }) {
@@ -87,9 +87,9 @@ public struct NameConstraint: Equatable, Sendable {
         names.isEmpty ? [] : DERElement.encoded(tag, names.flatMap { DERElement.encoded(DERElement.sequence, $0) })
     }
 
-    /// The constraint of a root.
-    /// - Returns: `nil` where it has none.
-    /// - Throws: `unknownConstraint` for one that this type does not write to the octet: what else it says would be lost.
+    /// Reads the constraint of a root.
+    /// - Returns: `nil` if it has none.
+    /// - Throws: `unknownConstraint` if this type would not encode it in exactly the same bytes: further content would be lost.
     package static func read(of root: Certificate) throws(AuthorityFault) -> NameConstraint? {
         let index = X509_get_ext_by_NID(root.pointer, NID_name_constraints, -1)
         if index < 0 { return nil }
@@ -109,7 +109,7 @@ public struct NameConstraint: Equatable, Sendable {
         var domains: [[UInt8]] = []
         var ranges: [AddressRange] = []
         for index in 0..<max(0, copenssl_subtrees_count(constraints.pointee.permittedSubtrees)) {
-            // Only what is asked for first is a string: other kinds of names are of other types.
+            // Only these kinds of names are strings; the types are checked first.
             guard let name = copenssl_subtrees_at(constraints.pointee.permittedSubtrees, index),
                 copenssl_is_named(name, GEN_DNS) == 1 || copenssl_is_named(name, GEN_IPADD) == 1,
                 let string = copenssl_name_string(name), let start = ASN1_STRING_get0_data(string)

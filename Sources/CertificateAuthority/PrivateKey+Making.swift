@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import ServerTrust
 
 extension PrivateKey {
-    /// How often a passphrase is hashed (PBKDF2 with HMAC-SHA-256, RFC 8018 §5.2): some 0.3 s for who tries one.
+    /// The number of hash iterations for a passphrase (PBKDF2 with HMAC-SHA-256, RFC 8018 §5.2): about 0.3 s per guess.
     private static let passphraseRounds: Int32 = 600_000
 
-    /// - Returns: `nil` where OpenSSL fails.
+    /// - Returns: `nil` if OpenSSL fails.
     static func newP256() -> PrivateKey? {
         ErrorQueue.unchanged {
             guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil) else { return nil }
@@ -26,8 +26,8 @@ extension PrivateKey {
         return isNamed && name.prefix(count).map { UInt8(bitPattern: $0) }.elementsEqual("prime256v1".utf8)
     }
 
-    /// PKCS #8 (RFC 5958), encrypted with AES-256 where there is a passphrase.
-    /// - Returns: `nil` where OpenSSL fails.
+    /// PKCS #8 (RFC 5958), encrypted with AES-256 if there is a passphrase.
+    /// - Returns: `nil` if OpenSSL fails.
     func pem(passphrase: [UInt8]?) -> String? {
         ErrorQueue.unchanged {
             guard let plain = EVP_PKEY2PKCS8(pointer) else { return nil }
@@ -48,7 +48,7 @@ extension PrivateKey {
 }
 
 extension Certificate {
-    /// It says that it is an authority's, and that its key signs certificates (RFC 5280 §4.2.1.9, §4.2.1.3).
+    /// It is a CA certificate whose key may sign certificates (RFC 5280 §4.2.1.9, §4.2.1.3).
     var mayIssueLeaves: Bool {
         ErrorQueue.unchanged {
             X509_check_ca(pointer) == 1 && X509_get_key_usage(pointer) & UInt32(KU_KEY_CERT_SIGN) != 0

@@ -1,15 +1,15 @@
 internal import COpenSSL
 public import ServerTrust
 
-/// What a root says of its authority. Whoever is to believe it needs no key to look it over.
+/// The properties of a CA's root. They can be examined without the key.
 public struct RootProfile: Sendable {
-    /// The certificate that was looked at.
+    /// The root certificate.
     public let root: Certificate
-    /// `nil` where it certifies every host.
+    /// `nil` if it may certify every host.
     public let constraint: NameConstraint?
     let validity: CertificateValidity
 
-    /// - Throws: `notAnAuthority`, `noKeyIdentifier` or `unknownConstraint`, for what `LocalAuthority` would not certify by.
+    /// - Throws: `notAnAuthority`, `noKeyIdentifier` or `unknownConstraint` if `LocalAuthority` could not use the root.
     public init(_ root: Certificate) throws(AuthorityFault) {
         guard root.mayIssueLeaves, let validity = CertificateValidity(of: root) else { throw .notAnAuthority }
         let keyIdentifier = ErrorQueue.unchanged { X509_get0_subject_key_id(root.pointer) }
@@ -19,6 +19,6 @@ public struct RootProfile: Sendable {
         self.validity = validity
     }
 
-    /// Whether its last second is over.
+    /// Whether the root has expired.
     public func hasEnded(at now: POSIXTime) -> Bool { now > validity.last }
 }

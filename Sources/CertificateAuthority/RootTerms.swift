@@ -1,8 +1,8 @@
-/// What a new root is to be.
+/// The terms of a new root.
 public struct RootTerms: Sendable {
-    /// Days that a root may be good for; ten years at most.
+    /// The allowed validity in days; ten years at most.
     public static let daysRange = 1...3650
-    /// Long enough not to be in the way, short enough that rotating it is not forgotten how.
+    /// Long enough not to be inconvenient, short enough that users remember how to rotate it.
     public static let usualDays = 1095
 
     let owner: String
@@ -10,8 +10,8 @@ public struct RootTerms: Sendable {
     let constraint: NameConstraint?
 
     /// - Parameters:
-    ///   - user: whose it is, for people who find it in a list. What is not printable ASCII becomes `?`.
-    ///   - host: of which machine, in the same way.
+    ///   - user: the owner, for people who find the root in a list. Characters that are not printable ASCII become `?`.
+    ///   - host: the owner's machine, in the same way.
     ///   - days: in `daysRange`.
     ///   - constraint: `nil` permits every host.
     public init(user: String, host: String, days: Int = usualDays, constraint: NameConstraint? = nil) {
@@ -22,7 +22,7 @@ public struct RootTerms: Sendable {
         self.constraint = constraint
     }
 
-    /// No two roots of one owner have the same name: who builds chains by names alone would take one for the other.
+    /// No two roots of one owner have the same name: programs that build chains by names alone would confuse them.
     func subject(tag: String) -> [(NameAttribute, String)] {
         [
             (.organization, "Larder local CA"), (.organizationalUnit, owner),
@@ -30,7 +30,7 @@ public struct RootTerms: Sendable {
         ]
     }
 
-    /// Of 64 characters (RFC 5280 appendix A.1, ub-common-name), 16 are taken by the words around it.
+    /// Of 64 characters (RFC 5280 appendix A.1, ub-common-name), the words around it take 16.
     private var ownerLimitInCommonName: Int { 48 }
 
     private static func printable(_ text: String) -> String {
@@ -41,7 +41,7 @@ public struct RootTerms: Sendable {
     }
 }
 
-/// A part of a distinguished name, by the name that OpenSSL has for it.
+/// An attribute of a distinguished name, with OpenSSL's name for it.
 enum NameAttribute: String {
     case organization = "O"
     case organizationalUnit = "OU"

@@ -2,14 +2,14 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// A certificate's number: positive, of 16 bytes, of which 126 bits are chance (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser
-/// Forum asks for 64 bits).
+/// A certificate's serial number: positive, 16 bytes with 126 random bits (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser Forum
+/// requires 64 bits).
 struct SerialNumber {
     static let octetCount = 16
 
     let octets: [UInt8]
 
-    /// - Returns: `nil` where OpenSSL has no chance to draw from.
+    /// - Returns: `nil` if OpenSSL has no randomness.
     static func drawn() -> SerialNumber? {
         var octets = [UInt8](repeating: 0, count: octetCount)
         guard ErrorQueue.unchanged(by: { RAND_bytes(&octets, Int32(octetCount)) }) == 1 else { return nil }
@@ -18,7 +18,7 @@ struct SerialNumber {
         return SerialNumber(octets: octets)
     }
 
-    /// Enough to tell two roots apart at a glance.
+    /// Enough to distinguish two roots at a glance.
     var tag: String {
         Hexadecimal.encode(octets.suffix(4))
     }

@@ -1,20 +1,19 @@
 internal import COpenSSL
 public import ServerTrust
 
-/// Certificates to believe, in PKCS #12 (RFC 7292) as Java reads it: no key, and with each certificate the attribute without which
-/// Java sees nothing in it.
+/// Trusted certificates in PKCS #12 (RFC 7292) as Java reads it: without a key, and each certificate with the attribute that Java requires.
 public enum TrustStoreArchive {
-    /// Java wants one to open it. It guards nothing: there is no secret inside.
+    /// Java requires a password to open it. It protects nothing: the archive contains no secret.
     public static let usualPassword = "changeit"
 
-    /// Oracle's `trustedKeyUsage`, and what it is for: anything (RFC 5280 §4.2.1.12).
+    /// Oracle's `trustedKeyUsage`, and its value: any usage (RFC 5280 §4.2.1.12).
     private static let trustedKeyUsage = "2.16.840.1.113894.746875.1.1"
     private static let anyUsage = "2.5.29.37.0"
 
     /// - Parameters:
-    ///   - entries: certificates, each under a name of its own.
-    ///   - password: what the archive is opened with.
-    /// - Returns: the bytes; `nil` where OpenSSL fails.
+    ///   - entries: certificates, each with a unique name.
+    ///   - password: opens the archive.
+    /// - Returns: the bytes; `nil` if OpenSSL fails.
     public static func octets(
         of entries: [(alias: String, certificate: Certificate)], password: String = usualPassword
     ) -> [UInt8]? {
@@ -35,7 +34,7 @@ public enum TrustStoreArchive {
         }
     }
 
-    /// As OpenSSL and Java do: nothing is gained by more.
+    /// As in OpenSSL and Java: more iterations would bring no benefit.
     private static let rounds: Int32 = 10_000
 
     private static func add(_ certificate: Certificate, alias: String, to bags: inout OpaquePointer?) -> Bool {
