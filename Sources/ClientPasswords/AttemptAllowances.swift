@@ -1,21 +1,21 @@
 package import HTTPMessage
 
-/// How many more passwords each client's address may try, and how many of its looks are under way. One that finds nothing good is counted
-/// when it is over, so that many who have good ones may come from one address at once; guesses that came so are a debt. Of IPv6 the first 64
-/// bits count, since whoever has one address there has them all. Times are milliseconds of a clock that does not go back.
+/// The number of further password attempts of each client address, and of its verifications in progress. A failed attempt is counted when
+/// it ends, so that many clients with valid passwords can start from one address at once; guesses made at once count as a debt. For IPv6
+/// the first 64 bits count, since a client usually has all addresses with that prefix. Times are milliseconds of a monotonic clock.
 package struct AttemptAllowances: Sendable {
     package enum Beginning: Equatable, Sendable {
         case granted
-        /// As many looks are under way as one address may have.
+        /// The address has as many verifications in progress as are allowed.
         case busy
-        /// Too many have found nothing good.
+        /// Too many attempts have failed.
         case exhausted
     }
 
     private struct Allowance {
-        /// Below zero where guesses came at once.
+        /// Negative after several simultaneous guesses.
         var left: Int
-        /// Until when what has come back by time has been counted.
+        /// The time up to which regained attempts have been added.
         var countedAt: Int64
         var underWayCount = 0
     }
@@ -27,7 +27,7 @@ package struct AttemptAllowances: Sendable {
 
     package var count: Int { allowances.count }
 
-    /// Where it is granted, `end` is to follow.
+    /// If granted, `end` must follow.
     package mutating func begin(for client: IPAddress, at now: Int64) -> Beginning {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now)
@@ -42,7 +42,7 @@ package struct AttemptAllowances: Sendable {
     package mutating func end(for client: IPAddress, isGood: Bool, at now: Int64) {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now, underWayCount: 1)
-        // One that was forgotten meanwhile has begun anew.
+        // A forgotten allowance was started again in the meantime.
         allowance.underWayCount = max(0, allowance.underWayCount - 1)
         if !isGood { allowance.left -= 1 }
         allowances[place] = isFull(allowance) ? nil : allowance
@@ -58,7 +58,7 @@ package struct AttemptAllowances: Sendable {
         return allowance
     }
 
-    /// The addresses that have everything back are forgotten, else the one that was counted longest ago.
+    /// Forgets the addresses that have all attempts back; if there are none, the one that was counted longest ago.
     private mutating func makeRoom(at now: Int64) {
         guard allowances.count >= limits.addresses else { return }
         allowances = allowances.filter { entry in counted(entry.value, at: now).map { !isFull($0) } ?? false }

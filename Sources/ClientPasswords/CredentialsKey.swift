@@ -1,13 +1,13 @@
 internal import COpenSSL
 
-/// Names and passwords as they are remembered: a digest that tells nothing to who has not its key.
+/// Credentials in the form that is remembered: a digest that reveals nothing without its key.
 package struct CredentialsDigest: Hashable, Sendable {
     fileprivate let words: SIMD4<UInt64>
 
     var number: UInt64 { words[0] }
 }
 
-/// A random key, made once and never told.
+/// A random key, generated once and never disclosed.
 struct CredentialsKey: Sendable {
     private static let count = 32
 

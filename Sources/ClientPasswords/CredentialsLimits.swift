@@ -1,20 +1,20 @@
-/// What bounds the memory and the work that names and passwords take, each with its default.
+/// Limits on the memory and the work for password authentication, with their defaults.
 package struct CredentialsLimits: Equatable, Sendable {
-    /// How many names with their passwords are remembered as good.
+    /// How many verified credentials are remembered.
     package var verifiedCount = 1024
-    /// For how long, in milliseconds; after that they are looked at again.
+    /// For how long, in milliseconds; after that they are verified again.
     package var verifiedMilliseconds: Int64 = 3_600_000
-    /// How many different ones may wait to be looked at, those under way among them; further requests are answered 503.
+    /// How many different credentials may wait for verification, including those in progress; further requests get 503.
     package var waiting = 128
-    /// How many of those may be one client's address's.
+    /// How many of those may come from one client address.
     package var waitingOfOneClient = 96
-    /// How many requests may wait for the same one.
+    /// How many requests may wait for the same credentials.
     package var waitingForOne = 1024
-    /// How many looks one client's address is allowed that find nothing good; further requests are answered 429.
+    /// How many failed verifications one client address is allowed; further requests get 429.
     package var attempts = 20
-    /// After how many milliseconds it is allowed one more.
+    /// The time in milliseconds after which one more is allowed.
     package var attemptMilliseconds: Int64 = 3_000
-    /// How many addresses that is counted for.
+    /// How many addresses are counted.
     package var addresses = 4096
 
     package init() {}

@@ -1,9 +1,9 @@
 package import HTTPMessage
 
-/// Who may come in by name and password: a file as Apache's `htpasswd -B` writes it, `name:hash` on each line. Empty lines and those
-/// that begin with `#` are passed over. Only bcrypt is read.
+/// The users who may authenticate with a password: a file in the format of Apache's `htpasswd -B`, `name:hash` on each line. Empty lines
+/// and lines that begin with `#` are skipped. Only bcrypt is supported.
 package final class PasswordFile: Sendable {
-    /// One line that cannot be used; what stands in it is not repeated.
+    /// A line that cannot be used; the error does not repeat its content.
     package struct Fault: Error, Equatable, Sendable {
         package let line: Int
         package let reason: String
@@ -13,15 +13,15 @@ package final class PasswordFile: Sendable {
         package let all: [Fault]
     }
 
-    /// In bytes.
+    /// The longest name, in bytes.
     package static let nameLimit = 255
     private static let carriageReturn: UInt8 = 0x0D
 
     private let hashes: [[UInt8]: PasswordHash]
-    /// The same in the order of the file: for names that are not in it.
+    /// The hashes in the order of the file, for names that are not in it.
     private let decoys: [PasswordHash]
     private let key = CredentialsKey()
-    /// Of all that stands in it.
+    /// The digest of the whole content.
     private let contents: CredentialsDigest
     private static let contentsKey = CredentialsKey()
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -81,14 +81,14 @@ package final class PasswordFile: Sendable {
 
     package var count: Int { hashes.count }
 
-    /// Whether the same stands in it.
+    /// Whether the content is the same.
     package func isSame(as other: PasswordFile) -> Bool { contents == other.contents }
 
-    /// Under a key of this file's own: after it was read again, no digest of before is worth anything.
+    /// Uses a key of this value: after the file is reloaded, earlier digests are useless.
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
 
-    /// Whether the password is the name's. Takes as long as the hash's cost says, tens to hundreds of milliseconds; for a name that is
-    /// not in the file as long as for one that is: always the same one for the same name.
+    /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name takes
+    /// as long as a known one: it always uses the same decoy hash.
     package func accepts(_ credentials: BasicCredentials) -> Bool {
         if let hash = hashes[Array(credentials.name)] { return hash.isHash(of: credentials.password) }
         let choice = key.digest(of: Array(credentials.name)).number % UInt64(decoys.count)

@@ -1,22 +1,22 @@
 internal import CCrypt
 internal import COpenSSL
 
-/// A bcrypt hash as `htpasswd -B` writes it: `$2y$`, two digits of cost, `$`, 22 letters of salt and 31 of the hash.
+/// A bcrypt hash in the format of `htpasswd -B`: `$2y$`, two digits of cost, `$`, 22 letters of salt and 31 of the hash.
 struct PasswordHash: Sendable {
     enum Fault: Error, Equatable {
         case notBcrypt
-        /// The work doubles with each step of the cost.
+        /// The cost is not allowed; the work doubles with each step of the cost.
         case costOutOfRange
     }
 
-    /// The highest takes about a second.
+    /// The highest cost takes about a second.
     static let costs = 4...14
-    /// What bcrypt reads of a password, in bytes; it would pass over the rest without a word.
+    /// The number of bytes of a password that bcrypt uses; it would silently ignore the rest.
     static let passwordLimit = 72
     private static let length = 60
     private static let prefixes = ["$2y$", "$2b$", "$2a$"].map { Array($0.utf8) }
 
-    /// With a NUL behind it.
+    /// With a terminating NUL.
     private let text: [UInt8]
 
     init(_ text: some Collection<UInt8>) throws(Fault) {
@@ -28,7 +28,7 @@ struct PasswordHash: Sendable {
         self.text = text + [0]
     }
 
-    /// Takes as long as the cost says, whatever the password is.
+    /// Takes as long as the cost requires, for any password.
     func isHash(of password: some Collection<UInt8>) -> Bool {
         var phrase = Array(password)
         let fits = phrase.count <= Self.passwordLimit && !phrase.contains(0)
@@ -42,7 +42,7 @@ struct PasswordHash: Sendable {
                     let setting = text.assumingMemoryBound(to: CChar.self).baseAddress
                     let made = crypt_rn(
                         phrase.assumingMemoryBound(to: CChar.self).baseAddress, setting, scratch.baseAddress, Int32(size))
-                    // What it gives stands in the scratch, of which more is there than is compared.
+                    // The result is in the scratch memory, which is larger than the compared text.
                     return made.map { CRYPTO_memcmp($0, text.baseAddress, text.count) == 0 } ?? false
                 }
             }
@@ -51,7 +51,7 @@ struct PasswordHash: Sendable {
         return agrees && fits
     }
 
-    /// Of bcrypt's base64.
+    /// Whether it is in bcrypt's base64 alphabet.
     private static func isLetter(_ octet: UInt8) -> Bool {
         (octet | 0x20) &- 0x61 < 26 || digit(octet) != nil || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "/")
     }

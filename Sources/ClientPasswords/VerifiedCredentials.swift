@@ -1,4 +1,4 @@
-/// Which credentials were found good lately: bounded, each with its end. Times are milliseconds of a clock that does not go back.
+/// The credentials that were verified recently: limited in number and time. Times are milliseconds of a monotonic clock.
 package struct VerifiedCredentials: Sendable {
     private let limits: CredentialsLimits
     private var ends: [CredentialsDigest: Int64] = [:]
@@ -14,7 +14,7 @@ package struct VerifiedCredentials: Sendable {
         return false
     }
 
-    /// Where there is no room, the one that ends first goes.
+    /// If there is no space, the entry that expires first is removed.
     package mutating func insert(_ digest: CredentialsDigest, at now: Int64) {
         if ends.count >= limits.verifiedCount, ends[digest] == nil {
             ends = ends.filter { now < $0.value }
