@@ -5,11 +5,11 @@ import Testing
 @testable import AdminClient
 @testable import LarderCLI
 
-@Suite("Which Larder a command asks")
+@Suite("Finding the running Larder")
 struct AdminSocketTests {
     private static let user = ["HOME": "/home/me", "XDG_RUNTIME_DIR": "/run/user/7"]
 
-    @Test("The socket has the port in its name and stands in the user's runtime folder, /run for root, or the state folder")
+    @Test("The socket is named after the port, and is in the user's runtime folder, in /run for root, or in the state folder")
     func choosesItsPlace() throws {
         func path(_ yaml: String, _ environment: [String: String], isRoot: Bool) throws -> String? {
             AdminSocketPath.of(try settings(yaml), environment, port: 3181, isRoot: isRoot)
@@ -23,9 +23,9 @@ struct AdminSocketTests {
         #expect(try path("admin: {socket: /a/b.sock}", Self.user, isRoot: true) == "/a/b.sock")
     }
 
-    /// The settings, the sockets in the folder that a Larder answers on, others in it, and which is found.
+    /// The settings, the sockets in the folder with a running Larder, other sockets, and the one that is found.
     @Test(
-        "A command asks the Larder on the port that the settings name, else the only one that runs",
+        "A command contacts the Larder on the port in the settings, else the only one that is running",
         arguments: [
             ("", [], ["admin-4000.sock"], .path("admin-3180.sock")),
             ("", ["admin-4000.sock"], ["admin-5000.sock", "admin-4000.sock.lock"], .path("admin-4000.sock")),
@@ -35,7 +35,7 @@ struct AdminSocketTests {
             ("", ["admin.sock", "admin-4000.sock"], [], .several(["admin-4000.sock", "admin.sock"])),
             ("", ["admin-04000.sock", "admin-x.sock", "admin-.sock", "admin"], [], .path("admin-3180.sock")),
             ("listen: ['127.0.0.1:4000']", ["admin-4000.sock", "admin-5000.sock"], [], .path("admin-4000.sock")),
-            // It was started with --listen, perhaps.
+            // It may have been started with --listen.
             ("listen: ['127.0.0.1:4000']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
             ("listen: ['127.0.0.1:4000']", ["admin.sock"], [], .path("admin.sock")),
             ("listen: ['127.0.0.1:0']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
@@ -57,7 +57,7 @@ struct AdminSocketTests {
         #expect(found == whole)
     }
 
-    /// A `larder serve` with the usual socket; it ends with the test.
+    /// A `larder serve` with the default socket; it ends with the test.
     private final class Served {
         let port: String
         private let process = Process()
@@ -87,7 +87,7 @@ struct AdminSocketTests {
         ["folder": folder.path, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "TMPDIR": folder.path]
     }
 
-    @Test("Two Larders of one user run beside each other; commands name the one that they ask, and find the only one")
+    @Test("Two Larders of one user run side by side; commands select one by its port, or find the only one")
     func servesTwo() throws {
         let folder = try TemporaryFolder()
         let one = try Served(in: folder, name: "one", environment(folder))
@@ -154,7 +154,7 @@ struct AdminSocketTests {
     }
 
     @Test(
-        "--listen and --socket that say nothing useful are wrong usage",
+        "Invalid values of --listen and --socket are usage errors",
         arguments: [["--listen", "a"], ["--listen", "0"], ["--listen", "1", "--socket", "a"]])
     func refusesWords(words: [String]) throws {
         #expect(try CommandLineTests.larder(["status"] + words).code == 2)

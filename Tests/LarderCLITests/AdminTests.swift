@@ -8,7 +8,7 @@ import Testing
 struct AdminTests {
     typealias Served = ServeTests.Served
 
-    /// A verb, for the Larder whose admin socket stands there.
+    /// A subcommand for the Larder with this admin socket.
     private func larder(_ verb: String, _ served: Served, _ arguments: String...) throws -> CommandLineTests.Outcome {
         try CommandLineTests.larder([verb, "--set", "admin.socket=\(served.folder.path)/admin.sock"] + arguments)
     }
@@ -17,7 +17,7 @@ struct AdminTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test("status says what runs and what it has done, for people and for programs")
+    @Test("status reports the running Larder and its statistics, as text and as JSON")
     func saysItsStatus() throws {
         let origin = ScriptedOrigin.answering { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nhello")
@@ -53,14 +53,14 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
-    @Test("status counts the responses that were to be stored and were not, by the reason")
+    @Test("status counts storable responses that were not stored, by reason")
     func countsUnstored() throws {
         let body = String(repeating: "a", count: 5 << 20)
         let origin = ScriptedOrigin.answering { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body)
         }
         defer { origin.stop() }
-        // Of a store in memory, a body may have 4 MiB.
+        // A store in memory accepts bodies up to 4 MiB.
         let served = try Served()
         let port = try #require(try served.ports().first)
         #expect(!(try larder("status", served).output.contains("not stored")))
@@ -73,7 +73,7 @@ struct AdminTests {
         #expect(try larder("status", served).output.contains("not stored   1: body_too_long 1\n"))
     }
 
-    @Test("A policy that is weakened is warned of by config check, at the start, and in the status")
+    @Test("config check, the start and the status warn about a weakened policy")
     func warnsOfWeakness() throws {
         let served = try Served("tls: {hosts: {old.example: {allow_expired: true, until: 2099-12-31}}}\n")
         _ = try served.ports()
@@ -87,7 +87,7 @@ struct AdminTests {
         #expect(check.code == 0 && check.talk == "larder: warning: \(sentence)\n")
     }
 
-    @Test("A reload in which a file of pins is missing is refused, and what is active stays")
+    @Test("A reload with a missing pins file is refused, and the active settings stay")
     func keepsTrust() throws {
         let served = try Served("tls: {hosts: {a.example: {pins: {of: sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=}}}}\n")
         _ = try served.ports()
@@ -98,7 +98,7 @@ struct AdminTests {
                 && (reload.output + reload.talk).contains("larder.yaml:1:38: tls.hosts.a.example.pins.of: cannot read"))
     }
 
-    @Test("Without a free descriptor the admin socket waits, without being busy, and answers when there is one")
+    @Test("Without a free descriptor the admin socket waits without using CPU, and responds once there is one")
     func waitsForDescriptors() throws {
         let served = try Served()
         _ = try served.ports()
@@ -118,7 +118,7 @@ struct AdminTests {
         #expect(outcome.code == 0, "\(outcome.talk)")
     }
 
-    /// How long the admin socket's thread has run.
+    /// The CPU time of the admin socket's thread.
     private func adminNanoseconds(of served: Served) throws -> Int {
         let outcome = try CommandLineTests.shell(
             "grep -lx admin /proc/$pid/task/*/comm | sed s/comm/schedstat/ | xargs cut -d' ' -f1",
@@ -126,7 +126,9 @@ struct AdminTests {
         return try #require(Int(outcome.output.dropLast()))
     }
 
-    @Test("reload puts new active settings and names what waits; bad ones are refused whole with code 2")
+    @Test(
+        "reload activates new settings and reports those that need a restart; invalid settings are refused as a whole with code 2"
+    )
     func reloads() throws {
         let served = try Served()
         _ = try served.ports()
@@ -142,7 +144,7 @@ struct AdminTests {
         #expect(object["reloaded"] as? Bool == false && (object["problems"] as? [String])?.count == 1)
     }
 
-    @Test("stop finishes what is under way, and returns once the process has ended and its socket is gone")
+    @Test("stop lets exchanges in flight end, and returns after the process has ended and its socket is removed")
     func stops() throws {
         let asked = Gate()
         let release = Gate()
@@ -176,7 +178,7 @@ struct AdminTests {
         #expect(kill(second.process.processIdentifier, 0) != 0 || second.hasEnded())
     }
 
-    @Test("Where nothing runs, the verbs say so with code 1", arguments: ["status", "reload", "stop"])
+    @Test("Without a running Larder, the subcommands report that and exit with 1", arguments: ["status", "reload", "stop"])
     func findsNothing(verb: String) throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder(verb, "--set", "admin.socket=\(folder.path)/none.sock")
@@ -184,7 +186,7 @@ struct AdminTests {
         #expect(outcome.talk == "larder: Larder is not running: no process answers on \(folder.path)/none.sock\n")
     }
 
-    @Test("A second Larder on the same socket does not start, and the first is not harmed")
+    @Test("A second Larder on the same socket does not start, and the first keeps running")
     func refusesASecond() throws {
         let served = try Served()
         _ = try served.ports()
@@ -196,7 +198,7 @@ struct AdminTests {
         #expect(try larder("status", served).code == 0)
     }
 
-    @Test("The socket of a Larder that was killed is replaced")
+    @Test("The socket of a killed Larder is replaced")
     func replacesALeftOver() throws {
         let killed = try Served()
         _ = try killed.ports()

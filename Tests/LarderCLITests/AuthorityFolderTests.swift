@@ -8,9 +8,9 @@ import Testing
 
 @testable import LarderCLI
 
-@Suite("larder ca: the authority's files")
+@Suite("larder ca: the CA's files")
 struct AuthorityFolderTests {
-    @Test("init makes a root and a key that are their owner's alone, and never a second one over them")
+    @Test("init creates a root and a key that only their owner can access, and never overwrites them")
     func begins() throws {
         let stage = try AuthorityStage(["--days", "10"])
         #expect(try stage.mode(stage.path) == 0o700 && stage.mode("\(stage.path)/current") == 0o700)
@@ -22,14 +22,14 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
     }
 
-    @Test("T29: two homes have two roots")
+    @Test("T29: two homes have different roots")
     func makesUniqueRoots() throws {
         let outputs = try [AuthorityStage(), AuthorityStage()].map { try $0.text($0.root) }
         #expect(outputs[0] != outputs[1])
     }
 
     @Test(
-        "T27: a key, a root or a folder that others can get at is refused, and what mends it is said",
+        "T27: a key, a root or a folder that other users can access is refused with the fix",
         arguments: [
             ("", 0o755), ("", 0o710), ("/current", 0o705), ("/current/root.key", 0o640), ("/current/root.key", 0o604),
             ("/current/root.pem", 0o620),
@@ -46,7 +46,7 @@ struct AuthorityFolderTests {
             ))
     }
 
-    @Test("T27: init makes no key in a folder that others can get at")
+    @Test("T27: init creates no key in a folder that other users can access")
     func refusesOpenFolders() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
@@ -55,7 +55,9 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("T27: a key of another user's, or behind a link, is refused", .enabled(if: getuid() == 0, "only root gives files away"))
+    @Test(
+        "T27: a key that belongs to another user, or is a symbolic link, is refused",
+        .enabled(if: getuid() == 0, "only root gives files away"))
     func refusesAnothersKey() throws {
         let stage = try AuthorityStage()
         try #require(chown(stage.key, 65_534, 65_534) == 0)
@@ -66,7 +68,7 @@ struct AuthorityFolderTests {
         #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): is not a file\n")
     }
 
-    @Test("T27: nothing of a key or a passphrase is in what any verb says")
+    @Test("T27: no subcommand prints any part of a key or a passphrase")
     func keepsSecrets() throws {
         let home = try TemporaryFolder()
         let passphrase = try home.write("correct horse battery\n", to: "passphrase")
@@ -94,7 +96,7 @@ struct AuthorityFolderTests {
         #expect(refused.code == 1 && refused.talk.contains("the passphrase is wrong"))
     }
 
-    @Test("A passphrase file that others can read, or without a passphrase, is refused")
+    @Test("A passphrase file that other users can read, or that has no passphrase, is refused")
     func refusesPassphraseFiles() throws {
         let folder = try TemporaryFolder()
         let open = try folder.write("secret\n", to: "open")
@@ -110,7 +112,7 @@ struct AuthorityFolderTests {
     }
 
     @Test(
-        "Files that are missing, damaged or of different roots are told apart, with exit code 1",
+        "Files that are missing, damaged or of different roots give different errors, with exit code 1",
         arguments: [
             ("root.pem", "", "root.pem: is not one certificate in PEM"),
             ("root.pem", "\0\u{1}garbage", "root.pem: is not one certificate in PEM"),
@@ -132,7 +134,7 @@ struct AuthorityFolderTests {
         #expect(missing.code == 1 && missing.talk == "larder: \(file): No such file or directory\n")
     }
 
-    @Test("A key of another root is told, and a folder without an authority")
+    @Test("A key of another root, and a folder without a CA, are reported")
     func tellsMismatch() throws {
         let stage = try AuthorityStage()
         let other = try AuthorityStage()
@@ -148,7 +150,9 @@ struct AuthorityFolderTests {
 
     // MARK: Rotation
 
-    @Test("rotate puts the next root beside the old one until the day; from its first second on the next one certifies")
+    @Test(
+        "rotate stores the next root beside the old one; from the first second of the given day on, the next root issues certificates"
+    )
     func rotates() throws {
         let stage = try AuthorityStage(["--constrain", "corp.test"])
         let rotated = try stage.larder(["rotate", "--from", "2030-01-01"])
@@ -163,7 +167,7 @@ struct AuthorityFolderTests {
         #expect(after.signing.seat == .next && after.other?.seat == .current)
         #expect(try stage.larder(["export"]).output.split(separator: "BEGIN CERTIFICATE").count == 3)
         #expect(try stage.larder(["rotate"]).talk.contains("a rotation is in progress"))
-        // Each has its key.
+        // Each root has its own key.
         #expect(try folder.authority(.next, passphrase: nil).root == after.signing.certificate)
 
         let finished = try stage.larder(["rotate", "--finish"])
@@ -175,7 +179,7 @@ struct AuthorityFolderTests {
         #expect(try stage.larder(["rotate", "--finish"]).talk == "larder: no rotation is in progress\n")
     }
 
-    @Test("Of ends of a rotation at once one ends it, and the authority is there afterwards")
+    @Test("Of several simultaneous rotation ends one succeeds, and the CA is usable afterwards")
     func endsOnce() throws {
         let stage = try AuthorityStage()
         _ = try stage.larder(["rotate"])
@@ -188,7 +192,7 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path).sorted() == ["current", "former"])
     }
 
-    @Test("The end of a rotation is refused where the next key is missing or damaged, and the old one stays")
+    @Test("Ending a rotation is refused if the next key is missing or damaged, and the old root stays")
     func keepsTheOldKey() throws {
         let stage = try AuthorityStage()
         _ = try stage.larder(["rotate"])
@@ -203,7 +207,7 @@ struct AuthorityFolderTests {
         #expect(try stage.text(stage.key) == old)
     }
 
-    @Test("What runs that were cut off have left, keys with it, goes with the next change")
+    @Test("The next change removes files and keys that interrupted runs left")
     func sweeps() throws {
         let stage = try AuthorityStage()
         for name in [".leaving.1", ".current.2", ".next.3"] {
@@ -213,7 +217,7 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
     }
 
-    @Test("A key that is encrypted as OpenSSL once did it is not followed by a plain one either")
+    @Test("A key with an older OpenSSL encryption is not followed by an unencrypted key either")
     func knowsOlderEncryption() throws {
         let stage = try AuthorityStage()
         let locked = try CommandLineTests.shell(
@@ -224,7 +228,7 @@ struct AuthorityFolderTests {
             rotated.code == 1 && rotated.talk.contains("is encrypted; give the passphrase of the next key"), "\(rotated.talk)")
     }
 
-    @Test("A umask takes nothing from the owner")
+    @Test("The umask does not remove the owner's permissions")
     func isWhateverTheUmask() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
@@ -233,7 +237,7 @@ struct AuthorityFolderTests {
         #expect(outcome.code == 0 && outcome.output.hasSuffix("600\n"), "\(outcome.talk)")
     }
 
-    @Test("install looks the root over without its key: that it is an authority's, whom it is for, and that it has not ended")
+    @Test("install checks the root without its key: it is a CA certificate, has readable constraints and has not expired")
     func installsAuthoritiesAlone() throws {
         let stage = try AuthorityStage()
         let folder = try TemporaryFolder()
@@ -260,7 +264,7 @@ struct AuthorityFolderTests {
             try stage.larder(["install", "--dry-run", "--root", folder.path]).talk.contains("a root certificate has expired"))
     }
 
-    @Test("A rotation that was cut off in the middle of its end has the next root all the same")
+    @Test("A rotation that was interrupted while it ended still has the next root")
     func survivesTheEnd() throws {
         let stage = try AuthorityStage()
         _ = try stage.larder(["rotate"])
@@ -275,7 +279,7 @@ struct AuthorityFolderTests {
     }
 
     @Test(
-        "Wrong words are 2",
+        "Usage errors exit with 2",
         arguments: [
             ["init", "--days", "0"], ["init", "--days", "3651"], ["init", "--constrain", "*.corp.test"],
             ["init", "--constrain", "a b"],
@@ -290,12 +294,12 @@ struct AuthorityFolderTests {
         #expect(outcome.code == 2 && !FileManager.default.fileExists(atPath: "\(folder.path)/ca"), "\(outcome.talk)")
     }
 
-    @Test("A folder without a name is none")
+    @Test("An empty folder name is refused")
     func refusesNoFolder() throws {
         #expect(try CommandLineTests.larder("ca", "status", "--folder", "").code == 2)
     }
 
-    @Test("help knows every verb", arguments: ["init", "status", "install", "uninstall", "rotate", "export"])
+    @Test("help describes every subcommand", arguments: ["init", "status", "install", "uninstall", "rotate", "export"])
     func helps(verb: String) throws {
         let outcome = try CommandLineTests.larder("help", "ca", verb)
         #expect(outcome.code == 0 && outcome.output.contains("USAGE: larder ca \(verb)"))

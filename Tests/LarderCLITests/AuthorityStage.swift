@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A home of a test's own with an authority in it.
+/// A temporary home folder with a CA.
 final class AuthorityStage {
     let folder: TemporaryFolder
 

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What commands about recordings say of files that are missing, folders, or something else")
+@Suite("Errors of recording commands for missing files, folders and wrong formats")
 struct BadInputTests {
     @Test(
-        "The file is named, with the reason, and nothing is left behind",
+        "The error names the file and the reason, and no file is left",
         arguments: [
             ("snapshot show none", 1, "larder: none: open: No such file or directory\n"),
             ("snapshot ls .", 5, "larder: .: not a snapshot: it is not a regular file\n"),
@@ -66,7 +66,7 @@ struct BadInputTests {
         #expect(outcome.talk.hasPrefix(said), "\(outcome.talk)")
     }
 
-    @Test("What --strict counts is in the summaries: what was denied while recording, and what failed as it was recorded")
+    @Test("The summaries contain everything that --strict counts: requests denied or failed during recording")
     func tellsWhatIsStrict() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
         defer { origin.stop() }

@@ -16,7 +16,7 @@ struct CacheCommandTests {
         }
     }
 
-    @Test("What a running Larder has stored is listed, shown, purged and exported, without secrets")
+    @Test("The store of a running Larder is listed, shown, purged and exported, without secrets")
     func asksRunning() throws {
         let origin = ScriptedOrigin.answering { request, connection in
             switch request.target {
@@ -38,7 +38,7 @@ struct CacheCommandTests {
             let client = try RawClient(port: UInt16(port))
             client.send("GET \(base)\(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             let response = try client.readResponse()
-            // What was stored is so before its connection ends.
+            // The response is stored before its connection ends.
             #expect(client.isClosedByPeer())
             return response
         }
@@ -79,7 +79,7 @@ struct CacheCommandTests {
     }
 
     @Test(
-        "A row that cannot be is not stored, and who asks for it harms nobody",
+        "A row number that cannot exist is not stored, and requesting it has no effect on the Larder",
         arguments: [Int64.min, -1, 0, 1, Int64.max])
     func findsNoSuchRow(row: Int64) throws {
         let served = try Served(store: "store.sqlite")
@@ -92,7 +92,7 @@ struct CacheCommandTests {
         #expect(served.process.isRunning)
     }
 
-    @Test("Without a running Larder the file is read as it stands, and purge takes its lock")
+    @Test("Without a running Larder the file is read without a lock, and purge takes its lock")
     func readsFile() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/store.sqlite"
@@ -111,7 +111,7 @@ struct CacheCommandTests {
         func cache(_ arguments: String...) throws -> Outcome {
             try CommandLineTests.larder(["cache"] + arguments + ["--store", path])
         }
-        // The store is open in this process: who reads goes by, who purges is refused.
+        // The store is open in this process: reading works, purging is refused.
         let refused = try cache("purge", "--all")
         #expect(refused.code == 1 && refused.talk.contains("in use by process"))
         store.shutdown()
@@ -151,7 +151,7 @@ struct CacheCommandTests {
         return try ResponseStore(configuration)
     }
 
-    /// A response of which the bytes from 0 to 9 and from 150,000 to 199,999 are stored.
+    /// A response of which bytes 0 to 9 and 150,000 to 199,999 are stored.
     private func storePart(at path: String) throws {
         let store = try Self.standingStore(at: path)
         defer { store.shutdown() }
@@ -171,7 +171,7 @@ struct CacheCommandTests {
         }
     }
 
-    @Test("What is stored in part is listed and shown as that, and of its content only what is there is written")
+    @Test("A partial response is listed and shown as partial, and only its stored bytes are written")
     func tellsParts() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/store.sqlite"

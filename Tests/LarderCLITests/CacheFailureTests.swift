@@ -5,11 +5,11 @@ import ResponseStore
 import TestSupport
 import Testing
 
-@Suite("larder cache where something is wrong")
+@Suite("larder cache: failures")
 struct CacheFailureTests {
     typealias Outcome = CommandLineTests.Outcome
 
-    /// A folder with a store that nobody has open.
+    /// A folder with a store that no process has open.
     private final class StandingStore {
         let folder: TemporaryFolder
         var path: String { "\(folder.path)/store.sqlite" }
@@ -36,14 +36,14 @@ struct CacheFailureTests {
             try CommandLineTests.larder(["cache"] + arguments + ["--store", path])
         }
 
-        /// `script` in a shell, in which `$larder` is the binary and `$store` the store's file.
+        /// Runs `script` in a shell, in which `$larder` is the binary and `$store` the store's file.
         func shell(_ script: String) throws -> Outcome {
             try CommandLineTests.shell(script, ["store": path, "folder": folder.path])
         }
     }
 
     @Test(
-        "A purge that cannot be written fails, and the store is what it was or what the purge made of it",
+        "A purge that cannot be written fails, and the store is unchanged or completely purged",
         .enabled(if: takesFileLimits), arguments: [1, 16, 100])
     func failsToPurge(blocks: Int) throws {
         let store = try StandingStore(count: 400)
@@ -58,7 +58,7 @@ struct CacheFailureTests {
         #expect(try store.cache("ls").output.isEmpty)
     }
 
-    @Test("A purge by hand leaves a damaged store where it is, and fails")
+    @Test("purge leaves a damaged store in place, and fails")
     func keepsDamaged() throws {
         let store = try StandingStore(count: 1)
         let text = "this is no database, however long it may be: " + String(repeating: "x", count: 10_000)
@@ -70,7 +70,7 @@ struct CacheFailureTests {
 
     enum Damage: CaseIterable { case text, cut, zeroed, flipped }
 
-    @Test("A file that SQLite cannot read is verified to the end: code 5, and a report", arguments: Damage.allCases)
+    @Test("verify checks a file that SQLite cannot read to the end: code 5, and a report", arguments: Damage.allCases)
     func reportsDamage(damage: Damage) throws {
         let store = try StandingStore(count: 400)
         let url = URL(filePath: store.path)
@@ -91,7 +91,7 @@ struct CacheFailureTests {
     }
 
     @Test(
-        "A store that is not there is a plain sentence, whatever is asked of it",
+        "Every subcommand reports a missing store in one sentence",
         arguments: ["ls", "stat", "verify", "purge --all"])
     func saysThatThereIsNone(verb: String) throws {
         let folder = try TemporaryFolder()
@@ -102,7 +102,7 @@ struct CacheFailureTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("Output that cannot be written is a failure; a reader that has seen enough is none that is told of")
+    @Test("An output that cannot be written is a failure; a closed pipe is not reported as one")
     func failsToWrite() throws {
         let store = try StandingStore(count: 100, length: 200_000)
         for verb in ["ls", "cat http://example.test/1", "stat", "show http://example.test/1"] {
@@ -116,7 +116,7 @@ struct CacheFailureTests {
     }
 
     @Test(
-        "An export that cannot be written fails with a sentence, and never mixes with an earlier one",
+        "An export that cannot be written fails with an error, and never mixes with an earlier export",
         .enabled(if: takesFileLimits))
     func failsToExport() throws {
         let store = try StandingStore(count: 3, length: 200_000)
@@ -131,7 +131,7 @@ struct CacheFailureTests {
     }
 
     @Test(
-        "What cannot be meant is wrong usage",
+        "Impossible filters are usage errors",
         arguments: [
             ["ls", "--fresh", "--stale"], ["purge", "--fresh", "--stale"], ["ls", "--limit=-1"], ["export", ""],
             ["cat", "http://example.test/1", "--range", "junk"],
@@ -143,7 +143,7 @@ struct CacheFailureTests {
     }
 }
 
-/// ThreadSanitizer writes a file of its own as a process starts, and ends it where that fails.
+/// ThreadSanitizer writes a file when a process starts, and ends the process if that fails.
 #if SANITIZE_THREAD
     private let takesFileLimits = false
 #else

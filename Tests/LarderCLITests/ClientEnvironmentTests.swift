@@ -8,7 +8,7 @@ import Testing
 @testable import LarderCLI
 @testable import LarderSettings
 
-@Suite("What programs are told")
+@Suite("Environment variables for programs")
 struct ClientEnvironmentTests {
     private static func environment(_ folder: String = "/f", carriesTrust: Bool = true) -> ClientEnvironment {
         ClientEnvironment(proxy: ListenAddress("[::1]:3180")!, files: ClientFiles(folder: folder), carriesTrust: carriesTrust)
@@ -22,7 +22,7 @@ struct ClientEnvironmentTests {
         try LocalAuthority(making: RootTerms(user: "u", host: "h"), at: POSIXTime(seconds: 1_795_000_000)).root
     }
 
-    @Test("Every variable of the table is set once, in both cases where programs read both")
+    @Test("Every variable of the table is set once, in both cases if programs read both")
     func setsTheTable() {
         let values = Self.values(Self.environment())
         #expect(values.count == ClientVariable.all.count - 1, "all but AWS_CA_BUNDLE")
@@ -32,7 +32,7 @@ struct ClientEnvironmentTests {
         #expect(values["SSL_CERT_FILE"] == "/f/ca-bundle.pem" && values["NODE_EXTRA_CA_CERTS"] == "/f/ca.pem")
     }
 
-    @Test("AWS_CA_BUNDLE is replaced where it is set, and else left out, since rclone fails with it")
+    @Test("AWS_CA_BUNDLE is replaced if it is set, and omitted otherwise, since rclone fails with it")
     func replacesBundles() {
         #expect(Self.values(Self.environment(), over: ["AWS_CA_BUNDLE": "/own.pem"])["AWS_CA_BUNDLE"] == "/f/ca-bundle.pem")
         for given in [[:], ["AWS_CA_BUNDLE": ""]] {
@@ -41,7 +41,7 @@ struct ClientEnvironmentTests {
     }
 
     @Test(
-        "PHP reads the folders that it read before, then the one with Larder's settings, once",
+        "PHP reads its former folders, then the one with Larder's settings, once",
         arguments: [
             (nil, ":/f"), ("", "/f"), ("/a", "/a:/f"), (":/a", ":/a:/f"), (":/f", ":/f"), ("/f:/a", "/a:/f"), ("/f", "/f"),
         ]
@@ -52,7 +52,7 @@ struct ClientEnvironmentTests {
         #expect(Self.values(Self.environment("/a:b"))["PHP_INI_SCAN_DIR"] == nil, "a colon parts folders")
     }
 
-    @Test("PHP's settings name the bundle for curl and for streams; a path that PHP would read otherwise is left out")
+    @Test("PHP's settings name the bundle for curl and for streams; a path that PHP would misread is omitted")
     func writesPHPSettings() {
         func text(_ folder: String) -> String {
             String(decoding: ClientSettingsText(environment: Self.environment(folder), given: [:]).php, as: UTF8.self)
@@ -61,21 +61,21 @@ struct ClientEnvironmentTests {
         #expect(text("/it's") == "")
     }
 
-    @Test("Programs that no variable tells are named with what to do", arguments: ["aria2c", "/usr/bin/chromium", "curl"])
+    @Test("Programs that read no variable get advice", arguments: ["aria2c", "/usr/bin/chromium", "curl"])
     func advises(program: String) {
         let sentence = ProgramAdvice.sentence(for: program)
         #expect((sentence == nil) == (program == "curl"))
         if program == "aria2c" { #expect(sentence?.contains("--ca-certificate") == true) }
     }
 
-    @Test("Where nobody is to be believed beyond the system's anchors, what says whom to believe is left as it is")
+    @Test("If no certificates besides the system's are trusted, the trust variables stay unchanged")
     func leavesTrustAlone() {
         let values = Self.values(Self.environment(carriesTrust: false))
         #expect(values["SSL_CERT_FILE"] == nil && values["npm_config_cafile"] == nil)
         #expect(values["JAVA_TOOL_OPTIONS"]?.contains("trustStore") == false && values["https_proxy"] != nil)
     }
 
-    @Test("Java's options stand behind those that are there, once, with a path of whatever kind")
+    @Test("Java options are appended to the existing ones, once, with any kind of path")
     func joinsJavaOptions() {
         let environment = Self.environment("/a b/it's \"c\"")
         let first = Self.values(environment, over: ["JAVA_TOOL_OPTIONS": "-Xmx1g"])["JAVA_TOOL_OPTIONS"] ?? ""
@@ -84,7 +84,7 @@ struct ClientEnvironmentTests {
         #expect(Self.values(environment, over: ["JAVA_TOOL_OPTIONS": first])["JAVA_TOOL_OPTIONS"] == first)
     }
 
-    @Test("Of a Larder that Java's options named before nothing is left, and what else is there stays", arguments: [true, false])
+    @Test("Java options of an earlier Larder are removed, and other options stay", arguments: [true, false])
     func replacesJavaOptions(carriedTrust: Bool) {
         let before = ClientEnvironment(
             proxy: ListenAddress("127.0.0.1:9")!, files: ClientFiles(folder: "/a b/it's\n"), carriesTrust: carriedTrust)
@@ -94,14 +94,14 @@ struct ClientEnvironmentTests {
         #expect(values["JAVA_TOOL_OPTIONS"] == "-Xmx1g -Xss1m \(own)")
     }
 
-    @Test("The table in docs/run.md is this one")
+    @Test("The table in docs/run.md matches the code")
     func isDocumented() throws {
         let rows = ClientVariable.all.map { "| `\($0.name)` | \($0.meaning.about) | \($0.readers) |\n" }.joined()
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/run.md").standardizedFileURL
         #expect(try String(contentsOf: file, encoding: .utf8).contains(rows), "docs/run.md lacks:\n\(rows)")
     }
 
-    @Test("The bundle has the user's anchors and, behind them, Larder's; what the user has put in the system's place counts")
+    @Test("The bundle contains the user's CA certificates followed by Larder's; a bundle that the user set replaces the system's")
     func makesTheBundle() throws {
         let folder = try TemporaryFolder()
         let (root, own, named) = (try Self.root(), try Self.root(), try Self.root())
@@ -127,7 +127,7 @@ struct ClientEnvironmentTests {
         #expect(outcome.output.split(separator: "\n").count { $0.contains("trustedCertEntry") } == count)
     }
 
-    @Test("wget's file begins with its user's own, and apt's names the one before")
+    @Test("wget's file starts with the user's content, and apt's file includes the former one")
     func keepsSettings() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("tries = 3\nno_proxy = all", to: ".wgetrc")
@@ -152,7 +152,7 @@ struct ClientEnvironmentTests {
                 "#include \"\(own)\";\nAcquire::http::Proxy \"http://[::1]:3180\";\n"))
     }
 
-    @Test("What would be read as something else is left out, though a mark combines with it", arguments: ["", "\u{301}"])
+    @Test("Lines that would be misread are omitted, even with combining marks", arguments: ["", "\u{301}"])
     func writesWhatCanBeRead(mark: String) throws {
         let folder = try TemporaryFolder()
         let other = try folder.write("", to: "\"\(mark); Acquire \"x")
@@ -162,7 +162,7 @@ struct ClientEnvironmentTests {
         #expect(text.apt.count { $0 == UInt8(ascii: "\n") } == 2)
     }
 
-    @Test("Files written on top of each other begin with what their user has set", arguments: ["one", "two"])
+    @Test("If files are written repeatedly, they start with the user's original content", arguments: ["one", "two"])
     func remembersWhatWasBefore(second: String) throws {
         let folder = try TemporaryFolder()
         let (root, own) = (try Self.root(), try Self.root())
@@ -188,7 +188,7 @@ struct ClientEnvironmentTests {
         }
     }
 
-    @Test("Where nothing was set, or its file is gone, the usual places stand in, and no file begins with itself")
+    @Test("If nothing was set, or its file is missing, the default places are used, and no file includes itself")
     func fallsBack() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("tries = 3\n", to: ".wgetrc")

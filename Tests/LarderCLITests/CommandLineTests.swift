@@ -13,7 +13,7 @@ struct CommandLineTests {
         let talk: String
     }
 
-    /// Runs the binary that was built with these tests, with nothing of this machine's settings around it.
+    /// Runs the built binary, without this machine's settings in its environment.
     static func larder(_ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
         try larder(arguments, environment: environment)
     }
@@ -22,7 +22,7 @@ struct CommandLineTests {
         try run(binary, arguments, environment)
     }
 
-    /// A script in a shell, in which `$larder` is the binary.
+    /// A shell script in which `$larder` is the binary.
     static func shell(_ script: String, _ variables: [String: String]) throws -> Outcome {
         try run(URL(filePath: "/bin/sh"), ["-c", script], variables.merging(["larder": binary.path]) { $1 })
     }
@@ -41,7 +41,7 @@ struct CommandLineTests {
         process.standardOutput = output
         process.standardError = talk
         try process.run()
-        // Neither stream is longer than a pipe's buffer but the markdown and the completions, which are output: read it first.
+        // Only standard output (markdown, completions) can be longer than a pipe's buffer, so it is read first.
         let outputData = output.fileHandleForReading.readDataToEndOfFile()
         let talkData = talk.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -50,7 +50,7 @@ struct CommandLineTests {
             talk: String(decoding: talkData, as: UTF8.self))
     }
 
-    @Test("version says what it is, as JSON too")
+    @Test("version prints the version, also as JSON")
     func saysItsVersion() throws {
         let plain = try Self.larder("version")
         #expect(plain.code == 0 && plain.output.hasPrefix("larder "))
@@ -59,7 +59,7 @@ struct CommandLineTests {
         #expect(object?["name"] == "larder" && object?["version"] != nil)
     }
 
-    @Test("config check: good settings are 0, others are 2 with every place said")
+    @Test("config check exits with 0 for valid settings, and with 2 and the place of every problem for invalid ones")
     func checks() throws {
         let folder = try TemporaryFolder()
         let good = try folder.write("loops: 2\n", to: "good.yaml")
@@ -74,7 +74,7 @@ struct CommandLineTests {
                 && refused.talk.contains("\(bad):2:1: unknown key `stroe`; did you mean `store`?"))
     }
 
-    @Test("config show prints what is active, from every source")
+    @Test("config show prints the active settings from every source")
     func shows() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("loops: 2\nhost_mismatch: deny\n", to: "larder/config.yaml")
@@ -94,7 +94,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "Wrong usage is 2, help is 0",
+        "Usage errors exit with 2, help with 0",
         arguments: [(["bogus"], 2), (["serve", "--lisen", "x"], 2), (["--help"], 0), (["help", "serve"], 0)]
             as [([String], Int32)])
     func exitCodes(arguments: [String], code: Int32) throws {
@@ -110,7 +110,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "help for what is no command names the nearest",
+        "help for an unknown command suggests the nearest one",
         arguments: [
             (["nonsense"], "'nonsense' is not a command."), (["sevre"], "'sevre' is not a command; did you mean 'serve'?"),
             (["cache", "verfy"], "'verfy' is not a command; did you mean 'verify'?"), (["serve", "x"], "'x' is not a command."),
@@ -123,14 +123,14 @@ struct CommandLineTests {
         }
     }
 
-    @Test("T01: serve refuses an address beyond this machine without a list of clients")
+    @Test("T01: serve refuses a non-loopback address without a list of clients")
     func refusesToServeAll() throws {
         let outcome = try Self.larder("serve", "--listen", "0.0.0.0:0", "--store", ":memory:")
         #expect(outcome.code == 2)
         #expect(outcome.talk.hasPrefix("--listen: listen: other machines can reach 0.0.0.0:0"))
     }
 
-    @Test("A log that cannot be written is a failure that names it")
+    @Test("An error about an unwritable log names the log")
     func namesTheLog() throws {
         let outcome = try Self.larder(
             "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "log.access.path=/nowhere/access.log")
@@ -139,7 +139,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "Closed standard descriptors do not become files in which the log would be written",
+        "Closed standard descriptors are not reused for files that messages would be written into",
         .enabled(if: getuid() == 0, "only root looks into a process that lets nobody look"))
     func holdsStandardDescriptors() throws {
         let folder = try TemporaryFolder()
@@ -160,7 +160,7 @@ struct CommandLineTests {
         #expect(standard.allSatisfy { $0.1 == "/dev/null" })
     }
 
-    @Test("completions are made for each shell", arguments: ["bash", "zsh", "fish"])
+    @Test("completions supports each shell", arguments: ["bash", "zsh", "fish"])
     func completes(shell: String) throws {
         let outcome = try Self.larder("completions", shell)
         #expect(outcome.code == 0 && outcome.output.contains("larder"))

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderCLI
 @testable import LarderSettings
 
-@Suite("How descriptors are shared out")
+@Suite("Division of descriptors")
 struct DescriptorRoomTests {
     @Test("Clients, refusals, origins and look-ups together stay within the limit", arguments: [96, 1024, 20_000, 1 << 20])
     func staysWithin(limit: Int) {
@@ -13,7 +13,7 @@ struct DescriptorRoomTests {
         #expect(min(room.clients, room.refusals, room.origins, room.lookUps) >= 1)
     }
 
-    @Test("Where there is room enough, the limits are those of the settings; a small one lowers them")
+    @Test("With enough descriptors the settings' limits apply; a small limit lowers them")
     func boundsSettings() {
         var settings = ServerSettings()
         DescriptorRoom(limit: 1 << 20, origins: 1024, refusals: 256, loops: 4).bound(&settings)
@@ -24,7 +24,7 @@ struct DescriptorRoomTests {
         #expect(ServerAssembly.budgets(LarderSettings(), atMost: small.origins).connectionLimit == 244)
     }
 
-    @Test("What origins and refusals do not want is the clients'")
+    @Test("Clients get the descriptors that origins and refusals do not need")
     func leavesTheRestToClients() {
         let room = DescriptorRoom(limit: 20_000, origins: 1024, refusals: 256, loops: 4)
         #expect(room.origins == 1024 && room.refusals == 256)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("larder doctor")
 struct DoctorTests {
-    /// A user with an authority and settings that intercept, and a Larder that serves for what the script does.
+    /// A user with a CA and settings for interception, and a Larder that runs during the script.
     private static func outcome(of script: String, _ further: [String: String] = [:]) throws -> CommandLineTests.Outcome {
         let folder = try TemporaryFolder()
         _ = try folder.write(
@@ -49,7 +49,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "A root that was replaced on disk while the running Larder uses the one before is found, and larder reload mends it",
+        "doctor finds a root that was replaced on disk while the running Larder uses the former one, and larder reload fixes it",
         arguments: [
             "",
             "sed -i '/^tls:/d' $config; larder stop > $HOME/said 2>&1; serve --set 'tls.default={connect: intercept}'; eval \"$(larder env)\"",
@@ -66,7 +66,7 @@ struct DoctorTests {
         #expect(outcome.output.hasSuffix("all is well\n"), "\(outcome)")
     }
 
-    @Test("Where all is well it says so of each, and ends with 0, leaving nothing behind")
+    @Test("If everything works, each check says so, the exit code is 0, and no file is left")
     func isContent() throws {
         let outcome = try Self.outcome(
             of: "larder doctor --client curl; echo $?; larder doctor --client curl -o json | grep -c '\"good\"'")
@@ -78,7 +78,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "What is broken is named with the command that mends it, and that command does",
+        "Each problem is reported with a command, and the command fixes it",
         arguments: [
             (
                 "export http_proxy=http://127.0.0.1:1",
@@ -117,7 +117,7 @@ struct DoctorTests {
             ),
         ])
     func namesAndMends(breaking: String, named: String) throws {
-        // A root that was made anew is known to the shell only from the second time on.
+        // The shell knows a recreated root only the second time, hence two calls of `mend`.
         let outcome = try Self.outcome(of: "\(breaking)\nnamed | sed \"s|$config|\\$config|\"\nmend\nmend\nwell")
         #expect(outcome.output.contains(named), "\(outcome)")
         #expect(!outcome.output.contains("rm "), "nothing that may still be good is deleted")
@@ -130,7 +130,8 @@ struct DoctorTests {
         sed -i "s,tls: {,&authority: {passphrase_file: $HOME/pass}\\, ," $config; larder reload > $HOME/said; eval "$(larder env)"
         """
 
-    @Test("A key of another user's is its owner's again", .enabled(if: getuid() == 0, "only root gives files away"))
+    @Test(
+        "The fix for a key of another user gives it back to its owner", .enabled(if: getuid() == 0, "only root gives files away"))
     func takesTheKeyBack() throws {
         let outcome = try Self.outcome(of: "chown nobody $ca/current/root.key\nnamed\nmend\nwell")
         #expect(
@@ -138,13 +139,13 @@ struct DoctorTests {
             "\(outcome)")
     }
 
-    @Test("A damaged authority goes aside, and is not lost")
+    @Test("The fix for a damaged CA moves it aside without deleting it")
     func keepsWhatIsDamaged() throws {
         let outcome = try Self.outcome(of: "for n in 1 2; do echo > $ca/current/root.key; mend; done; ls -d $ca* | sed s,.*/,,")
         #expect(outcome.output == "ca\nca.bad\nca.bad2\n", "\(outcome)")
     }
 
-    @Test("Where another program has the port, that is what is wrong, and another port mends it")
+    @Test("If another program uses the port, that is the problem, and another port fixes it")
     func namesTheTakenPort() throws {
         let outcome = try Self.outcome(
             of: """
@@ -164,7 +165,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "What a user has chosen is told as that, ends no Larder, and is mended by other settings",
+        "Intended settings are reported as such, stop no Larder, and are fixed by changing the settings",
         arguments: [
             (
                 "larder stop > $HOME/said; echo 'admin: {socket: off}' >> $config; editing /admin/d",
@@ -187,7 +188,7 @@ struct DoctorTests {
         if !remedy.isEmpty { #expect(outcome.output.contains("fix: \(remedy)\n")) }
     }
 
-    @Test("Nobody else is asked, be they a proxy of the settings or an index of the variables; no password is told")
+    @Test("doctor contacts no other host, neither a configured proxy nor a package index, and prints no password")
     func staysHere() throws {
         let other = ScriptedOrigin.answering { _, connection in connection.respond(body: "other") }
         defer { other.stop() }
@@ -207,7 +208,7 @@ struct DoctorTests {
         #expect(other.connectionCount == 0)
     }
 
-    /// A program in the place of one that may not be there.
+    /// A replacement for a program that may not be installed.
     private static func npm(_ script: String) -> String {
         """
         mkdir $HOME/bin
@@ -218,7 +219,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "A folder may be called as the words are that tell of a fault; a program that is not there is told of where it is asked for"
+        "Folder names that contain words of error messages are ignored; a requested program that is not installed is reported"
     )
     func readsPastPaths() throws {
         let folder = try TemporaryFolder()
@@ -237,7 +238,7 @@ struct DoctorTests {
         #expect(lines.dropFirst(2).first == "skipped  ruby: ruby or timeout is not installed")
     }
 
-    @Test("Ended by a signal, it leaves neither files nor programs behind", arguments: [("INT", 130), ("TERM", 143)])
+    @Test("When a signal ends it, it leaves neither files nor processes", arguments: [("INT", 130), ("TERM", 143)])
     func sweepsWhenEnded(name: String, code: Int) throws {
         let script = Self.npm("echo $$ > $HOME/npm; sleep 60")
         let outcome = try Self.outcome(
@@ -253,14 +254,14 @@ struct DoctorTests {
         #expect(outcome.output == "\(code)\n", "\(outcome)")
     }
 
-    @Test("Where none runs, that is what is wrong")
+    @Test("Without a running Larder, that is the problem")
     func missesTheServer() throws {
         let outcome = try Self.outcome(of: "larder stop > $HOME/said; named; serve; eval \"$(larder env)\"; well")
         #expect(outcome.output.hasPrefix("bad      larder: Larder is not running: no process answers on"), "\(outcome)")
         #expect(outcome.output.contains("fix: larder serve &\n") && outcome.output.hasSuffix("all is well\n"))
     }
 
-    @Test("A program that is not tried is wrong usage")
+    @Test("An unknown program is a usage error")
     func knowsItsPrograms() throws {
         let outcome = try CommandLineTests.larder("doctor", "--client", "netscape")
         #expect(outcome.code == 2 && outcome.talk.contains("'netscape' is not one of the programs that doctor can try: curl, "))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCLI
 
-@Suite("Settings that are emptied or cut short")
+@Suite("Emptied or truncated settings")
 struct EmptySettingsTests {
     typealias Served = ServeTests.Served
 
@@ -21,7 +21,7 @@ struct EmptySettingsTests {
         return Int(try client.readResponse().status)
     }
 
-    /// What is written in the place of the file with the rule, and whether a reload takes it.
+    /// The content that replaces the file with the rule, and whether a reload accepts it.
     @Test(
         "A reload rejects a file that is empty or has no rule left; --allow-empty accepts it",
         arguments: [
@@ -43,7 +43,7 @@ struct EmptySettingsTests {
         let accepted = try larder(["reload", "--allow-empty"], served)
         #expect(accepted.code == 0, "\(accepted)")
         #expect(try status(port, "/no") == 502)
-        // A file that was empty before loses nothing.
+        // A file that was already empty loses nothing.
         #expect(try larder(["reload"], served).code == 0)
     }
 
@@ -82,7 +82,7 @@ struct EmptySettingsTests {
         #expect(try larder(["reload", "--allow-empty"], served).code == 0)
     }
 
-    @Test("The user's settings file that is gone is no empty one")
+    @Test("A missing settings file does not count as an empty one")
     func keepsWhatIsGone() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: "\(folder.path)/larder", withIntermediateDirectories: true)
@@ -101,7 +101,7 @@ struct EmptySettingsTests {
             "\(outcome)")
     }
 
-    @Test("While a file is truncated and rewritten in place, no reload lets a denied request pass")
+    @Test("While a file is truncated and rewritten in place, no reload allows a denied request")
     func neverLetsADeniedRequestPass() throws {
         let served = try Served(Self.rules)
         let port = try #require(try served.ports().first)
@@ -109,7 +109,7 @@ struct EmptySettingsTests {
         let written = Gate()
         let path = served.settings
         Thread.detachNewThread {
-            // Ends with a whole file.
+            // Ends with a complete file.
             for _ in 0..<400 {
                 guard let file = FileHandle(forWritingAtPath: path), (try? file.truncate(atOffset: 0)) != nil else { break }
                 sched_yield()
@@ -133,7 +133,7 @@ struct EmptySettingsTests {
         #expect(try status(port, "/no") == 403)
     }
 
-    @Test("A file that changes during the read is read again, and given up when it never stops")
+    @Test("A file that changes while it is read is read again; reading fails if it never stops changing")
     func readsAgain() throws {
         var attempts = 0
         let octets = try LocalFile.whole { () throws(LocalFile.Unreadable) in
@@ -146,9 +146,9 @@ struct EmptySettingsTests {
         }
     }
 
-    /// The file, what `config check` prints, and its warnings.
+    /// The file, the output of `config check`, and its warnings.
     @Test(
-        "config check warns of a file and of keys that set nothing",
+        "config check warns about files and keys that set nothing",
         arguments: [
             ("", "empty, 0 rules", ["larder.yaml is empty: it sets nothing"]),
             ("# rules:\n", "empty, 0 rules", ["larder.yaml is empty: it sets nothing"]),

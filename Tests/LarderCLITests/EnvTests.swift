@@ -4,7 +4,7 @@ import Testing
 
 @Suite("larder env")
 struct EnvTests {
-    @Test("A shell that evaluates it goes through the Larder that runs; the files stand in the user's state folder")
+    @Test("A shell that evaluates the output uses the running Larder; the files are in the user's state folder")
     func pointsAtWhatRuns() throws {
         let origin = ScriptedOrigin.answering { request, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\n", body: request.target)
@@ -36,7 +36,7 @@ struct EnvTests {
                 atPath: "\(folder.path)/it's \"home\"/.local/state/larder/clients/127.0.0.1-\(port)/wgetrc"))
     }
 
-    @Test("Evaluated again, and for a Larder on another port, it keeps what its user has set; without a home it writes elsewhere")
+    @Test("Evaluated again, and for a Larder on another port, it keeps the user's values; without a home it writes elsewhere")
     func keepsItsUsersSettings() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("tries = 3\n", to: ".wgetrc")
@@ -85,7 +85,7 @@ struct EnvTests {
         #expect(left.isEmpty)
     }
 
-    @Test("Where everybody is asked for a password, it says so, and a command is not begun")
+    @Test("If every client needs a password, env says so, and a command is not started")
     func saysWhoIsAsked() throws {
         let folder = try TemporaryFolder()
         let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
@@ -114,7 +114,7 @@ struct EnvTests {
                 && lines.allSatisfy { $0.hasPrefix("larder: clients.authenticate requires a password from every client") })
     }
 
-    @Test("Where none runs it is 1, and says so")
+    @Test("Without a running Larder it reports that and exits with 1")
     func saysThatNoneRuns() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])

@@ -12,7 +12,7 @@ struct ExplainCommandTests {
     }
 
     @Test(
-        "A response that curl -D or curl -i has saved is judged, the last of several",
+        "Of a file saved with curl -D or curl -i, the last response is explained",
         arguments: [
             "HTTP/2 200 \r\ncache-control: max-age=60\r\n\r\n", "HTTP/2 200\ncache-control: max-age=60\n",
             "HTTP/1.1 301 Moved\r\nLocation: /b\r\n\r\nHTTP/3 200 \r\ncache-control: max-age=60\r\n\r\n",
@@ -28,7 +28,7 @@ struct ExplainCommandTests {
     }
 
     @Test(
-        "What cannot be explained is said in one form, beside a running Larder and alone",
+        "Input that cannot be explained gives the same error with and without a running Larder",
         arguments: ["text", "json"])
     func refusesAlike(output: String) throws {
         let served = try ServeTests.Served()
@@ -47,7 +47,7 @@ struct ExplainCommandTests {
     }
 
     @Test(
-        "Wrong usage is 2, with a sentence that says what is wrong",
+        "Usage errors exit with 2 and a reason",
         arguments: [
             (["/x"], "'/x' is not an absolute URL"), (["a.test/x"], "'a.test/x' is not an absolute URL"),
             (["http://a.test/", "-H", ""], "A field is empty"),
@@ -60,7 +60,7 @@ struct ExplainCommandTests {
         #expect(outcome.code == 2 && outcome.output.isEmpty && outcome.talk.contains(sentence))
     }
 
-    @Test("Content and a saved response that are too long together are refused with the limit")
+    @Test("A content and a saved response that are too long together are refused with the limit")
     func limitsWhatIsGiven() throws {
         let folder = try TemporaryFolder()
         let content = try folder.write(String(repeating: "x", count: 131_000), to: "content")
@@ -71,7 +71,7 @@ struct ExplainCommandTests {
         #expect(outcome.talk.contains("the request, its content and the saved response have more than 262144 bytes together"))
     }
 
-    @Test("A request that the proxy would refuse is explained as such, by the limits that apply")
+    @Test("A request that the proxy would refuse is explained as refused, with the limits that apply")
     func foretellsRefusals() throws {
         let framing = try explain("-H", "Content-Length: 5,6", "http://example.test/")
         #expect(framing.code == 0 && framing.output.contains("answer: 400, failed"))

@@ -5,9 +5,9 @@ import Testing
 @testable import Downloads
 @testable import LarderCLI
 
-@Suite("Names of what larder fetch fetches")
+@Suite("File names of larder fetch")
 struct FetchNamesTests {
-    /// Each URL's content is its target. The first ones answer last.
+    /// Each URL's content is its target. The first URLs respond last.
     private static func origin(_ name: String? = nil) -> FetchOrigin {
         let isLate = WaitingTurns()
         return FetchOrigin { _, request in
@@ -18,7 +18,7 @@ struct FetchNamesTests {
         }
     }
 
-    @Test("Two lines with one name are refused before anything is fetched, with the places of both")
+    @Test("Two lines with the same name are refused before anything is fetched, with the places of both")
     func refusesTwoOfOneName() throws {
         let origin = Self.origin()
         let stage = try FetchStage()
@@ -43,7 +43,7 @@ struct FetchNamesTests {
     }
 
     @Test(
-        "Of two URLs that end in the same name the second becomes name.1, whoever answers first; with --overwrite too",
+        "If two URLs end with the same name, the second becomes name.1, in any order of responses; with --overwrite too",
         arguments: [[], ["--overwrite"]])
     func numbersWhatURLsEndWith(options: [String]) throws {
         let origin = Self.origin()
@@ -57,7 +57,7 @@ struct FetchNamesTests {
         #expect(try stage.names() == ["a.csv", "a.csv.1"])
     }
 
-    @Test("Names that only the responses tell do not meet either, with --overwrite too", arguments: [[], ["--overwrite"]])
+    @Test("Names that responses suggest do not collide either; with --overwrite too", arguments: [[], ["--overwrite"]])
     func numbersWhatResponsesSuggest(options: [String]) throws {
         let origin = Self.origin("same.bin")
         let stage = try FetchStage()
@@ -70,7 +70,7 @@ struct FetchNamesTests {
         #expect(contents == ["/first", "/second", "/third"])
     }
 
-    @Test("A name that a line says is that line's, also where another would have it by its URL; what was there before stays")
+    @Test("A name in a list belongs to its line, even if another URL ends with it; existing files stay")
     func prefersWhatIsSaid() throws {
         let origin = Self.origin()
         let stage = try FetchStage()
@@ -83,18 +83,18 @@ struct FetchNamesTests {
         #expect(try stage.names() == ["a", "a.1"])
     }
 
-    @Test("So many of one name have each its own, and none is looked for long")
+    @Test("Many files with the same suggested name each get their own, without a long search")
     func numbersMany() throws {
         let items = try (0..<20_000).map { try FetchItem("http://127.0.0.1/\($0)/x") }
         let names = FetchNames(items)
         let claimed = items.indices.map { names.claim("x", for: $0) }
         #expect(claimed[0] == "x" && claimed[1] == "x.1" && claimed.last == "x.19999" && Set(claimed).count == items.count)
-        // A response that tells another lets it go.
+        // A response that suggests a different name releases it.
         #expect(names.claim("y", for: 0) == "y" && names.claim("y", for: 0) == "y" && names.claim("x", for: 0) != "x.1")
     }
 }
 
-/// Lets the first wait for another, a minute at most.
+/// Makes the first wait for another, for at most a minute.
 private final class WaitingTurns: Sendable {
     private let others = DispatchSemaphore(value: 0)
     func wait() { _ = others.wait(timeout: .now() + .seconds(Deadline.seconds)) }

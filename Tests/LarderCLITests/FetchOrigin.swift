@@ -2,24 +2,24 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An origin with one file that answers ranges as a test wants it, right or wrong.
+/// An origin with one file, whose responses to ranges are as a test needs them, valid or invalid.
 final class FetchOrigin: Sendable {
-    /// How it answers from a request on, counted from one.
+    /// How it responds from a given request on, counted from one.
     struct Manner: Sendable {
         var body: [UInt8]
-        /// As the ETag field has it; `nil` for none.
+        /// The ETag field's value; `nil` for none.
         var tag: String? = "\"one\""
         var fields = ""
-        /// Bytes after which the connection ends, though more were announced.
+        /// The number of bytes after which the connection closes, although more were announced.
         var breaksAfter: Int?
-        /// Bytes after which nothing more comes, until the other side leaves.
+        /// The number of bytes after which the origin stalls until the peer closes.
         var stallsAfter: Int?
         var ignoresRanges = false
-        /// Answers every range with 416.
+        /// Responds to every range with 416.
         var refusesRanges = false
-        /// Added to the first byte's place in Content-Range.
+        /// Added to the first position in Content-Range.
         var shift = 0
-        /// 206 whatever If-Range says.
+        /// Responds with 206 regardless of If-Range.
         var ignoresConditions = false
         var status = "200 OK"
     }
@@ -77,7 +77,7 @@ final class FetchOrigin: Sendable {
     }
 }
 
-/// A user with folders of his own, and files that he fetches into one of them.
+/// A user with temporary folders, and files to fetch into one of them.
 struct FetchStage {
     let folder: TemporaryFolder
 
@@ -94,12 +94,12 @@ struct FetchStage {
         try CommandLineTests.larder(["fetch", "-d", files] + words, environment: user)
     }
 
-    /// Begins to, ends it by a signal once `isDue`, and waits for its end.
+    /// Starts a fetch, ends it by a signal once `isDue`, and waits for its end.
     func interrupt(_ name: String, _ words: String, until isDue: String) throws -> CommandLineTests.Outcome {
         try interrupt("-d \(files) \(words)", until: isDue, by: "kill -\(name) $fetch")
     }
 
-    /// The same by a script, which knows the process as `$fetch`.
+    /// The same with a script, in which `$fetch` is the process.
     func interrupt(_ words: String, until isDue: String, by script: String) throws -> CommandLineTests.Outcome {
         try CommandLineTests.shell(
             """
@@ -111,7 +111,7 @@ struct FetchStage {
             """, user.merging(["files": files]) { $1 })
     }
 
-    /// What begins tests may have signals blocked or ignored, which whoever is begun by them inherits.
+    /// The test runner may have blocked or ignored signals, which its child processes inherit.
     static let withSignals =
         "perl -MPOSIX -e 'sigprocmask(SIG_UNBLOCK, POSIX::SigSet->new(1..31, 34..64)); $SIG{$_} = \"DEFAULT\" for qw(INT QUIT); exec @ARGV'"
 
@@ -119,10 +119,10 @@ struct FetchStage {
         FileManager.default.contents(atPath: "\(files)/\(name)").map(Array.init)
     }
 
-    /// All that stands there, hidden files too.
+    /// All files in the folder, including hidden ones.
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: files).sorted() }
 
-    /// The one part that is left, and its record.
+    /// The only part that is left, and its record.
     func parts() throws -> [String] { try names().filter { $0.hasPrefix(".larder-") } }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("larder fetch -o to what is no file")
+@Suite("larder fetch -o with outputs that are not files")
 struct FetchOutputTests {
     private static let body = PatternBytes.make(3_000_000, seed: 9)
     private static let unkept = "Cache-Control: no-store\r\n"
@@ -12,7 +12,7 @@ struct FetchOutputTests {
         try CommandLineTests.larder(["fetch"] + words, environment: stage.user)
     }
 
-    @Test("/dev/null takes everything, and stays what it is", arguments: [1, 4])
+    @Test("/dev/null accepts everything, and stays a device", arguments: [1, 4])
     func forgets(parts: Int) throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept))
         let stage = try FetchStage()
@@ -26,14 +26,14 @@ struct FetchOutputTests {
         #expect(try !FileManager.default.contentsOfDirectory(atPath: "/dev").contains { $0.hasPrefix(".larder") })
     }
 
-    @Test("A device that is full is exit code 3, and said")
+    @Test("A full device is reported with exit code 3")
     func tellsOfAFullDevice() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept))
         let outcome = try Self.fetch(try FetchStage(), "-o", "/dev/full", "\(origin.url)/a")
         #expect(outcome.code == 3 && outcome.talk.contains("a: cannot write /dev/full: No space left on device"), "\(outcome)")
     }
 
-    @Test("A pipe gets the whole, and nothing where it is not what it should be", arguments: ["$HOME/pipe", "/dev/stdout"])
+    @Test("A pipe gets the complete content, or nothing if the digest is wrong", arguments: ["$HOME/pipe", "/dev/stdout"])
     func writesToPipes(path: String) throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept))
         let stage = try FetchStage()
@@ -50,7 +50,8 @@ struct FetchOutputTests {
     }
 
     @Test(
-        "Who waits for a reader, or for one that reads on, can be called off", .timeLimit(.minutes(1)), arguments: [true, false])
+        "Waiting for a reader, or for a reader that has stopped, can be cancelled", .timeLimit(.minutes(1)),
+        arguments: [true, false])
     func isCalledOff(isRead: Bool) throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept))
         let stage = try FetchStage()
@@ -65,7 +66,7 @@ struct FetchOutputTests {
         #expect(outcome.code == 130 && !outcome.talk.contains("kept"), "\(outcome)")
     }
 
-    @Test("Nothing is left where a fetch to standard output is killed")
+    @Test("A fetch to standard output that is killed leaves no file")
     func leavesNothing() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept, stallsAfter: 100_000))
         let stage = try FetchStage()

@@ -2,21 +2,21 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("larder fetch goes on")
+@Suite("larder fetch resumes")
 struct FetchResumeTests {
     private static let body = PatternBytes.make(500_000, seed: 2)
     private static let other = PatternBytes.make(400_000, seed: 3)
     private static let unkept = "Cache-Control: no-store\r\n"
     private static let half = 250_000
 
-    /// A part of the first half, left by a call that was ended by a signal.
+    /// A part with the first half, left by a call that a signal ended.
     private static func begun(_ stage: FetchStage, _ url: String, _ name: String = "TERM") throws -> CommandLineTests.Outcome {
         try stage.interrupt(
             name, "\(url)/a", until: "test \"$(cat $files/.larder-*.part 2> /dev/null | wc -c)\" -ge \(half)")
     }
 
     @Test(
-        "A signal that means the end leaves a part, 128 and its number; the same command asks for the rest alone",
+        "A termination signal leaves a part and exits with 128 plus its number; the same command requests only the rest",
         arguments: [
             ("INT", 130), ("TERM", 143), ("HUP", 129),
         ] as [(String, Int32)])
@@ -36,7 +36,7 @@ struct FetchResumeTests {
         #expect(request["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)" && request["If-Range"] == "\"one\"")
     }
 
-    @Test("What was killed in its first second goes on from the last byte that is there, and the rest is right")
+    @Test("A fetch that was killed in its first second resumes at the last byte that is present, and the file is correct")
     func survivesKill() throws {
         let origin = FetchOrigin { number, _ in
             var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
@@ -54,7 +54,8 @@ struct FetchResumeTests {
         #expect(origin.requests.last?["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)")
     }
 
-    @Test("Parts at once that were killed go on, by parts or one after the other, and the file is right", arguments: [1, 4])
+    @Test(
+        "A fetch in several parts that was killed resumes, in parts or sequentially, and the file is correct", arguments: [1, 4])
     func survivesKillInParts(parts: Int) throws {
         let origin = FetchOrigin { number, _ in
             var manner = FetchOrigin.Manner(body: Self.large, fields: Self.unkept)
@@ -71,7 +72,7 @@ struct FetchResumeTests {
         #expect(try stage.names() == ["a"])
     }
 
-    @Test("Of a part that nothing is noted of no byte is left behind a shorter file")
+    @Test("A part without a record leaves no bytes at the end of a shorter file")
     func forgetsWhatItDoesNotKnow() throws {
         let origin = FetchOrigin { number, _ in
             number == 1
@@ -84,12 +85,12 @@ struct FetchResumeTests {
         #expect(stage.content("a") == Array(Self.other[..<100]))
     }
 
-    /// How the server answers the second call.
+    /// The server's response to the second call.
     enum Later: String, CaseIterable, Sendable {
         case another, ignoring, weak, untagged, refusing, shifted, shorter, lying, silent
     }
 
-    @Test("Whatever comes to who goes on, no file is ever mixed", arguments: Later.allCases)
+    @Test("Whatever the server sends when a fetch resumes, no file is ever mixed", arguments: Later.allCases)
     func neverMixes(later: Later) throws {
         let origin = FetchOrigin { number, request in
             var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
@@ -106,7 +107,7 @@ struct FetchResumeTests {
             case .shifted: manner.shift = request["Range"] == nil ? 0 : 7
             case .shorter: (manner.body, manner.tag) = (Array(Self.body[..<100]), "\"two\"")
             case .lying: (manner.body, manner.tag, manner.ignoresConditions) = (Self.other, "\"two\"", true)
-            // A part of something else, without a word of what.
+            // A part of another entity, without a validator.
             case .silent: (manner.body, manner.tag, manner.ignoresConditions) = (Self.other, nil, true)
             }
             return manner
@@ -126,7 +127,7 @@ struct FetchResumeTests {
         #expect(try stage.names() == ["a"])
     }
 
-    @Test("Without a strong validator nothing is left to go on with", arguments: ["W/\"one\"", nil])
+    @Test("Without a strong validator no part is kept", arguments: ["W/\"one\"", nil])
     func needsAStrongValidator(tag: String?) throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.body, tag: tag, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
@@ -139,7 +140,7 @@ struct FetchResumeTests {
         #expect(stage.content("a") == Self.body && origin.requests.last?["Range"] == nil)
     }
 
-    @Test("A body that breaks off within a call is begun anew where it has no strong validator, and told")
+    @Test("Without a strong validator, a body that breaks off within a call is fetched from the start, and this is reported")
     func beginsAnew() throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.body, tag: nil, fields: Self.unkept, breaksAfter: number == 1 ? Self.half : nil)
@@ -150,7 +151,7 @@ struct FetchResumeTests {
         #expect(stage.content("a") == Self.body)
     }
 
-    @Test("A second fetch of the same to the same place is refused while the first has it")
+    @Test("A second fetch of the same URL to the same place is refused while the first is running")
     func locks() throws {
         let origin = FetchOrigin { number, _ in FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: Self.half) }
         let stage = try FetchStage()
@@ -163,7 +164,7 @@ struct FetchResumeTests {
         #expect(outcome.code == 143, "\(outcome)")
     }
 
-    @Test("A part that is somebody else's link is not written through")
+    @Test("A part that is a symbolic link of another user is not written through")
     func followsNoLinks() throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
@@ -182,7 +183,7 @@ struct FetchResumeTests {
 
     private static let large = PatternBytes.make(20 << 20, seed: 4)
 
-    @Test("Several ranges at once make the same file, each asked for once and under the same entity tag")
+    @Test("Several simultaneous ranges make the same file, each requested once and with the same entity tag")
     func fetchesParts() throws {
         let origin = FetchOrigin(.init(body: Self.large, fields: Self.unkept))
         let stage = try FetchStage()
@@ -195,7 +196,7 @@ struct FetchResumeTests {
         #expect(origin.origin.peakOpenCount > 1)
     }
 
-    @Test("An entity that changes between the parts is fetched anew, and never mixed")
+    @Test("If the entity changes between the parts, it is fetched from the start, and never mixed")
     func changesBetweenParts() throws {
         let changed = PatternBytes.make(20 << 20, seed: 5)
         let origin = FetchOrigin { number, _ in
@@ -209,7 +210,8 @@ struct FetchResumeTests {
         #expect(stage.content("a") == changed)
     }
 
-    @Test("A file that is said to be as long as can be costs what comes of it, and can be called off", .timeLimit(.minutes(1)))
+    @Test(
+        "A file with the largest possible length costs only the bytes that arrive, and can be cancelled", .timeLimit(.minutes(1)))
     func cutsWhatIsAskedFor() throws {
         let origin = ScriptedOrigin { connection in
             while let head = connection.readHead() {
@@ -228,7 +230,7 @@ struct FetchResumeTests {
         #expect(outcome.code == 143 && outcome.talk.contains("interrupted; kept "), "\(outcome)")
     }
 
-    @Test("One that changes with every answer is given up", .timeLimit(.minutes(1)))
+    @Test("A file that changes with every response is given up", .timeLimit(.minutes(1)))
     func givesUpChanging() throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.large, tag: "\"\(number)\"", fields: Self.unkept)
@@ -239,7 +241,7 @@ struct FetchResumeTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test("A server that sends no parts, or tags them weakly, sends the whole", arguments: [true, false])
+    @Test("If a server sends no parts, or weak tags, the complete file is fetched in one response", arguments: [true, false])
     func fallsBack(ignores: Bool) throws {
         let origin = FetchOrigin(
             .init(body: Self.large, tag: ignores ? "\"one\"" : "W/\"one\"", fields: Self.unkept, ignoresRanges: ignores))
@@ -249,7 +251,7 @@ struct FetchResumeTests {
         #expect(origin.requests.count == (ignores ? 1 : 2))
     }
 
-    @Test("A server that takes two connections and turns others away is fetched from by two")
+    @Test("If a server accepts two connections and refuses more, two are used")
     func takesFewer() throws {
         let origin = FetchOrigin { number, _ in
             number == 3 || number == 4
@@ -262,13 +264,13 @@ struct FetchResumeTests {
     }
 
     @Test(
-        "What came in parts and may be kept is in the store as far as it took them, and the next fetch asks for no more than is missing"
+        "Parts of a storable response are stored as far as the store accepted them, and the next fetch requests only the missing bytes"
     )
     func storesParts() throws {
         let origin = FetchOrigin(.init(body: Self.large, fields: "Cache-Control: max-age=600\r\n"))
         let stage = try FetchStage()
         #expect(try stage.fetch("--parts", "4", "\(origin.url)/a").code == 0)
-        // A store that is behind leaves out some of it, or all, which the next fetch asks for.
+        // A store that cannot keep up omits some or all of it, which the next fetch requests.
         try eventually {
             let shown = try CommandLineTests.larder(["cache", "show", "\(origin.url)/a"], environment: stage.user)
             let asked = origin.requests.count

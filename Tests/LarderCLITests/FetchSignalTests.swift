@@ -5,19 +5,19 @@ import Testing
 @testable import Downloads
 @testable import LarderCLI
 
-@Suite("larder fetch is called off")
+@Suite("Cancelling larder fetch")
 struct FetchSignalTests {
     private static let body = PatternBytes.make(500_000, seed: 2)
     private static let unkept = "Cache-Control: no-store\r\n"
     private static let half = 250_000
     private static let hasHalf = "test \"$(cat $files/.larder-*.part 2> /dev/null | wc -c)\" -ge \(half)"
 
-    /// Two signals, so many seconds apart.
+    /// Two signals, with this many seconds between them.
     private static func twice(_ seconds: Double) -> String {
         "perl -e 'kill INT => $ARGV[0]; select undef, undef, undef, $ARGV[1]; kill INT => $ARGV[0]' $fetch \(seconds)"
     }
 
-    @Test("Two signals right behind each other, as timeout sends them, are one: the part is kept", arguments: [0, 0.002, 0.01])
+    @Test("Two signals in quick succession, as timeout sends them, count as one: the part is kept", arguments: [0, 0.002, 0.01])
     func takesTwoForOne(seconds: Double) throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
@@ -30,10 +30,10 @@ struct FetchSignalTests {
         #expect(origin.requests.last?["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)")
     }
 
-    @Test("A second one later ends at once what does not end by itself", .timeLimit(.minutes(1)))
+    @Test("A later second signal ends the process at once if it has not ended by itself", .timeLimit(.minutes(1)))
     func endsAtOnce() throws {
         let stage = try FetchStage()
-        // Nobody reads what is said of each, until the pipe is full.
+        // The messages are not read, until the pipe is full.
         let url = "http://127.0.0.1:1/\(String(repeating: "a", count: 8000))"
         let list = try stage.folder.write((1...40).map { "\(url)?\($0)\n" }.joined(), to: "list")
         let outcome = try CommandLineTests.shell(
@@ -50,7 +50,9 @@ struct FetchSignalTests {
         #expect(outcome.code == 130, "\(outcome)")
     }
 
-    @Test("Before anything is under way the first ends at once: while a list is read", .timeLimit(.minutes(1)))
+    @Test(
+        "Before a transfer starts, for example while a list is read, the first signal ends the process at once",
+        .timeLimit(.minutes(1)))
     func endsReading() throws {
         let stage = try FetchStage()
         let pipe = "\(stage.folder.path)/list"
@@ -62,7 +64,7 @@ struct FetchSignalTests {
 
     // MARK: Digests
 
-    /// So long that its digest takes more than a test may.
+    /// Long enough that its digest takes more time than a test may.
     private static let length: UInt64 = 128 << 30
     private static let isReading = "awk '/^rchar/ { exit !($2 > 100000000) }' /proc/$fetch/io"
     private static let timed =
@@ -74,7 +76,7 @@ struct FetchSignalTests {
         #expect(truncate(path, off_t(length)) == 0)
     }
 
-    @Test("It is heeded while the digest of what has the name is made; the file stays", .timeLimit(.minutes(1)))
+    @Test("A signal is handled while the digest of an existing file is computed; the file stays", .timeLimit(.minutes(1)))
     func stopsLookingAtAFile() throws {
         let origin = FetchOrigin(.init(body: Self.body))
         let stage = try FetchStage()
@@ -87,7 +89,7 @@ struct FetchSignalTests {
         #expect(try stage.names() == ["a"])
     }
 
-    @Test("It is heeded while the digest of what was fetched is made; all of it is kept", .timeLimit(.minutes(1)))
+    @Test("A signal is handled while the digest of the fetched content is computed; all of it is kept", .timeLimit(.minutes(1)))
     func stopsChecking() throws {
         let origin = FetchOrigin(.init(body: Self.body))
         let stage = try FetchStage()
@@ -107,7 +109,7 @@ struct FetchSignalTests {
         #expect(try stage.parts().count == 2 && stage.names().count == 2)
     }
 
-    @Test("Whenever it comes: the file is there and that is success, or it is not, and the next call goes on")
+    @Test("At any time of the signal, either the file exists and the call succeeds, or it does not and the next call resumes")
     func isTheOneOrTheOther() throws {
         let body = PatternBytes.make(30 << 20, seed: 7)
         let origin = FetchOrigin(.init(body: body, fields: Self.unkept))

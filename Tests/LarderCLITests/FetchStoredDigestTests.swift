@@ -6,13 +6,13 @@ import Testing
 @testable import Downloads
 @testable import LarderCLI
 
-@Suite("larder fetch: what is stored has another digest")
+@Suite("larder fetch: a stored response with another digest")
 struct FetchStoredDigestTests {
     private static let old = Array("old".utf8)
     private static let new = Array("new".utf8)
     private static let digest = FileDigest.text(ContentDigest(of: new, by: .sha256))
 
-    /// Gives the one, and from the second request on the other.
+    /// Sends one content at first, and the other from the second request on.
     private static func origin(then later: [UInt8]) -> FetchOrigin {
         FetchOrigin { number, _ in
             FetchOrigin.Manner(
@@ -21,7 +21,7 @@ struct FetchStoredDigestTests {
         }
     }
 
-    @Test("The server is asked once more, that is said, and what it sends is stored in its place", arguments: [1, 4])
+    @Test("The server is contacted once more, this is reported, and its response replaces the stored one", arguments: [1, 4])
     func asksOnceMore(parts: Int) throws {
         let origin = Self.origin(then: Self.new)
         let stage = try FetchStage()
@@ -37,7 +37,7 @@ struct FetchStoredDigestTests {
         #expect(offline.code == 0 && stage.content("b") == Self.new, "\(offline)")
     }
 
-    @Test("Where that is wrong as well it is 5, and nobody is asked a third time")
+    @Test("If the new response is wrong too, the exit code is 5, and there is no third request")
     func asksNoThirdTime() throws {
         let origin = Self.origin(then: Array("wrong".utf8))
         let stage = try FetchStage()
@@ -49,7 +49,7 @@ struct FetchStoredDigestTests {
         #expect(try stage.names() == ["a"])
     }
 
-    @Test("What came from the server is not asked for again, nor is anybody where nothing may leave")
+    @Test("A response that came from the server is not requested again, and offline no request is sent")
     func asksNobody() throws {
         let origin = Self.origin(then: Self.new)
         let stage = try FetchStage()
@@ -60,7 +60,7 @@ struct FetchStoredDigestTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("A server that cannot be asked: it is 5, and both are told")
+    @Test("If the server cannot be reached, the exit code is 5, and both errors are reported")
     func tellsBoth() throws {
         let origin = Self.origin(then: Self.new)
         let stage = try FetchStage()
@@ -72,7 +72,7 @@ struct FetchStoredDigestTests {
             "\(outcome)")
     }
 
-    @Test("The server's own digest of what is stored is looked at as well, also by who goes on with a part")
+    @Test("The server's own digest of a stored response is verified too, also when a part is resumed")
     func heedsRepr() throws {
         let right = "Repr-Digest: \(ContentDigest(of: Self.new, by: .sha256))\r\n"
         let origin = FetchOrigin { number, _ in

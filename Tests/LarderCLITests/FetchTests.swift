@@ -8,7 +8,7 @@ struct FetchTests {
     private static let kept = "Cache-Control: max-age=600\r\n"
     private static let unkept = "Cache-Control: no-store\r\n"
 
-    @Test("What is fetched is in the store: for the next fetch, offline too, and for a command behind larder run")
+    @Test("Fetched files are in the store: for the next fetch, offline too, and for a command in larder run")
     func usesTheStore() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.kept))
         let stage = try FetchStage()
@@ -44,7 +44,7 @@ struct FetchTests {
         #expect(outcome.output == "640\n600\n755\n", "\(outcome)")
     }
 
-    @Test("--no-store keeps nothing of it")
+    @Test("--no-store stores nothing")
     func keepsOut() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.kept))
         let stage = try FetchStage()
@@ -52,7 +52,7 @@ struct FetchTests {
         #expect(try stage.fetch("--offline", "--overwrite", "\(origin.url)/a").code == 4)
     }
 
-    @Test("Where a Larder runs that has the store, it is gone through, and keeps what was fetched")
+    @Test("A running Larder that has the store is used, and stores the fetched file")
     func goesThroughTheOneThatRuns() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.kept))
         let stage = try FetchStage()
@@ -77,7 +77,7 @@ struct FetchTests {
     }
 
     @Test(
-        "The exit code says what kind of failure it is",
+        "The exit code tells the kind of failure",
         arguments: [
             (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "its scheme is not http or https"),
             (
@@ -113,7 +113,7 @@ struct FetchTests {
         #expect(outcome.code == code && outcome.output.isEmpty && outcome.talk.contains(sentence), "\(outcome)")
     }
 
-    @Test("A status that is no success is 9, one that a rule does not let pass is 4, and no file is left")
+    @Test("An unsuccessful status exits with 9, a denial by a rule with 4, and no file is left")
     func refuses() throws {
         let origin = FetchOrigin { _, request in
             FetchOrigin.Manner(body: Array("no".utf8), tag: nil, status: request.target == "/gone" ? "410 Gone" : "200 OK")
@@ -128,7 +128,7 @@ struct FetchTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test("Errors that may pass are told and tried again")
+    @Test("Temporary errors are reported and retried")
     func triesAgain() throws {
         let origin = FetchOrigin { number, _ in
             number < 3
@@ -141,7 +141,7 @@ struct FetchTests {
         #expect(outcome.talk.contains("a: the server responds with status 503: retrying in 0."), "\(outcome.talk)")
     }
 
-    @Test("A server that asks for more patience than there is: the file is given up, and both are told")
+    @Test("If a server asks to wait longer than the limit, the fetch fails, and both times are reported")
     func givesUpWaiting() throws {
         let origin = FetchOrigin(.init(body: [], tag: nil, fields: "Retry-After: 86400\r\n", status: "503 Service Unavailable"))
         let stage = try FetchStage()
@@ -153,7 +153,7 @@ struct FetchTests {
             "\(outcome)")
     }
 
-    @Test("A digest that differs leaves no file, and 5; one that fits says so; the server's own are looked at")
+    @Test("A wrong digest exits with 5 and leaves no file; a correct one is confirmed; the server's own digests are verified")
     func checksDigests() throws {
         let wrong = String(repeating: "0", count: 64)
         let origin = FetchOrigin { _, request in
@@ -179,7 +179,7 @@ struct FetchTests {
         #expect(there.code == 0 && there.talk.contains("already complete"), "\(there)")
     }
 
-    @Test("A suggested name is one file's in the folder, and what has the name already stays unless it is told to give way")
+    @Test("Each suggested name is used once in the folder, and an existing file stays unless --overwrite is given")
     func namesSafely() throws {
         let origin = FetchOrigin { _, request in
             var manner = FetchOrigin.Manner(body: Array(request.target.utf8), tag: nil, fields: Self.unkept)
@@ -200,7 +200,9 @@ struct FetchTests {
         #expect(refused.code == 2 && refused.talk.contains("\(list):1: '../up' is not a plain file name"), "\(refused)")
     }
 
-    @Test("A list is fetched with so many at once, each line with its digest and name; the first failure's code is the whole's")
+    @Test(
+        "A list is fetched with limited concurrency, with the digests and names of its lines; the exit code is that of the first failure"
+    )
     func fetchesLists() throws {
         let origin = ScriptedOrigin { connection in
             while let head = connection.readHead() {
@@ -214,7 +216,7 @@ struct FetchTests {
         var lines = (1...12).map { "http://127.0.0.1:\(origin.port)/\($0)" }
         lines[1] += " out=two # the second"
         lines[3] += " sha256:\(String(repeating: "0", count: 64))"
-        // As some editors begin it.
+        // As some editors start a file.
         let list = try stage.folder.write("\u{FEFF}" + lines.joined(separator: "\n") + "\n\n# the end\n", to: "list")
         let outcome = try stage.fetch("-i", list, "--at-once", "3", "--json")
         #expect(outcome.code == 9, "\(outcome)")
@@ -231,7 +233,7 @@ struct FetchTests {
         #expect(pipe.code == 0 && pipe.talk.isEmpty && stage.content("20") == Array("/20".utf8), "\(pipe)")
     }
 
-    @Test("-o - writes the whole to standard output, and nothing where it is not what it should be")
+    @Test("-o - writes the complete content to standard output, and nothing if the digest is wrong")
     func writesOut() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.unkept))
         let stage = try FetchStage()
@@ -246,7 +248,7 @@ struct FetchTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.folder.path).allSatisfy { !$0.hasSuffix(".part") })
     }
 
-    @Test("Names, passwords and fields go to the server, and into no message")
+    @Test("User names, passwords and fields are sent to the server, and appear in no message")
     func keepsSecrets() throws {
         let origin = FetchOrigin(.init(body: [], tag: nil, status: "403 Forbidden"))
         let stage = try FetchStage()
@@ -260,7 +262,7 @@ struct FetchTests {
         #expect(bad.code == 2 && !bad.talk.contains("s3cret"), "\(bad)")
     }
 
-    @Test("A server is judged as the settings say: one that nobody knows is 7, one that they name is fetched from")
+    @Test("The settings' trust policies apply: an untrusted server exits with 7, one whose CA they name is accepted")
     func judges() throws {
         let pinned = try PinnedStage()
         let server = pinned.serve(pinned.authority.identity())
@@ -284,7 +286,7 @@ struct FetchTests {
         #expect(mismatch.code == 7, "\(mismatch)")
     }
 
-    @Test("A terminal has a bar that is drawn again, and its end; what is no terminal has plain lines")
+    @Test("A terminal shows a bar that is redrawn and completed; other outputs get plain lines")
     func showsProgress() throws {
         let origin = FetchOrigin { _, _ in
             FetchOrigin.Manner(body: Self.body, tag: nil, fields: Self.unkept, stallsAfter: 200_000)

@@ -33,7 +33,7 @@ struct LockTests {
         }
     }
 
-    @Test("The lock of a command is that of a recording of it, and run --locked takes it; the command's output is its own")
+    @Test("The lock of a command equals that of its recording, and run --locked accepts it; the command's output is unchanged")
     func writesOfARun() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -51,7 +51,7 @@ struct LockTests {
         #expect(outcome.talk.contains("larder: 4 locked in run.lock\n"), "\(outcome.talk)")
     }
 
-    @Test("Where the command fails, or an answer broke off, failed or went by a tunnel, the lock that was there stays")
+    @Test("If the command fails, or a response is truncated, failed or in a tunnel, the existing lock stays")
     func refusesWhatIsNotWhole() throws {
         let outcome = try Stage().shell(
             """
@@ -76,7 +76,7 @@ struct LockTests {
         }
     }
 
-    @Test("Where secrets are answered, the project's key is asked for, and with it the lock holds")
+    @Test("If responses contain secrets, the project's key is required, and with it the lock matches")
     func asksForTheKey() throws {
         let outcome = try Stage().shell(
             """
@@ -95,7 +95,7 @@ struct LockTests {
     }
 
     @Test(
-        "What cannot be locked, and a lock that is none, are told of with the file, and the place in it",
+        "Input that cannot be locked, and an invalid lock, are reported with the file and the place in it",
         arguments: [
             ("lock write", 2, "What should be locked?"), ("lock write x -- true", 2, "What should be locked?"),
             ("lock write -- true", 2, "Give a lock file, because"),

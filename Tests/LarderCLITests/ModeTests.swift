@@ -11,7 +11,7 @@ import Testing
 struct ModeTests {
     typealias Served = ServeTests.Served
 
-    /// The verb, for the Larder whose admin socket stands there.
+    /// The subcommand, for the Larder with this admin socket.
     private func mode(_ served: Served, _ words: String...) throws -> CommandLineTests.Outcome {
         try CommandLineTests.larder(["mode", "--set", "admin.socket=\(served.folder.path)/admin.sock"] + words)
     }
@@ -22,7 +22,7 @@ struct ModeTests {
         return try client.readResponse()
     }
 
-    @Test("It tells the mode and switches it; what cannot be served is refused with code 2, and the active one stays")
+    @Test("mode reports the mode and switches it; a mode that cannot be served is refused with code 2, and the active one stays")
     func switches() throws {
         let served = try Served()
         _ = try served.ports()
@@ -46,7 +46,7 @@ struct ModeTests {
         #expect(told["mode"] as? String == "offline" && told["departures"] as? Int == 0)
     }
 
-    @Test("Settings that are read again take a switch back only where they say something else of the mode than before")
+    @Test("A reload undoes a switch only if the mode in the settings has changed")
     func outlivesReload() throws {
         let served = try Served()
         _ = try served.ports()
@@ -60,7 +60,7 @@ struct ModeTests {
         #expect(try mode(served).output == "auto\n")
     }
 
-    @Test("What was recorded in mode record is finished when that ends, and replayed in order; --reset begins anew")
+    @Test("A recording is finished when mode record ends, and is replayed in order; --reset restarts the sequences")
     func recordsAndReplays() throws {
         let count = Atomic<Int>(0)
         let origin = ScriptedOrigin.answering { _, connection in
@@ -87,7 +87,7 @@ struct ModeTests {
         #expect(try ask(port, origin).text == "1")
     }
 
-    @Test("mode replay is refresh where what it is to replay has expired and on_expired: refresh is said, until that is new")
+    @Test("mode replay becomes refresh if the recording has expired and on_expired is refresh, until the recording is new")
     func refreshesWhatHasExpired() throws {
         let says = Guarded("one")
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: says.withLock { $0 }) }
@@ -122,7 +122,7 @@ struct ModeTests {
         #expect(try ask(#require(try ruled.ports().first), origin).text == "one")
     }
 
-    @Test("In mode diff the client gets what is live, and a report says what was recorded otherwise; exit code 6 then")
+    @Test("In mode diff clients get live responses, and a report shows the differences from the recording, with exit code 6")
     func reportsDifferences() throws {
         let says = Guarded("one")
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: says.withLock { $0 }) }
@@ -147,7 +147,7 @@ struct ModeTests {
         let other = try mode(served, "diff", "--report", "-")
         #expect(other.code == 6 && other.output.contains("(body"))
         #expect(try mode(served, "live").code == 0)
-        // What was found stays known.
+        // The findings are kept.
         let report = "\(folder.path)/report.txt"
         #expect(try mode(served, "diff", "--report", report).code == 6)
         let text = try String(contentsOfFile: report, encoding: .utf8)
@@ -156,7 +156,7 @@ struct ModeTests {
     }
 
     @Test(
-        "While a recording that ends waits for an exchange, other requests on the admin socket are answered, and settings read again wait their turn"
+        "While a recording that ends waits for an exchange, other admin requests are answered, and a reload waits"
     )
     func answersOthersMeanwhile() throws {
         let (arrived, answers) = (Gate(), Gate())
@@ -182,7 +182,7 @@ struct ModeTests {
         func change(_ path: String) {
             ended.enter()
             Thread.detachNewThread {
-                let answer = try? send("POST", path)  // told as no answer
+                let answer = try? send("POST", path)  // counted as no response
                 said.withLock { $0.append(answer?.text ?? "none") }
                 ended.leave()
             }
@@ -200,7 +200,7 @@ struct ModeTests {
         #expect(try CommandLineTests.larder(["snapshot", "ls", file]).output.contains("http://127.0.0.1:\(origin.port)/"))
     }
 
-    /// Clients that ask again and again, and what each was answered.
+    /// Clients that send requests repeatedly, and the responses that each got.
     private final class Askers: Sendable {
         enum Answer: Equatable { case live, replayed, refused }
 
@@ -226,9 +226,9 @@ struct ModeTests {
         }
 
         private static func ask(port: Int, url: String) -> ReceivedResponse? {
-            guard let client = try? RawClient(port: UInt16(port)) else { return nil }  // told as no answer
+            guard let client = try? RawClient(port: UInt16(port)) else { return nil }  // counted as no response
             client.send("GET \(url) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            return try? client.readResponse()  // told as no answer
+            return try? client.readResponse()  // counted as no response
         }
 
         private func note(_ response: ReceivedResponse?, of index: Int) {
@@ -237,7 +237,7 @@ struct ModeTests {
                 switch response?.text {
                 case "live" where cacheStatus.contains("fwd="): .live
                 case "recorded" where cacheStatus.contains("hit; detail=\"replay"): .replayed
-                // It was on its way when the gate was shut.
+                // It was in flight when the gate was closed.
                 case let text? where text.contains("\"code\":\"offline_miss\""): .refused
                 default: nil
                 }
@@ -248,7 +248,7 @@ struct ModeTests {
             }
         }
 
-        /// Each has had more answers since, the last of which is this.
+        /// Each has got further responses since, of which this is the last.
         func haveAll(_ answer: Answer, more: Int) throws {
             let before = state.withLock { $0.counts }
             try eventually {
@@ -267,7 +267,7 @@ struct ModeTests {
     }
 
     @Test(
-        "Switched to and fro a hundred times under load, each answer belongs to one mode, and in replay the origin hears nothing and nothing passes the gate"
+        "With a hundred switches under load, each response belongs to one mode, and replay sends nothing to the origin or past the gate"
     )
     func switchesUnderLoad() throws {
         let says = Guarded("recorded")
@@ -285,7 +285,7 @@ struct ModeTests {
         let served = try Served("replay: {layers: [\(file)]}\nloops: 2\n", in: folder)
         let askers = Askers(4, port: try #require(try served.ports().first), url: url)
         defer { askers.end() }
-        /// A hundred times by the verb would be a hundred processes.
+        /// With the command, a hundred switches would need a hundred processes.
         func switched(to mode: String? = nil) throws -> [String: Any] {
             let (method, query) = mode.map { ("POST", "?mode=\($0)") } ?? ("GET", "")
             let admin = try AdminClient(path: "\(served.folder.path)/admin.sock")
@@ -295,7 +295,7 @@ struct ModeTests {
         }
         for _ in 0..<50 {
             #expect(try switched(to: "replay")["mode"] as? String == "replay")
-            // What was asked for before has been answered.
+            // Earlier requests have been answered.
             try askers.haveAll(.replayed, more: 2)
             let heard = origin.requestHeads.count
             try askers.haveAll(.replayed, more: 5)

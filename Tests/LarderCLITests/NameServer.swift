@@ -5,7 +5,8 @@ import Foundation
 @testable import CommandEnvironment
 @testable import LarderCLI
 
-/// A name server in the network of the thread that makes it, at 127.0.0.1:53. It gives every name one address, and notes who was asked for.
+/// A name server in the network namespace of the thread that makes it, at 127.0.0.1:53. It resolves every name to one address, and records
+/// the names.
 final class NameServer: Sendable {
     struct Failure: Error {
         let code: Int32
@@ -15,7 +16,7 @@ final class NameServer: Sendable {
     private let names = Guarded<[String]>([])
     private let ended = DispatchSemaphore(value: 0)
 
-    /// - Parameter address: of IPv4, four bytes.
+    /// - Parameter address: an IPv4 address of four bytes.
     init(giving address: [UInt8]) throws {
         descriptor = socket(AF_INET, larder_sock_dgram | larder_sock_cloexec, 0)
         var place = Self.place
@@ -33,10 +34,10 @@ final class NameServer: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The names that were asked for, in order.
+    /// The queried names, in order.
     var askedNames: [String] { names.withLock { $0 } }
 
-    /// Ends the thread and waits for it. Called once.
+    /// Ends the thread and waits for it. Call it once.
     func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         ended.wait()
@@ -71,7 +72,7 @@ final class NameServer: Sendable {
         }
     }
 
-    /// The labels behind the head (RFC 1035 §4.1.2).
+    /// The labels after the head (RFC 1035 §4.1.2).
     private static func name(in query: [UInt8]) -> String {
         var labels: [String] = []
         var place = 12

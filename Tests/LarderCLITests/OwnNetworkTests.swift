@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "larder record and larder replay in a network of its own (--netns)",
+    "larder record and larder replay in a network namespace (--netns)",
     .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
 struct OwnNetworkTests {
     private final class Stage {
@@ -13,7 +13,7 @@ struct OwnNetworkTests {
         init() throws { folder = try TemporaryFolder() }
         deinit { origin.stop() }
 
-        /// A script in which `$larder` is the binary, `$url` the origin, and `ignore` asks it past every proxy.
+        /// A script in which `$larder` is the binary, `$url` the origin, and `ignore` bypasses every proxy.
         func shell(_ script: String) throws -> CommandLineTests.Outcome {
             let ignore =
                 "cat > $HOME/ignore <<'END'\n#!/bin/sh\ncurl -sS --noproxy '*' $url/past\nEND\nchmod +x $HOME/ignore; cd $HOME\n"
@@ -23,7 +23,7 @@ struct OwnNetworkTests {
     }
 
     @Test(
-        "A program that ignores proxies leaves without it, and does not with it; what goes through Larder is recorded and replayed"
+        "A program that ignores proxies gets out without --netns, but not with it; requests through Larder are recorded and replayed"
     )
     func keepsIn() throws {
         let stage = try Stage()
@@ -44,7 +44,7 @@ struct OwnNetworkTests {
         #expect(asked == 2 && stage.origin.requestHeads.count == 2)
     }
 
-    @Test("It is made through a user namespace where it may not be made directly")
+    @Test("The namespace is made in a user namespace if it cannot be made directly")
     func goesThroughUsers() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -55,18 +55,18 @@ struct OwnNetworkTests {
         #expect(outcome.output == "left out\n" || outcome.output == "this is /a\n0\n7\n", "\(outcome)")
     }
 
-    @Test("No name is found in it, and no descriptor leads out of it")
+    @Test("No name resolves in the namespace, and no descriptor leads out of it")
     func endsClearly() throws {
         let outcome = try Stage().shell(
             """
             exec 9> other
             $larder record --netns -o job.larder -- sh -c 'getent hosts example.com; echo $?; ls /proc/self/fd | wc -w'
             """)
-        // The standard three, and the one by which the folder is read.
+        // The standard three, and the one for reading the folder.
         #expect(outcome.output == "2\n4\n", "\(outcome)")
     }
 
-    @Test("A command that is missing, one that is no program and one without a first line are what they are without it")
+    @Test("A missing command, a file that is not a program and a script without a first line behave as without --netns")
     func handsCodesOn() throws {
         let outcome = try Stage().shell(
             """
@@ -79,7 +79,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == "127\n126\nplain word\n0\n143\n", "\(outcome)")
     }
 
-    @Test("What is loaded into the command is not loaded into what leads it into its network")
+    @Test("A library to preload is loaded into the command, but not into the helper")
     func tellsTheTime() throws {
         let outcome = try Stage().shell(
             """
@@ -90,7 +90,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == "this is /a\n\(isThere ? 1 : 0)\n", "\(outcome)")
     }
 
-    @Test("Where it is refused, that is said with the reason, the command does not run, and the exit code is 125")
+    @Test("If the namespace is refused, the reason is reported, the command does not run, and the exit code is 125")
     func tellsOfRefusal() throws {
         let outcome = try Stage().shell(
             """
@@ -105,14 +105,14 @@ struct OwnNetworkTests {
             "\(outcome.talk)")
     }
 
-    /// Looks names up, by IPv6 and IPv4; asks Larder by a name, past every proxy.
+    /// Looks up names, for IPv6 and IPv4; connects to Larder by a name, bypassing every proxy.
     private static let lookUp = """
         port=${http_proxy##*:}; port=${port%/}
         getent hosts shop.example; getent ahostsv4 a.b.c | cut -d' ' -f1 | sort -u; getent ahostsv6 shop.example > /dev/null; echo $?
         curl -sS --noproxy '*' -w '%{remote_ip}\\n' http://shop.example:$port/ | grep -o 'not_a_proxy_request\\|127.0.0.1'
         """
 
-    @Test("With --names listener every name is the listener's address, and this machine's /etc/resolv.conf is as it was")
+    @Test("With --names listener every name resolves to the listener's address, and this machine's /etc/resolv.conf is unchanged")
     func answersNames() throws {
         let outcome = try Stage().shell(
             """
@@ -128,7 +128,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == looked + "nameserver 127.0.0.1\n1\n0\n0\n2\n", "\(outcome)")
     }
 
-    @Test("So it is for an ordinary user, and for one who may not make networks directly")
+    @Test("This also works for an ordinary user, and for one who may not make namespaces directly")
     func answersOrdinaryUsers() throws {
         let outcome = try Stage().shell(
             """
@@ -147,7 +147,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == "left out\n" || outcome.output == looked + looked, "\(outcome)")
     }
 
-    @Test("Whatever is sent to where names are asked for, they are answered afterwards")
+    @Test("After invalid DNS messages of any kind, queries are still answered")
     func staysUp() throws {
         let outcome = try Stage().shell(
             """
@@ -174,7 +174,7 @@ struct OwnNetworkTests {
         #expect(outcome.output == "127.0.0.1       shop.example\n127.0.0.1\n127.0.0.1\n", "\(outcome)")
     }
 
-    @Test("Where names cannot be answered there, the reason is said, the command does not run, and the exit code is 125")
+    @Test("If DNS queries cannot be answered, the reason is reported, the command does not run, and the exit code is 125")
     func tellsOfNamesRefused() throws {
         let outcome = try Stage().shell(
             """

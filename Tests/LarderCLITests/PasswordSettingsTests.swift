@@ -29,7 +29,7 @@ struct PasswordSettingsTests {
         }
     }
 
-    @Test("T01 an address beyond this machine needs a list of clients or passwords, and asking needs passwords")
+    @Test("T01 A non-loopback address needs a list of clients or passwords, and authentication needs passwords")
     func opensNothing() throws {
         try write("alice:\(Self.hash)\n")
         #expect(try problems("listen: [0.0.0.0:3180]").first?.contains("other machines can reach") == true)
@@ -47,7 +47,7 @@ struct PasswordSettingsTests {
             try problems("clients: {authenticate: everybody}").first?.contains("expected one of unlisted, remote, all") == true)
     }
 
-    @Test("What is wrong in the file is said with its file and line, and the file is its owner's alone")
+    @Test("Problems in the file are reported with file and line, and only the owner may access the file")
     func saysWhatIsWrong() throws {
         #expect(
             try problems("clients: {passwords: passwords}") == [
@@ -63,7 +63,7 @@ struct PasswordSettingsTests {
             try problems("clients: {passwords: passwords}").first?.contains("other users can access it; `chmod 600` it") == true)
     }
 
-    @Test("A running Larder asks by the file, and by what it has become at a reload; a bad one changes nothing")
+    @Test("A running Larder uses the file, and its new content after a reload; an invalid file changes nothing")
     func serves() throws {
         try write("alice:\(Self.hash)\n")
         let larder = try ServeTests.Served("clients: {passwords: passwords, authenticate: all}", in: folder)
@@ -86,7 +86,7 @@ struct PasswordSettingsTests {
         #expect(try ["", "bob:open sesame"].map(status) == [407, 200])
     }
 
-    @Test("curl is let in with --proxy-user, by http and through a tunnel, and not without", .enabled(if: curl != nil))
+    @Test("curl is admitted with --proxy-user, for http and through a tunnel, and not without it", .enabled(if: curl != nil))
     func curlComesIn() throws {
         try write("alice:\(Self.hash)\n")
         let authority = TestAuthority()

@@ -9,7 +9,7 @@ import Testing
 @testable import LarderSettings
 @testable import PinTools
 
-@Suite("Exported pins, read by what they are for")
+@Suite("Exported pins, as their target programs read them")
 struct PinExportTests {
     private static let now = POSIXTime(seconds: 1_780_272_000)
 
@@ -24,7 +24,7 @@ struct PinExportTests {
 
     private func isDigest(_ text: String?) -> Bool { text.flatMap { Data(base64Encoded: $0) }?.count == 32 }
 
-    @Test("curl goes to a server whose key the exported command pins, and not to one with another key")
+    @Test("curl connects to a server with the exported pin's key, and not to one with another key")
     func curlReadsIts() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity()
@@ -46,7 +46,7 @@ struct PinExportTests {
         #expect(origin.requestHeads.count == count)
     }
 
-    @Test("Android's configuration has the elements, attributes and values that its documentation knows, and no others")
+    @Test("Android's configuration has only elements, attributes and values of its documentation")
     func androidKnowsIt() throws {
         var notes: [String] = []
         let text = PinFormat.androidNSC.written(try Self.hosts(), at: Self.now, notes: &notes)
@@ -67,13 +67,13 @@ struct PinExportTests {
             }
             if element.name == "pin" { #expect(isDigest(element.stringValue)) }
         }
-        // One pin-set, and one domain at least, for each configuration.
+        // Each configuration has one pin-set and at least one domain.
         for configuration in root.elements(forName: "domain-config") {
             #expect(configuration.elements(forName: "pin-set").count == 1 && !configuration.elements(forName: "domain").isEmpty)
         }
     }
 
-    @Test("TrustKit's property list has the keys and types that its documentation knows, and no others")
+    @Test("TrustKit's property list has only keys and types of its documentation")
     func trustKitKnowsIt() throws {
         var notes: [String] = []
         let text = PinFormat.trustKit.written(try Self.hosts(), at: Self.now, notes: &notes)
@@ -92,7 +92,7 @@ struct PinExportTests {
         }
     }
 
-    @Test("OkHttp's builder is called with a pattern that it knows, and with pins of sha256")
+    @Test("OkHttp's builder gets a pattern that it supports, and sha256 pins")
     func okHTTPKnowsIt() throws {
         var notes: [String] = []
         let text = PinFormat.okHTTP.written(try Self.hosts(), at: Self.now, notes: &notes)
@@ -101,7 +101,7 @@ struct PinExportTests {
         #expect(text.wholeMatch(of: grammar) != nil, "\(text)")
     }
 
-    @Test("Fields of RFC 7469 follow its grammar (§2.1): one max-age, pins in quotes, and a backup (§4.3)")
+    @Test("Fields of RFC 7469 follow its grammar (§2.1): one max-age, quoted pins, and a backup (§4.3)")
     func hpkpKnowsIt() throws {
         var notes: [String] = []
         let text = PinFormat.hpkp.written(try Self.hosts(), at: Self.now, notes: &notes)

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderSettings
 @testable import PinTools
 
-@Suite("Pins of other programs")
+@Suite("Pin formats of other programs")
 struct PinFormatTests {
     private static let texts = ["LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "XNJS+wzokyQ2+vjM0QQJgbie5K1rn+niorfnGqyyfNM="]
     private static let now = POSIXTime(seconds: 1_780_272_000)
@@ -23,7 +23,7 @@ struct PinFormatTests {
         return try format.read(text, host: nil, notes: &notes)
     }
 
-    @Test("What a format says is read back from it", arguments: PinFormat.allCases)
+    @Test("What a format expresses is read back unchanged", arguments: PinFormat.allCases)
     func readsBack(format: PinFormat) throws {
         var hosts = [try Self.host("a.example")]
         if format != .curl { hosts.append(try Self.host("b.example", format == .json ? .below : .itselfAndBelow)) }
@@ -45,7 +45,7 @@ struct PinFormatTests {
     }
 
     @Test(
-        "A format is written as its program has it",
+        "Each format is written as its program expects it",
         arguments: [
             (
                 .androidNSC,
@@ -90,7 +90,7 @@ struct PinFormatTests {
         #expect(format.written([host], at: Self.now, notes: &notes) == expected)
     }
 
-    @Test("What a format cannot say is told, and never written as something weaker")
+    @Test("What a format cannot express is reported, and never written as something weaker")
     func tellsWhatIsLost() throws {
         var reported = try Self.host("reported.example")
         reported.isReportOnly = true
@@ -111,7 +111,7 @@ struct PinFormatTests {
         #expect(notes == ["*.a.example is left out: the format has no patterns"])
     }
 
-    @Test("A host and everything below it with the same pins are one where a format says it in one")
+    @Test("A host and everything below it with the same pins become one entry if the format supports that")
     func joins() throws {
         var notes: [String] = []
         let text = PinFormat.okHTTP.written(
@@ -122,7 +122,7 @@ struct PinFormatTests {
     }
 
     @Test(
-        "Files as they are found are read",
+        "Typical files are read",
         arguments: [
             (
                 .androidNSC,
@@ -151,7 +151,7 @@ struct PinFormatTests {
     }
 
     @Test(
-        "What cannot be read is refused as a whole, with its reason",
+        "An unreadable file is refused as a whole, with the reason",
         arguments: [
             (.androidNSC, "", "this is not a <network-security-config>"),
             (.androidNSC, "<a>", "this is not a <network-security-config>"),
@@ -182,7 +182,7 @@ struct PinFormatTests {
         #expect(throws: PinFormatError(reason)) { try Self.read(format, text) }
     }
 
-    @Test("The verbs print what is pinned, and take it over again")
+    @Test("The subcommands print the pins, and import them again")
     func runs() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(
@@ -205,7 +205,7 @@ struct PinFormatTests {
         #expect(refused.code == 2 && refused.talk == "larder: \(file): a line is not a Public-Key-Pins field\n")
     }
 
-    @Test("A folder of certificates is pinned whole, or not at all")
+    @Test("All certificates of a folder are pinned, or none")
     func readsFolders() throws {
         let folder = try TemporaryFolder()
         for label in ["leaf", "middle"] {
@@ -224,7 +224,7 @@ struct PinFormatTests {
         #expect(try CommandLineTests.larder("pins", "import", folder.path).code == 2)
     }
 
-    @Test("What was taken over is read as settings of the same hosts")
+    @Test("Imported pins are read as settings of the same hosts")
     func becomesSettings() throws {
         var hosts = try [
             Self.host("a.example", .itselfAndBelow), Self.host("b.example", .oneLabelBelow), Self.host("c.example", port: 8443),

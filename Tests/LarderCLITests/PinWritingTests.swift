@@ -5,18 +5,18 @@ import Testing
 
 @testable import LarderCLI
 
-@Suite("Files of pins that programs write")
+@Suite("Pin files that programs write")
 struct PinWritingTests {
     private static let pins = [
         "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "sha256/XNJS+wzokyQ2+vjM0QQJgbie5K1rn+niorfnGqyyfNM=",
     ]
 
-    @Test("rotate leaves alone what somebody else has written since it read the file, be it forced or not")
+    @Test("rotate does not overwrite a file that has changed since it was read, even with --force")
     func keepsOthersEdit() throws {
         let stage = try PinnedStage()
         let edited = "a.example: {pins: {of: \(Self.pins[1])}}\n"
         let path = "\(stage.folder.path)/pins.d/127.yaml"
-        // The server, which is asked between reading and writing, is who edits.
+        // The server, which is contacted between reading and writing, changes the file.
         let origin = ScriptedOrigin { connection in
             try? edited.write(toFile: path, atomically: true, encoding: .utf8)
             _ = connection
@@ -32,7 +32,7 @@ struct PinWritingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["127.yaml"])
     }
 
-    @Test("A file is put in the place of what was read, and of nothing else: not of one that is longer, shorter, or gone")
+    @Test("A file is replaced only if it still has the content that was read: not if it is longer, shorter, or missing")
     func replacesWhatWasRead() throws {
         let folder = try TemporaryFolder()
         let before = Array("before\n".utf8)
@@ -53,7 +53,7 @@ struct PinWritingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("What learn writes takes the place of no enforced pins that hold by a pattern, unless it is enforced itself")
+    @Test("learn does not replace enforced pins of a pattern, unless the new pins are enforced")
     func keepsPatternsPins() throws {
         let stage = try PinnedStage()
         let origin = stage.serve(stage.authority.identity(names: "DNS:a.shop.test"))
@@ -81,7 +81,7 @@ struct PinWritingTests {
         let stage = try PinnedStage()
         let origin = stage.serve(TestAuthority.selfSignedIdentity())
         let name = "127.0.0.1_\(origin.port)"
-        // Its name is taken, by settings for somebody else.
+        // Its name is taken by settings for another host.
         _ = try stage.folder.write("a.example: {pins: {of: \(Self.pins[0])}}\n", to: "pins.d/\(name).yaml")
         let settings = try stage.settings("tls: {default: {anchors: {bundle: root.pem}}, pins_from: pins.d}\n")
         let learn = ["pins", "learn", "127.0.0.1:\(origin.port)", "--pins-only", "--write", "-c", settings]
@@ -90,7 +90,7 @@ struct PinWritingTests {
             refused.code == 1 && refused.talk.contains("cannot write \(stage.folder.path)/pins.d/\(name).yaml: "), "\(refused)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["\(name).yaml"])
 
-        // What was there before stays, too.
+        // The existing file stays too.
         _ = try stage.folder.write("mine", to: "pins.d/\(name).pem")
         let again = try CommandLineTests.larder(learn)
         #expect(again.code == 1 && again.talk.contains("cannot write \(stage.folder.path)/pins.d/\(name).pem: "), "\(again)")

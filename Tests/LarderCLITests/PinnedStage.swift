@@ -3,7 +3,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-/// Servers that speak TLS, an authority for them, and a folder with its certificate in which settings are written.
+/// TLS servers, a CA for them, and a folder with the CA's certificate that settings are written to.
 final class PinnedStage {
     let folder: TemporaryFolder
     let authority = TestAuthority()
@@ -16,7 +16,7 @@ final class PinnedStage {
 
     deinit { for origin in origins { origin.stop() } }
 
-    /// A server that answers every request with `secret`.
+    /// A server that responds to every request with `secret`.
     func serve(_ identity: TLSIdentity, port: UInt16 = 0) -> ScriptedOrigin {
         let origin = ScriptedOrigin(port: port, identity: identity) { connection in
             while connection.readHead() != nil { connection.respond(fields: "", body: "secret") }
@@ -25,7 +25,7 @@ final class PinnedStage {
         return origin
     }
 
-    /// Nobody answers there any more.
+    /// Nothing listens there any more.
     func stop(_ origin: ScriptedOrigin) {
         origins.removeAll { $0 === origin }
         origin.stop()

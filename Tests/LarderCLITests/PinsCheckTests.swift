@@ -17,7 +17,7 @@ struct PinsCheckTests {
         return try #require(object["hosts"] as? [[String: Any]])
     }
 
-    @Test("Each pinned host is told as it fares: good, only reported, refused, unreachable, a pattern")
+    @Test("Each pinned host has its state: good, reported, refused, unreachable, or a pattern")
     func tellsApart() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity(until: 86_400 * 30)
@@ -40,12 +40,12 @@ struct PinsCheckTests {
         let found = try hosts(outcome)
         #expect(found.map { $0["result"] as? String } == ["good", "reported", "refused", "unreachable", "pattern"])
         #expect(found[0]["matched"] as? String == "\(pin)")
-        // The root's, which has a day from its first second on.
+        // The root's, which is valid for a day from its first second on.
         #expect([0, 1].contains(try #require(found[0]["days_to_expiry"] as? Int)))
         #expect((found[2]["sentence"] as? String) == "pin_mismatch: the server's key is \(pin); the pins are \(Self.spare)")
         #expect(found[3]["sentence"] as? String == "connection refused")
         #expect((found[0]["chain"] as? [[String: Any]])?.first?["key"] as? String == "\(pin)")
-        // Nobody was asked for anything.
+        // No server was contacted.
         #expect(origins.allSatisfy { $0.requestHeads.isEmpty })
 
         let unreachable = try check("-c", settings, "127.0.0.1:\(origins[0].port)", "127.0.0.1:\(gone.port)")
@@ -60,7 +60,7 @@ struct PinsCheckTests {
             ])
     }
 
-    @Test("What will go wrong next is warned of, and is a fault where one wants it to be")
+    @Test("Upcoming problems are warnings, and are faults in strict mode")
     func warns() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity()
@@ -81,7 +81,7 @@ struct PinsCheckTests {
         #expect(!text.output.contains("the chain expires soon"))
     }
 
-    @Test("A server that is slow to answer costs its time limit, and a host that is none is a wrong usage")
+    @Test("A slow server costs its time limit, and an invalid host is a usage error")
     func isBounded() throws {
         let hole = BlackHole()
         let stage = try PinnedStage()

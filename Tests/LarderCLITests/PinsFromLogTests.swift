@@ -22,7 +22,7 @@ struct PinsFromLogTests {
         return try ChainLog.reading(try folder.write(text, to: "log"), of: servers)
     }
 
-    @Test("What a running Larder has judged is proposed and written: every key that was seen, asked for by GET and by CONNECT")
+    @Test("Servers that a running Larder has verified, for GET and for CONNECT, are learned with every key that was seen")
     func learns() throws {
         let stage = try PinnedStage()
         let identities = [stage.authority.identity(), stage.authority.identity()]
@@ -48,7 +48,7 @@ struct PinsFromLogTests {
         stage.stop(origin)
         origin = stage.serve(identities[1], port: origin.port)
         try fetch()
-        // To an address it is the name in the ClientHello by which the server is judged: here the address by itself.
+        // For a tunnel to an address, the server is verified by the name in the ClientHello: here by the address itself.
         let client = try RawClient(port: port, owner: larder)
         client.send("CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
         #expect(try client.readResponse(to: "CONNECT").status == 200)
@@ -75,11 +75,11 @@ struct PinsFromLogTests {
         #expect(written.code == 0 && written.talk.contains("127.0.0.1_\(origin.port).yaml; run larder reload"), "\(written)")
         let check = try CommandLineTests.larder(["pins", "check", host] + arguments)
         #expect(check.code == 0 && check.output.contains("good"), "\(check)")
-        // Who has a policy by now is learned no more, unless it is named.
+        // A server that has a policy by now is learned only if it is named.
         let again = try CommandLineTests.larder(["pins", "learn", "--from-log", "--write"] + arguments)
         #expect(again.code == 0 && again.talk.contains("\(host) already has a policy, at ") && again.output.isEmpty, "\(again)")
         #expect(try CommandLineTests.larder(["pins", "learn", host, "--from-log", "--write"] + arguments).code == 1)
-        // Nor who has enforced pins with everybody else at this host.
+        // A server whose host already has enforced pins is not learned either.
         let wide = try stage.folder.write(
             """
             tls:
@@ -93,7 +93,7 @@ struct PinsFromLogTests {
         #expect(stranger.code == 1 && stranger.talk.contains("a.example was not verified, according to the log"), "\(stranger)")
     }
 
-    @Test("How often and since when each chain was seen, whatever the order of the lines")
+    @Test("Each chain has its count and its first time, in any order of the lines")
     func counts() throws {
         let log = try read(
             [
@@ -112,7 +112,7 @@ struct PinsFromLogTests {
         #expect(one.sightings.isEmpty)
     }
 
-    @Test("Lines that are none of Larder's are told with their number, and nothing is learned of them")
+    @Test("Lines that Larder did not write are reported with their numbers, and nothing is learned from them")
     func passesOver() throws {
         let bad = [
             "{\"ts\":\"2026", "not JSON", Self.line("a.test:443", ["sha256/AAAA"]), Self.line("*.test:443", [Self.keys[0]]),
@@ -130,7 +130,7 @@ struct PinsFromLogTests {
         #expect(try read("").sightings.isEmpty)
     }
 
-    @Test("No more lines are told of, and no more chains of one server kept, than the limits; what is beyond is counted")
+    @Test("The number of reported lines, and of chains per server, is limited; the excess is counted")
     func isBounded() throws {
         let bad = Array(repeating: "x", count: ChainLog.noteLimit + 2)
         let chains = (0..<(ChainLog.chainLimit + 3)).map { number in
@@ -145,7 +145,7 @@ struct PinsFromLogTests {
             ])
     }
 
-    @Test("Where the settings name no log, or --pins-only would have to ask, it says so")
+    @Test("If the settings name no log, or --pins-only would need a connection, an error says so")
     func refuses() throws {
         let stage = try PinnedStage()
         let settings = try stage.settings("tls: {default: {anchors: {bundle: root.pem}}}\n")

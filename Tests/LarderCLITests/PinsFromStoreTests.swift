@@ -7,7 +7,7 @@ import Testing
 struct PinsFromStoreTests {
     private static let other = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
-    @Test("It proposes pins of whom stored responses came, with a Larder running and without, and asks nobody")
+    @Test("It proposes pins for the servers of stored responses, with and without a running Larder, and contacts no server")
     func learns() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity()
@@ -35,7 +35,7 @@ struct PinsFromStoreTests {
         let pin = try PinnedStage.pin(identity)
         origin.stop()
         var running = try learn()
-        // The response is listed once the store's writer has committed it.
+        // The response is listed after the store's writer has committed it.
         try eventually {
             if running.output.isEmpty { running = try learn() }
             return !running.output.isEmpty
@@ -58,7 +58,7 @@ struct PinsFromStoreTests {
         #expect(again.code == 0 && again.output.isEmpty, "\(again)")
     }
 
-    @Test("Without it a host has to be named, and nobody's certificate becomes an anchor by it")
+    @Test("Without --from-store a host must be named, and --from-store cannot be combined with --pins-only")
     func refuses() throws {
         #expect(try CommandLineTests.larder("pins", "learn").code == 2)
         #expect(try CommandLineTests.larder("pins", "learn", "--from-store", "--pins-only", "--write").code == 2)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The life of a pin, with a running Larder")
 struct PinsStoryTests {
-    /// A Larder before a server whose key changes.
+    /// A Larder in front of a server whose key changes.
     private final class Story {
         let stage: PinnedStage
         let larder: ServeTests.Served
@@ -54,7 +54,9 @@ struct PinsStoryTests {
 
     private static let other = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
-    @Test("learn, report only, audit, enforce, a backup, the server's new key, and the old one retired: nobody is locked out")
+    @Test(
+        "learn, report only, audit, enforce, add a backup, change the server's key, retire the old one: no connection fails meanwhile"
+    )
     func livesLong() throws {
         let story = try Story()
         let first = try #require(try Self.learned(story))
@@ -62,7 +64,7 @@ struct PinsStoryTests {
         #expect(try story.fetch().text == "secret")
         #expect(try story.audited()["with_pin"] as? Int == 1 && story.audited()["without_pin"] as? Int == 0)
 
-        // Another key comes unannounced: it is only reported.
+        // An unannounced key is only reported.
         let (next, last) = (story.stage.authority.identity(), story.stage.authority.identity())
         let stranger = story.stage.authority.identity()
         story.show(stranger)
@@ -73,18 +75,18 @@ struct PinsStoryTests {
         #expect((seen["chain"] as? [String])?.first == "\(try PinnedStage.pin(stranger))" && seen["times"] as? Int == 1)
         #expect(try story.pins("audit").output.contains("enforced pins would have rejected 1 of them"))
 
-        // Enforced, it is refused.
+        // Once enforced, it is rejected.
         let enforced = try story.stage.read(story.file).replacing("mode: report_only", with: "mode: enforce")
         _ = try story.stage.folder.write(enforced, to: story.file)
         try story.reload()
         let refused = try story.fetch()
         #expect(refused.status == 502 && refused["Proxy-Status"]?.contains("details=\"pin_mismatch\"") == true)
-        // The command that the error names finds the pins, which stand under another port than the usual one.
+        // The command in the error message finds the pins, which are under a port other than the default.
         #expect(refused.text.contains("larder pins rotate 127.0.0.1 --add"))
         let named = try story.pins("rotate", "127.0.0.1", "--add", first)
         #expect(named.code == 1 && named.talk.contains("the pins of 127.0.0.1 are under 127.0.0.1:"), "\(named)")
 
-        // With the next key as a backup, the server may change to it.
+        // With the next key as a backup, the server can switch to it.
         _ = try story.stage.folder.write(CertificateText.pem(next.der), to: "next.pem")
         #expect(try story.pins("rotate", story.host, "--add", "\(story.stage.folder.path)/next.pem").code == 0)
         try story.reload()
@@ -124,7 +126,7 @@ struct PinsStoryTests {
         return shown.output.firstMatch(of: /of: \["(sha256\/[^"]+)"\]/).map { String($0.1) }
     }
 
-    @Test("audit names those of a pattern of whom a server was met, and not among those whom nobody met")
+    @Test("audit lists servers that match a pattern once they were contacted, and separately the hosts that were not")
     func auditsPatterns() throws {
         let stage = try PinnedStage()
         let origin = stage.serve(stage.authority.identity(names: "DNS:a.shop.test"))
@@ -148,7 +150,7 @@ struct PinsStoryTests {
         #expect(audit.output.contains("*.other.test: Larder has not connected to it yet"), "\(audit)")
     }
 
-    @Test("A key that the server still shows is not retired, nor one unseen, unless it is forced")
+    @Test("Without --force, a key that the server still sends is not retired, nor one whose server cannot be reached")
     func keepsOrder() throws {
         let story = try Story()
         #expect(try story.pins("learn", story.host, "--write", "--backup", Self.other).code == 0)
@@ -164,7 +166,7 @@ struct PinsStoryTests {
         #expect(try story.stage.read(story.file).contains("of: [\"\(Self.other)\"]\n"))
     }
 
-    @Test("What a person has written is never changed: it is said what to change there")
+    @Test("A file with a person's edits is never changed: the command says what to change")
     func leavesHandwritingAlone() throws {
         let stage = try PinnedStage()
         let yaml = "# ours\na.example:  # the shop\n  pins: {of: \(Self.other)}\n"
@@ -181,7 +183,7 @@ struct PinsStoryTests {
         #expect(missing.code == 2 && missing.talk.contains("did you mean `a.example`?"))
     }
 
-    @Test("A server that nobody vouches for is not learned from, but for its certificate alone where one asks for that")
+    @Test("An untrusted server is not learned from, except for its certificate alone with --pins-only")
     func learnsPinsOnly() throws {
         let stage = try PinnedStage()
         let origin = stage.serve(TestAuthority.selfSignedIdentity())
@@ -202,7 +204,7 @@ struct PinsStoryTests {
         #expect(mismatch.code == 1 && mismatch.talk.contains("is not trusted (host_mismatch), with any pins"), "\(mismatch)")
     }
 
-    @Test("explain --connect judges the server as it is now, behind what would be done with a request")
+    @Test("explain --connect verifies the server now, in addition to the explanation of the request")
     func explains() throws {
         let story = try Story()
         let settings = ["-c", story.larder.settings, "--set", "admin.socket=\(story.stage.folder.path)/admin.sock"]

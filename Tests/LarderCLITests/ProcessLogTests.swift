@@ -4,9 +4,9 @@ import Testing
 @testable import LarderCLI
 @testable import LarderSettings
 
-@Suite("What Larder says about itself")
+@Suite("Larder's own log")
 struct ProcessLogTests {
-    @Test("Every level of the settings is one of the log's", arguments: LarderSettings.LogLevel.allCases)
+    @Test("Every level of the settings is a level of the logger", arguments: LarderSettings.LogLevel.allCases)
     func knowsLevels(level: LarderSettings.LogLevel) {
         #expect(ProcessLog(level: level).logger.logLevel.rawValue == level.rawValue)
     }
@@ -19,7 +19,7 @@ struct ProcessLogTests {
         #expect(copy.logLevel == .error)
     }
 
-    @Test("A message is one line without anything that a terminal obeys (T43)")
+    @Test("A message is one line without characters that a terminal interprets (T43)")
     func writesOneLine() {
         let log = StandardErrorLog(threshold: LogThreshold(.info))
         #expect(log.line(.notice, "ready") == "larder: ready\n")

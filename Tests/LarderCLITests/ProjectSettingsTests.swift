@@ -9,7 +9,7 @@ import UpstreamTransport
 @testable import LarderCLI
 @testable import LarderSettings
 
-@Suite("What a project's settings may set without a decision")
+@Suite("Project settings that need no decision")
 struct ProjectSettingsTests {
     private static func read(
         user: String = "", project: String, isReplayed: Bool = true, use: SettingsLayer.Use? = nil,
@@ -40,9 +40,9 @@ struct ProjectSettingsTests {
         }
     }
 
-    /// What a project writes, and the key and place that are refused; `user` is what the user's settings say.
+    /// A project's settings, and the refused key and place; `user` is the user's settings.
     @Test(
-        "All else is refused with its file, line, column and key, and with what to do",
+        "All other settings are refused with file, line, column and key, and with the next step",
         arguments: [
             ("resolve: {a.example: 10.0.0.1}", "1:10: resolve"), ("egress: {deny: []}", "1:16: egress.deny"),
             ("upstream: {proxy: 'http://10.0.0.1:1'}", "1:19: upstream.proxy"), ("mode: live", "1:7: mode"),
@@ -81,7 +81,7 @@ struct ProjectSettingsTests {
             ("rules: [{name: a, match: {host: a.example}, cache: {key: {canonical_host: b.example}}}]", "1:52: rules"),
             ("rules:\n  - {name: a, mode: live}", "2:21: rules"), ("rules: [{name: a, mode: record}]", "1:25: rules"),
             ("host_mismatch: ignore", "1:16: host_mismatch"), ("cache: {set_cookie: explicit}", "1:21: cache.set_cookie"),
-            // An alias stands for what it names.
+            // An alias stands for its anchor's value.
             ("limits: {fields: &x 50}\negress: {deny: &y []}\n", "2:16: egress.deny"),
         ])
     func refuses(project: String, problem: String) throws {
@@ -96,7 +96,7 @@ struct ProjectSettingsTests {
             "\(problems)")
     }
 
-    @Test("No setting beyond those that are listed is taken: what is added later is the user's, until it is listed")
+    @Test("Only listed settings are accepted: new settings are reserved for the user until they are listed")
     func listsWhatIsTaken() throws {
         let taken = Set(
             SettingsSchema.settings.map(\.name).filter { $0 == "rules" || $0.hasPrefix("limits.") || $0.hasPrefix("replay.") }
@@ -115,7 +115,7 @@ struct ProjectSettingsTests {
         }
     }
 
-    @Test("A project's rules stand before the user's, whose denials and last words hold", arguments: [true, false])
+    @Test("A project's rules come before the user's, whose denials and values take precedence", arguments: [true, false])
     func keepsTheUsersRules(isAllowed: Bool) throws {
         let user = "rules: [{name: mine, match: {host: a.example}, deny: {}}]"
         let project = "rules: [{name: theirs, match: {host: a.example}, cache: {ttl: 1m}}]"
@@ -132,7 +132,7 @@ struct ProjectSettingsTests {
     }
 
     @Test(
-        "The user's hosts stay, and a project's entry for a host that one of them holds for is refused",
+        "The user's hosts stay, and a project's entry for a host that one of them covers is refused",
         arguments: [
             ("a.example", true), ("b.a.example", false), ("*.example", true), ("'*.c.example'", true), ("x.c.example", true),
             ("a.example:444", true),
@@ -156,7 +156,9 @@ struct ProjectSettingsTests {
         }
     }
 
-    @Test("A project's policy for a host keeps what the user's tls.default demands, and finds the files of each where they stand")
+    @Test(
+        "A project's host policy keeps the requirements of the user's tls.default, and files are found beside the settings that name them"
+    )
     func keepsTheUsersTerms() throws {
         let user = "tls: {default: {minimum_tls: 1.3, ocsp: hard, anchors: {bundle: mine.pem}}}"
         guard case .settings(let settings) = try Self.read(user: user, project: "tls: {hosts: {a.example: {connect: deny}}}")
@@ -174,9 +176,9 @@ struct ProjectSettingsTests {
         #expect(settings.tls.hosts.entries.isEmpty)
     }
 
-    /// A project's policy for a host, the user's `tls.default`, what CONNECT gets by it, and the keys that are refused.
+    /// A project's policy for a host, the user's `tls.default`, the resulting handling of CONNECT, and the refused keys.
     @Test(
-        "Stricter trust: what a project may say over what the user says",
+        "Stricter trust: the terms that a project may set over the user's",
         arguments: [
             ("{}", "{}", .tunnel, []),
             ("{pins: {of: a.pem}}", "{}", .tunnel, []), ("{pins: {of: a.pem}, mode: report_only}", "{}", .probe, []),
@@ -222,7 +224,7 @@ struct ProjectSettingsTests {
             try terms(proposed, mayWeaken: true), over: try base.map { try terms($0, mayWeaken: false) }, way: way,
             problems: &problems)
         let keys = problems.all.map { $0.path.split(separator: ".").last.map(String.init) ?? "" }
-        // What is not written is reported where the policy stands.
+        // A key that is not written is reported at the policy's place.
         #expect(keys.map { $0 == "host" ? "connect" : $0 }.sorted() == refused)
         #expect((merged == nil) == !refused.isEmpty)
     }

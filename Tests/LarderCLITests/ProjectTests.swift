@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("larder project, and a clone's settings")
+@Suite("larder project, and the settings of a cloned project")
 struct ProjectTests {
     private final class Stage {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "this is \(request.target)\n") }
@@ -12,7 +12,7 @@ struct ProjectTests {
 
         deinit { origin.stop() }
 
-        /// A script in the project `$HOME/shop`, which has a recording of `$url/a` and what it holds of settings.
+        /// A script in the project `$HOME/shop`, which has a recording of `$url/a` and these settings.
         func shell(_ script: String) throws -> CommandLineTests.Outcome {
             let before =
                 """
@@ -46,7 +46,7 @@ struct ProjectTests {
         #expect(outcome.talk.contains("/shop/.larder/policy.yaml is ignored (--project-settings=deny)\n"), "\(outcome)")
     }
 
-    @Test("A clone that wants more is refused with file, line, column, key and what to do, and no request leaves")
+    @Test("A clone's other settings are refused with file, line, column, key and the next step, and no request is sent")
     func refusesMore() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -85,7 +85,7 @@ struct ProjectTests {
         #expect(outcome.talk.contains(refusal), "\(outcome.talk)")
     }
 
-    @Test("A decision holds for the files as they are: any changed, added or removed byte needs a new one")
+    @Test("A decision holds for the present files: any changed, added or removed byte needs a new one")
     func holdsForTheFiles() throws {
         let outcome = try Stage().shell(
             """
@@ -133,7 +133,7 @@ struct ProjectTests {
         #expect(outcome.talk.contains("policy.yaml is ignored (larder project deny)\n"), "\(outcome.talk)")
     }
 
-    @Test("A decision is for one folder; a copy of it, and a link to it, have none")
+    @Test("A decision is for one folder; a copy of it, and a symbolic link to it, have none")
     func isForOneFolder() throws {
         let outcome = try Stage().shell(
             """
@@ -147,7 +147,7 @@ struct ProjectTests {
         #expect(outcome.talk.contains("/link/.larder is ignored: it is a symbolic link\n"), "\(outcome.talk)")
     }
 
-    @Test("CI passes --project-settings: allow uses all, deny none, whatever was decided")
+    @Test("CI passes --project-settings: allow uses all, deny none, regardless of decisions")
     func takesTheOption() throws {
         let outcome = try Stage().shell(
             """
@@ -159,7 +159,7 @@ struct ProjectTests {
         #expect(outcome.output == "200\nexit 0\n200\nexit 0\nexit 125\n200\nexit 0\nexit 2\n", "\(outcome)")
     }
 
-    @Test("Folders that cannot be decided about: links, pipes, too many or too long files, and none")
+    @Test("Folders that no decision is possible for: with links, pipes, too many or too long files, and missing folders")
     func refusesFolders() throws {
         let outcome = try Stage().shell(
             """
@@ -187,7 +187,7 @@ struct ProjectTests {
         ] { #expect(outcome.talk.contains(reason), "\(reason): \(outcome.talk)") }
     }
 
-    @Test("Decisions that others may have written, and damaged ones, allow nothing")
+    @Test("Decisions that other users may have written, and damaged ones, allow nothing")
     func distrustsDecisions() throws {
         let outcome = try Stage().shell(
             """
@@ -202,7 +202,7 @@ struct ProjectTests {
                 && outcome.talk.contains("/projects:2: not a valid decision"), "\(outcome.talk)")
     }
 
-    @Test("status shows the decision and what needs one")
+    @Test("status shows the decision and the settings that need one")
     func showsItsStatus() throws {
         let outcome = try Stage().shell(
             """
@@ -222,7 +222,7 @@ struct ProjectTests {
                 + "\(settings)none; the files have changed since the last one\n\(settings)denied\n", "\(outcome)")
     }
 
-    @Test("A command that changes its project's settings, and has them read again, gets no more than it was given")
+    @Test("A command that changes its project's settings and reloads them gains no permissions")
     func checksReloads() throws {
         let stage = try Stage()
         let outcome = try stage.shell(

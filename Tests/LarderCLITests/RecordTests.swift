@@ -4,7 +4,8 @@ import Testing
 
 @Suite("larder record and larder replay")
 struct RecordTests {
-    @Test("What a command has asked for is answered the same with the origin gone; what it has not is told with what is nearest")
+    @Test(
+        "A command's recorded requests get the same responses without the origin; a miss is reported with the nearest recording")
     func replaysWithTheOriginGone() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "this is \(request.target)\n") }
         defer { origin.stop() }
@@ -61,7 +62,7 @@ struct RecordTests {
         #expect(!outcome.talk.contains("acct-77") && !outcome.talk.contains("me3"), "\(outcome.talk)")
     }
 
-    @Test("The command's own exit code comes first, and what it asked for is recorded all the same")
+    @Test("The command's own exit code takes precedence, and its requests are still recorded")
     func handsTheCodeOn() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
         defer { origin.stop() }
@@ -79,7 +80,7 @@ struct RecordTests {
     }
 
     @Test(
-        "What a killed recording leaves is named with --resume, for a server with record.existing: resume, and --resume continues it"
+        "A killed recording is reported with --resume, or for a server with record.existing: resume, and --resume continues it"
     )
     func namesResume() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
@@ -109,7 +110,7 @@ struct RecordTests {
         #expect(FileManager.default.fileExists(atPath: "\(folder.path)/job.larder"))
     }
 
-    @Test("A file that another process is recording into is named with that process", arguments: ["", "--resume"])
+    @Test("An error about a file that another process is recording into names that process", arguments: ["", "--resume"])
     func namesTheRecordingProcess(option: String) throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
@@ -125,7 +126,7 @@ struct RecordTests {
     }
 
     @Test(
-        "Without a name, record, replay and explain use the same file: the project's, else recording.larder in the working folder"
+        "Without a file name, record, replay and explain use the same file: the project's, else recording.larder in the working folder"
     )
     func usesOneDefault() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
@@ -152,7 +153,7 @@ struct RecordTests {
     }
 
     @Test(
-        "A summary says that no key was given where a secret was matched, and neither it nor the log shows the secret of a miss")
+        "The summary reports that no key was given for a matched secret, and neither it nor the log shows the secret of a miss")
     func tellsOfSecretsWithoutKey() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "a") }
         defer { origin.stop() }
@@ -175,7 +176,7 @@ struct RecordTests {
         #expect(!(outcome.talk + outcome.output).contains("open-sesame"))
     }
 
-    @Test("--as-of takes a generation that exists, a day as a whole, and a time; another generation is an error")
+    @Test("--as-of accepts an existing generation, a whole day, and a time; another generation is an error")
     func checksGenerations() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
         defer { origin.stop() }

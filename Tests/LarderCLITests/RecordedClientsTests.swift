@@ -16,7 +16,7 @@ struct RecordedClientsTests {
     }
 
     @Test(
-        "curl, git in both its ways and a Python script that logs in, posts and polls: the same with the origin gone, plain and intercepted"
+        "curl, both protocols of git and a Python script get the same responses without the origin, plain and intercepted"
     )
     func areAnsweredTheSame() throws {
         let outcome = try run("replay-clients.sh")

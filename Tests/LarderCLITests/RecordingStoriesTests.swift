@@ -3,10 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("larder replay with its options, and what else is made of recordings")
+@Suite("larder replay with its options, and other uses of recordings")
 struct RecordingStoriesTests {
     private final class Stage {
-        /// How often the job was asked for.
+        /// How often the job was requested.
         private final class Polls: Sendable { let count = Atomic<Int>(0) }
 
         let origin: ScriptedOrigin
@@ -41,7 +41,7 @@ struct RecordingStoriesTests {
         }
     }
 
-    @Test("--prune takes out what nobody has asked for, and nothing where something was missed or the command has failed")
+    @Test("--prune removes recordings that were not used, and none if there was a miss or the command failed")
     func prunes() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -58,12 +58,12 @@ struct RecordingStoriesTests {
         #expect(outcome.talk.contains("larder: removed 1 from "), "\(outcome.talk)")
     }
 
-    @Test("The whole is recorded of what a command was given less of and has left; and the run does not wait for ever")
+    @Test("Responses that a command read only in part are recorded in full, and the run does not wait forever")
     func recordsBehindCommands() throws {
         let folder = try TemporaryFolder()
         let origin = ScriptedOrigin.answering { request, connection in
             connection.send("HTTP/1.1 200 OK\r\nETag: \"one\"\r\nContent-Length: 6\r\n\r\n")
-            // Its client has its answer by now.
+            // Its client has its response by now.
             connection.pause(milliseconds: request.target == "/endless" ? 60_000 : 700)
             return connection.send("whole\n")
         }
@@ -79,7 +79,7 @@ struct RecordingStoriesTests {
         #expect(outcome.talk.contains("/endless"), "\(outcome.talk)")
     }
 
-    @Test("run --locked passes what is as it was locked, asked for once or twice, and is 5 for what changed and for what is new")
+    @Test("run --locked accepts the locked responses, requested once or twice, and exits with 5 for changed and for new ones")
     func holdsAgainstLocks() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -98,7 +98,7 @@ struct RecordingStoriesTests {
         #expect(outcome.talk.contains("larder: differs from the lock: - GET \(stage.url)/a 200 sha256:00"), "\(outcome.talk)")
     }
 
-    @Test("explain --replay says which recording answers, and in what the nearest differ")
+    @Test("explain --replay shows the recording that matches, and how the nearest ones differ")
     func explains() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -122,7 +122,7 @@ struct RecordingStoriesTests {
     }
 
     @Test(
-        "A job that was polled until it was done is replayed in that order, whole to each of two runs at once, and ends as is said"
+        "Polling a job until it is done is replayed in order, completely for each of two simultaneous runs, and ends as configured"
     )
     func goesThroughSequences() throws {
         let outcome = try Stage().shell(
@@ -142,7 +142,7 @@ struct RecordingStoriesTests {
             "\(outcome)")
     }
 
-    @Test("snapshot create --from-cache makes a snapshot of what is stored, which is replayed as what was recorded is")
+    @Test("snapshot create --from-cache makes a snapshot of the store, which is replayed like a recording")
     func takesFromTheStore() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -159,7 +159,7 @@ struct RecordingStoriesTests {
     }
 
     @Test(
-        "A folder .larder here or above holds a project's recording and policy; not where others may write to it or to the policy, nor another user's"
+        "A .larder folder here or above has the project's recording and policy; one that other users own or can write to is ignored"
     )
     func findsTheProject() throws {
         let outcome = try Stage().shell(
@@ -197,7 +197,7 @@ struct RecordingStoriesTests {
         ] { #expect(outcome.talk.contains("/.larder\(name) is ignored: \(fault)\n"), "\(outcome.talk)") }
     }
 
-    @Test("A snapshot that is older than it may be is replayed with a warning, or not at all")
+    @Test("A snapshot that has expired is replayed with a warning, or not at all")
     func expires() throws {
         let outcome = try Stage().shell(
             """
@@ -215,7 +215,7 @@ struct RecordingStoriesTests {
     }
 
     @Test(
-        "With --on-expired refresh a snapshot that is older is recorded anew, once; where that cannot be, nothing leaves and it is 125"
+        "With --on-expired refresh an expired snapshot is re-recorded, once; if that is impossible, nothing is sent, and it exits with 125"
     )
     func refreshesWhatHasExpired() throws {
         let stage = try Stage()
@@ -255,7 +255,7 @@ struct RecordingStoriesTests {
         }
     }
 
-    @Test("--clock says by which clock answers are dated, and what time the command is told")
+    @Test("--clock selects the clock that responses are dated by, and the time that the command sees")
     func tellsTheTime() throws {
         let outcome = try Stage().shell(
             """
@@ -281,7 +281,7 @@ struct RecordingStoriesTests {
         if !outcome.talk.contains("libfaketime is not installed") { #expect(lines[11].hasPrefix("2026-11-23T10:0")) }
     }
 
-    @Test("With --clock freeze what intercepts is dated by the command's clock, so that it is believed")
+    @Test("With --clock freeze the intercepting certificates are dated by the command's clock, so that it accepts them")
     func isBelievedThen() throws {
         let stage = try RunInterceptionTests.Stage()
         let outcome = try CommandLineTests.shell(

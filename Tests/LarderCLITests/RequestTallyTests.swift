@@ -4,13 +4,13 @@ import Testing
 
 @testable import LarderCLI
 
-@Suite("What a run was")
+@Suite("Tally of a run's requests")
 struct RequestTallyTests {
     private static func tally(_ lines: [String]) -> RequestTally {
         lines.reduce(into: RequestTally()) { $0.add(Array($1.utf8)) }
     }
 
-    @Test("Requests, hits, bytes, hosts and what was not let through are counted; what is no record is not")
+    @Test("Requests, hits, bytes, hosts and refusals are counted; lines that are not records are ignored")
     func counts() {
         let tally = Self.tally([
             #"{"url":"http://a.test/1","cache":"miss","bytes":1000}"#, #"{"url":"http://a.test/1","cache":"hit","bytes":1000}"#,
@@ -37,7 +37,7 @@ struct RequestTallyTests {
                 """)
     }
 
-    @Test("What a match file declares as secrets is not in the summary")
+    @Test("Secrets that a match file declares are not in the summary")
     func masksDeclaredSecrets() throws {
         let text = #"{"secrets": {"query": ["who"], "patterns": ["acct-[0-9]+"], "public": ["password"]}}"#
         var tally = RequestTally(try SecretMask([MatchTerms(text: Array(text.utf8))]))
@@ -66,7 +66,7 @@ struct RequestTallyTests {
                 """))
     }
 
-    @Test("Hosts that the summary does not name are counted together, their tunnels apart from their requests and hits")
+    @Test("Hosts that the summary does not name are counted together, with their tunnels separate from their requests and hits")
     func countsOtherHosts() {
         let named = (0..<10).flatMap { number in
             Array(repeating: #"{"url":"http://named\#(number).test/","cache":"miss","bytes":1}"#, count: 2)
@@ -79,14 +79,14 @@ struct RequestTallyTests {
         #expect(last(named + [other, tunnel]) == "larder:   other hosts 1 request, 1 hit, 1 tunnel")
         #expect(last(named + [tunnel]) == "larder:   other hosts 1 tunnel")
         #expect(last(named) == "larder:   named9.test 2 requests, 0 hits")
-        // Past the number of hosts that are told apart.
+        // More hosts than are counted separately.
         let many = (0..<RequestTally.hostLimit).map { #"{"url":"http://many\#($0).test/","cache":"miss","bytes":1}"# }
         #expect(
             last(many + [other, tunnel])
                 == "larder:   other hosts \(RequestTally.hostLimit - 9) requests, 1 hit, 1 tunnel")
     }
 
-    @Test("A tunnel in which the client sent plain HTTP counts by its requests alone")
+    @Test("A tunnel in which the client sent plain HTTP counts only by its requests")
     func countsPlainTunnelsOnce() {
         let tally = Self.tally([
             #"{"url":"a.test:8080","cache":"tunnel","connect":"http","bytes":0}"#,
@@ -107,7 +107,7 @@ struct RequestTallyTests {
         #expect(many.hasSuffix("larder:   and 1 more failed\n"))
     }
 
-    @Test("A tunnel that was refused for clear text in it has its remark")
+    @Test("A tunnel that was refused because of plaintext in it gets a remark")
     func remarksOnClearText() {
         let refused =
             #"{"method":"CONNECT","url":"a.test:50051","cache":"denied","error":"tls_failed","detail":"not_tls","bytes":0}"#
@@ -117,7 +117,7 @@ struct RequestTallyTests {
     }
 
     @Test(
-        "A copy of the log has no queries of URLs, and is else as it was",
+        "The copy of the log omits the queries of URLs, and is otherwise unchanged",
         arguments: [
             (#"{"a":1,"url":"http://a/b?c=d","status":200,"x":"?"}"#, #"{"a":1,"url":"http://a/b","status":200,"x":"?"}"#),
             (##"{"a":1,"url":"http://a/\"?\\","x":1}"##, ##"{"a":1,"url":"http://a/\"","x":1}"##),
@@ -128,7 +128,7 @@ struct RequestTallyTests {
         #expect(String(decoding: TalliedLog.withoutQuery(Array(line.utf8)), as: UTF8.self) == copy)
     }
 
-    @Test("A host whose intercepted tunnel brought no request is named, and misses of a run that was offline have their remark")
+    @Test("A host whose intercepted tunnel carried no request is named, and misses of an offline run get a remark")
     func remarks() {
         func line(_ host: String, _ rest: String) -> String { #"{"url":"\#(host)","connect":"intercept","bytes":0,\#(rest)}"# }
         var tally = Self.tally([
@@ -144,7 +144,7 @@ struct RequestTallyTests {
         #expect(tally.offlineRemark?.hasPrefix("1 missed offline; ") == true && tally.offlineRemark?.contains("no-store") == true)
     }
 
-    @Test("A request that was misdirected in a tunnel is of the tunnel's host, which has no remark")
+    @Test("A misdirected request counts for the tunnel's host, which gets no remark")
     func countsMisdirected() {
         let tally = Self.tally([
             #"{"url":"a.test:443","cache":"tunnel","connect":"intercept","bytes":0}"#,
@@ -153,7 +153,7 @@ struct RequestTallyTests {
         #expect(tally.hosts == ["a.test": .init(requests: 1)] && tally.untrustedRemark == nil)
     }
 
-    @Test("Hosts and refusals have their limits, one past which is counted alone")
+    @Test("Hosts and refusals are limited; those beyond the limit are only counted")
     func isBounded() {
         var tally = RequestTally()
         for number in 0...RequestTally.hostLimit { tally.add(Array(#"{"url":"http://h\#(number)/","cache":"denied"}"#.utf8)) }

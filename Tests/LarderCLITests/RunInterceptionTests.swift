@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("larder run and https")
+@Suite("larder run with https")
 struct RunInterceptionTests {
-    /// An origin that no system's anchors know, settings that do, and a user's folders.
+    /// An origin that the system does not trust, settings that do, and a user's folders.
     final class Stage {
         let pinned: PinnedStage
         let origin: ScriptedOrigin
@@ -39,7 +39,7 @@ struct RunInterceptionTests {
         func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: "\(pinned.folder.path)/tmp") }
     }
 
-    @Test("https is answered by the authority of the run alone: a miss, a hit, and a hit offline with the origin gone")
+    @Test("https is answered with the run's own CA: a miss, a hit, and a hit offline without the origin")
     func intercepts() throws {
         let stage = try Stage()
         let first = try stage.run("--summary", "--", "curl", "-sS", "-i", "\(stage.url)/a")
@@ -57,7 +57,7 @@ struct RunInterceptionTests {
         #expect(try stage.left().isEmpty)
     }
 
-    @Test("curl --http1.0 is intercepted; a client that offers HTTP/2 alone is named in the summary and fails --strict")
+    @Test("curl --http1.0 is intercepted; a client that offers only HTTP/2 is named in the summary and fails --strict")
     func reportsTunnels() throws {
         let stage = try Stage()
         let old = try stage.run("--strict", "--summary", "--", "curl", "-sS", "-i", "--http1.0", "\(stage.url)/a")
@@ -89,7 +89,9 @@ struct RunInterceptionTests {
         }
     }
 
-    @Test("With --no-intercept the command judges the server itself, by anchors that the settings name, and nothing is stored")
+    @Test(
+        "With --no-intercept the command verifies the server itself, with the CA certificates that the settings name, and nothing is stored"
+    )
     func tunnels() throws {
         let stage = try Stage()
         for _ in 0..<2 {
@@ -104,7 +106,7 @@ struct RunInterceptionTests {
         "wgetrc",
     ]
 
-    @Test("Each run has an authority of its own, whose key is in no file; a host that is not believed is a 502 inside TLS")
+    @Test("Each run has its own CA, whose key is in no file; a host that is not trusted gives a 502 inside TLS")
     func keepsItsKey() throws {
         let stage = try Stage()
         let script = """
@@ -121,7 +123,8 @@ struct RunInterceptionTests {
         #expect(refused.code == 0 && refused.output.hasSuffix("502") && other.requestHeads.isEmpty, "\(refused)")
     }
 
-    @Test("What larder env gives for a Larder that intercepts is believed, and what it wrote is left alone the second time")
+    @Test(
+        "Programs with the variables of larder env trust a Larder that intercepts, and its files stay unchanged the second time")
     func isBelievedByEnv() throws {
         let stage = try Stage()
         let outcome = try CommandLineTests.shell(

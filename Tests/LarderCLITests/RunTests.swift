@@ -4,21 +4,21 @@ import Testing
 
 @Suite("larder run")
 struct RunTests {
-    /// An origin whose answers may be kept for a while.
+    /// An origin whose responses may be stored for some time.
     private static func keepable() -> ScriptedOrigin {
         ScriptedOrigin.answering { request, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\n", body: request.target)
         }
     }
 
-    /// A user's folders below one folder, and nothing that stands in them yet.
+    /// A user's folders below one folder, still empty.
     private static func user(_ folder: TemporaryFolder) throws -> [String: String] {
         try FileManager.default.createDirectory(atPath: "\(folder.path)/tmp", withIntermediateDirectories: true)
         let home = folder.path
         return ["folder": home, "HOME": home, "TMPDIR": "\(home)/tmp", "XDG_RUNTIME_DIR": "\(home)/run"]
     }
 
-    /// What begins tests may have signals blocked, which whoever is begun by them inherits.
+    /// The test runner may have blocked signals, which its child processes inherit.
     private static let withSignals =
         "perl -MPOSIX -e 'sigprocmask(SIG_UNBLOCK, POSIX::SigSet->new(1..31, 34..64)); $SIG{$_} = \"DEFAULT\" for qw(INT QUIT); exec @ARGV'"
 
@@ -26,7 +26,7 @@ struct RunTests {
         try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/tmp").isEmpty
     }
 
-    @Test("What one run has fetched the next one finds in the store, and neither leaves anything but that")
+    @Test("A run finds in the store what an earlier run fetched, and neither leaves any other file")
     func keepsTheStore() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -46,7 +46,7 @@ struct RunTests {
     }
 
     @Test(
-        "The exit code is the command's, as shells have it",
+        "The exit code is the command's, as in shells",
         arguments: [
             ("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("exec $folder/nothing", 127),
         ] as [(String, Int32)])
@@ -59,7 +59,7 @@ struct RunTests {
     }
 
     @Test(
-        "A command that cannot be run is 126, one that is not there 127, and settings that are wrong are 125",
+        "A command that cannot be run exits with 126, a missing one with 127, and invalid settings with 125",
         arguments: [
             (["run", "--", "no-such-command"], 127, "no-such-command: command not found"),
             (["run", "--", "/no/such/command"], 127, "/no/such/command: command not found"),
@@ -82,7 +82,7 @@ struct RunTests {
         #expect(try Self.isSwept(folder))
     }
 
-    @Test("Words and variables reach the command byte by byte, be they UTF-8 or not; only what is set for it differs")
+    @Test("Arguments and variables reach the command byte by byte, in UTF-8 or not; only the variables that Larder sets differ")
     func handsOctetsOn() throws {
         let folder = try TemporaryFolder()
         let script = """
@@ -96,7 +96,7 @@ struct RunTests {
         #expect(outcome.output == " 61 e9 ff 62 61 e9 ff 62\n/keys\n", "\(outcome)")
     }
 
-    @Test("A script without a first line of its own is a shell's")
+    @Test("A script without a first line runs in a shell")
     func runsScripts() throws {
         let folder = try TemporaryFolder()
         let script = try folder.write("echo \"$1\" && exit 3\n", to: "script")
@@ -106,7 +106,7 @@ struct RunTests {
     }
 
     @Test(
-        "A signal goes to the command, and nothing is left behind it",
+        "A signal is forwarded to the command, and no files are left",
         arguments: [
             "TERM", "HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO", "PWR", "STKFLT", "WINCH",
             "CONT",
@@ -128,7 +128,7 @@ struct RunTests {
     }
 
     @Test(
-        "Before there is a command a signal that means the end is Larder's, unless it was begun with that ignored",
+        "Before the command starts, a termination signal ends Larder, unless it was started with that signal ignored",
         arguments: [("TERM", "", 143), ("HUP", "", 129), ("HUP", "trap '' HUP;", 5), ("USR1", "", 5)] as [(String, String, Int)])
     func endsBeforeTheCommand(name: String, before: String, code: Int) throws {
         let folder = try TemporaryFolder()
@@ -153,7 +153,7 @@ struct RunTests {
         #expect(try Self.isSwept(folder))
     }
 
-    @Test("A log that nobody reads, or that takes no more, is said and waited for no longer than a while")
+    @Test("A log without a reader, or whose reader stops, is reported, and Larder waits for it only for a limited time")
     func waitsForNoReader() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -180,7 +180,7 @@ struct RunTests {
         #expect(try Self.isSwept(folder))
     }
 
-    @Test("A place for temporary files whose name is too long for a socket is passed over")
+    @Test("A folder for temporary files whose path is too long for a socket is skipped")
     func needsNoShortName() throws {
         let folder = try TemporaryFolder()
         let long = "\(folder.path)/\(String(repeating: "x", count: 100))"
@@ -190,7 +190,7 @@ struct RunTests {
         #expect(outcome.code == 0 && outcome.output.hasPrefix("/tmp/larder-run."), "\(outcome)")
     }
 
-    @Test("The command has the limits, the descriptors and the terminal's group that it would have had without")
+    @Test("The command has the limits, the descriptors and the terminal's process group that it would have without Larder")
     func leavesTheCommandAsItWas() throws {
         let folder = try TemporaryFolder()
         let script = """
@@ -206,7 +206,7 @@ struct RunTests {
         #expect(outcome.output == "same\n", "\(outcome)")
     }
 
-    @Test("A descriptor that stands above the limit is given on as well, and none of Larder's own")
+    @Test("Inherited descriptors above the limit are passed on too, and none of Larder's own")
     func givesOnlyWhatWasGiven() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
@@ -220,7 +220,7 @@ struct RunTests {
         #expect(outcome.output == "251\n", "\(outcome)")
     }
 
-    @Test("Two at once beside a Larder that serves all work, and those without the store's file say so")
+    @Test("Two simultaneous runs beside a running Larder work, and those without the store's file say so")
     func worksBesideOthers() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -247,7 +247,7 @@ struct RunTests {
         }
     }
 
-    @Test("A damaged store is moved aside, and a run names the file that it is now", arguments: ["", "--summary"])
+    @Test("A damaged store is moved aside, and a run names the new file", arguments: ["", "--summary"])
     func reportsDamagedStore(flags: String) throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
@@ -263,7 +263,7 @@ struct RunTests {
         #expect(told.count == 1 && told[0].contains("was moved to \(folder.path)/\(lines.last ?? "none");"), "\(outcome.talk)")
     }
 
-    @Test("A home that cannot be written to is no hindrance")
+    @Test("A home folder that is not writable is not an obstacle")
     func needsNoHome() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -273,7 +273,7 @@ struct RunTests {
         #expect(outcome.talk.contains("larder: new responses are kept in memory only: /proc/.cache"))
     }
 
-    @Test("Another proxy of the variables is not gone through, hosts that were left out are not, and the summary says both (T47)")
+    @Test("Another proxy in the variables is not used, excluded hosts are not bypassed, and the summary reports both (T47)")
     func takesNothingFromTheVariables() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -289,7 +289,7 @@ struct RunTests {
     }
 
     @Test(
-        "What tools read before the usual variables names Larder too; what cannot be set is said, once and before the command runs"
+        "Variables that tools prefer to the usual ones name Larder too; those it cannot set are reported once, before the command runs"
     )
     func isNotPassed() throws {
         let folder = try TemporaryFolder()
@@ -308,7 +308,7 @@ struct RunTests {
         #expect(lines.dropFirst().map { $0.split(separator: " ")[1] } == ["_JAVA_OPTIONS", "GIT_CONFIG_KEY_0"])
     }
 
-    @Test("--strict is 4 where a rule denied what was asked for, and the command has done well; a policy's rules are heard")
+    @Test("--strict exits with 4 if a rule denied a request of a command that succeeded; a policy's rules apply")
     func isStrict() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -328,7 +328,7 @@ struct RunTests {
     }
 
     @Test(
-        "--log keeps the access log, counted or not; without it the command's output is the command's alone",
+        "--log keeps the access log, counted or not; without it the output is the command's alone",
         arguments: [true, false])
     func logs(isCounted: Bool) throws {
         let origin = Self.keepable()
@@ -342,7 +342,7 @@ struct RunTests {
         #expect(log.split(separator: "\n").count == 1 && log.contains("\"cache\":\"miss\""))
     }
 
-    @Test("Within the command, larder status speaks of the Larder that it runs behind")
+    @Test("Within the command, larder status reports the Larder of the run")
     func isAsked() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell("$larder run -- sh -c '$larder status; echo $http_proxy'", Self.user(folder))

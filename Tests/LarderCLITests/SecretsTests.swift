@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Secrets of the settings")
+@Suite("Secrets in the settings")
 struct SecretsTests {
     private static let passphrase = "open sesame 7421"
     private static let wrongPassphrase = "close sesame 9356"
 
-    /// A Larder with a client certificate before a server that asks for one; `keys` has the secrets, all else of the folder is looked through.
+    /// A Larder with a client certificate and a server that requires one; `keys` has the secrets, and all other files of the folder are
+    /// searched.
     private final class Stage {
         let folder: TemporaryFolder
         let files: ClientFiles
@@ -66,7 +67,7 @@ struct SecretsTests {
 
         func hear(_ text: String) { heard.append(contentsOf: Data(text.utf8)) }
 
-        /// Everything that Larder has said or written, by where that is.
+        /// Everything that Larder has output or written, by place.
         func everything() throws -> [String: Data] {
             var found = ["said": Data(larder.said.utf8), "heard": heard]
             let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
@@ -76,7 +77,7 @@ struct SecretsTests {
             return found
         }
 
-        /// The secrets, in every form in which they could slip out.
+        /// The secrets, in every form in which they could leak.
         var secrets: [String: Data] {
             let number = Data(files.secret)
             let hex = files.secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -92,7 +93,7 @@ struct SecretsTests {
         }
     }
 
-    @Test("Passphrases and keys are in nothing that Larder says, answers, logs or stores, nor in a core file")
+    @Test("Passphrases and keys are not in any output, response, log or store of Larder, nor in a core file")
     func areFoundNowhere() throws {
         let stage = try Stage()
         #expect(try stage.fetch("127.0.0.1").text == "kept")
@@ -104,7 +105,7 @@ struct SecretsTests {
         _ = try stage.run("explain", "https://127.0.0.1:\(stage.origin.port)/", "--connect", "-c", settings, "--set", socket)
         _ = try stage.run("status", "--set", socket)
 
-        // A passphrase that is wrong is spoken of, and not said.
+        // The error for a wrong passphrase does not contain it.
         let phrase = "\(stage.folder.path)/keys/phrase"
         try Data(Self.wrongPassphrase.utf8).write(to: URL(filePath: phrase))
         stage.larder.signal(SIGHUP)

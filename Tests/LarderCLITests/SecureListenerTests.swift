@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Listeners that speak TLS", .enabled(if: PasswordSettingsTests.curl != nil))
+@Suite("TLS listeners", .enabled(if: PasswordSettingsTests.curl != nil))
 struct SecureListenerTests {
-    /// A Larder with one listener that speaks TLS by files, before a plain and a secure origin.
+    /// A Larder with one TLS listener that uses files, in front of a plain and a secure origin.
     private final class Stage {
         let folder: TemporaryFolder
         let authority = TestAuthority()
@@ -72,7 +72,7 @@ struct SecureListenerTests {
                 ] + options + [url])
         }
 
-        /// The log's lines, once there are so many.
+        /// The log's lines, once there are this many.
         func logged(_ count: Int) throws -> [Substring] {
             let growth = try FileGrowth(of: "\(folder.path)/access.log")
             while true {
@@ -84,7 +84,7 @@ struct SecureListenerTests {
         var certificate: [String] { ["--proxy-cert", "\(folder.path)/client.pem", "--proxy-key", "\(folder.path)/client.key"] }
     }
 
-    @Test("Requests and tunnels go through it, small and large, both ways")
+    @Test("Requests and tunnels pass through it, small and large, in both directions")
     func serves() throws {
         let stage = try Stage()
         for origin in stage.origins {
@@ -93,7 +93,7 @@ struct SecureListenerTests {
             let sent = try stage.folder.write(String(repeating: "y", count: 3_000_000), to: "sent")
             #expect(try stage.curl("\(origin)/", "--data-binary", "@\(sent)").hasPrefix("got 3000000 "))
         }
-        // A slow reader gets all of it, though the connection inside has long said its last word.
+        // A slow reader gets all of it, although the inner connection ended long before.
         #expect(
             try stage.curl(
                 "\(stage.origins[0])/900000", "-H", "Connection: close", "--limit-rate", "300k", "-o", "/dev/null", "-w",
@@ -101,7 +101,7 @@ struct SecureListenerTests {
                 == "900006")
     }
 
-    @Test("It shows the certificate that it is told to, and speaks nothing but TLS")
+    @Test("It sends the configured certificate, and accepts only TLS")
     func showsCertificate() throws {
         let stage = try Stage()
         _ = try stage.folder.write(CertificateText.pem(TestAuthority().der), to: "other.pem")
@@ -113,7 +113,9 @@ struct SecureListenerTests {
         #expect(stage.plain.requestHeads.isEmpty)
     }
 
-    @Test("Many that leave at once are all let go, while others are served; who has only said its last word has its answer")
+    @Test(
+        "Many simultaneous disconnects are handled while others are served; a client that only closed its sending side gets its response"
+    )
     func letsManyGo() throws {
         let stage = try Stage()
         let terms = TLSClient.Terms(serverName: nil, anchor: stage.authority.der)
@@ -141,7 +143,7 @@ struct SecureListenerTests {
         }
     }
 
-    @Test("A client that begins no handshake costs its deadline only, and one that leaves within it nothing")
+    @Test("A client that starts no handshake costs only its deadline, and one that disconnects before costs nothing")
     func boundsHandshakes() throws {
         let stage = try Stage("timeouts: {client_handshake: 5s}\n")
         let silent = try RawClient(port: UInt16(stage.port), owner: stage)
@@ -155,7 +157,7 @@ struct SecureListenerTests {
     }
 
     @Test(
-        "Where it asks for certificates, who has none gets no further, and who has one is named in the log and asked for no password"
+        "If it requires certificates, a client without one is rejected, and one with one is named in the log and needs no password"
     )
     func asksForCertificates() throws {
         let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
@@ -177,7 +179,7 @@ struct SecureListenerTests {
         #expect(log.count { $0.contains(#""user":"CN=client""#) } == 2, "\(log)")
     }
 
-    @Test("Passwords are asked for inside, and the tunnel is the client's who has said so")
+    @Test("Passwords are requested inside TLS, and the tunnel belongs to the client that authenticated")
     func asksForPasswords() throws {
         let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
         let stage = try Stage("clients: {passwords: passwords, authenticate: all}\n", passwords: "alice:\(hash)\n")
@@ -187,7 +189,7 @@ struct SecureListenerTests {
         }
     }
 
-    @Test("By the authority: a certificate for the address, and TLS inside of TLS for hosts that are intercepted")
+    @Test("With the CA: a certificate for the address, and TLS inside TLS for intercepted hosts")
     func intercepts() throws {
         let stage = try Stage(
             "tls: {authority: {folder: .local/share/larder/ca}, default: {anchors: {bundle: root.pem}, connect: intercept}}\n",
@@ -201,7 +203,7 @@ struct SecureListenerTests {
             #expect(
                 try stage.curl("\(origin)/", "--data-binary", "@\(sent)", proxyRoot: "ca.pem", root: "ca.pem")
                     .hasPrefix("got 3000000 "))
-            // Records inside of records, for a client that takes its time.
+            // Records inside records, for a slow client.
             #expect(
                 try stage.curl(
                     "\(origin)/900000", "-H", "Connection: close", "--limit-rate", "300k", "-o", "/dev/null", "-w",
@@ -211,7 +213,7 @@ struct SecureListenerTests {
         #expect(log.contains { $0.contains(#""connect":"intercept""#) }, "\(log)")
     }
 
-    @Test("Clients in TLS cannot take the descriptors by which origins are reached")
+    @Test("Clients with TLS cannot use the descriptors reserved for origins")
     func leavesRoom() throws {
         let stage = try Stage(descriptors: 160)
         func connect() throws -> RawClient? {
@@ -221,14 +223,14 @@ struct SecureListenerTests {
         }
         let first = try #require(try connect())
         let others = (0..<120).compactMap { _ in try? connect() }
-        // Each takes one descriptor, of the 56 that are left for clients.
+        // Each uses one of the 56 descriptors that are left for clients.
         #expect(others.count > 10 && others.count < 56, "\(others.count)")
         let origin = "127.0.0.1:\(stage.plain.port)"
         first.send("GET http://\(origin)/ HTTP/1.1\r\nHost: \(origin)\r\n\r\n")
         #expect(try first.readResponse().text == "got 0 ")
     }
 
-    @Test("A certificate by which TLS cannot be spoken is told of when the settings are read")
+    @Test("A certificate that TLS cannot use is reported when the settings are read")
     func tellsOfWeakKeys() throws {
         let folder = try TemporaryFolder()
         let made = try CommandLineTests.shell(
@@ -242,7 +244,7 @@ struct SecureListenerTests {
         #expect(checked.code == 2 && checked.talk.contains("TLS cannot use weak.pem"), "\(checked.talk)")
     }
 
-    @Test("A reload shows new certificates to new connections, and leaves the active ones where the files are bad")
+    @Test("A reload applies new certificates to new connections, and keeps the active ones if the files are invalid")
     func reloads() throws {
         let stage = try Stage()
         let others = TestAuthority()
@@ -253,7 +255,7 @@ struct SecureListenerTests {
         #expect(stage.larder.says("the settings were reloaded"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
         #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
-        // An entry that has changed waits for the next start: what is active stays, and nothing of before comes back.
+        // A changed entry needs a restart: the active TLS stays, and former settings do not return.
         let settings = try String(contentsOfFile: stage.larder.settings, encoding: .utf8)
         _ = try stage.folder.write(
             settings.replacing("certificate: proxy.pem", with: "certificate: ./proxy.pem"), to: "larder.yaml")

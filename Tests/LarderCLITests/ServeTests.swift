@@ -7,7 +7,7 @@ import Testing
 
 @Suite("larder serve")
 struct ServeTests {
-    /// A `larder serve` of its own, with a settings file that may change; it ends with the test.
+    /// A separate `larder serve`, with a settings file that may change; it ends with the test.
     final class Served {
         let folder: TemporaryFolder
         let settings: String
@@ -16,8 +16,8 @@ struct ServeTests {
         private let ended = DispatchSemaphore(value: 0)
 
         /// - Parameters:
-        ///   - store: The name of its file in the folder; in memory without one.
-        ///   - descriptors: How many it may have open, where that is less than the tests themselves may.
+        ///   - store: the name of its file in the folder; in memory if `nil`.
+        ///   - descriptors: its descriptor limit, if lower than that of the tests.
         init(
             _ yaml: String = "", in place: TemporaryFolder? = nil, store: String? = nil, descriptors: Int? = nil,
             listensAsWritten: Bool = false
@@ -47,7 +47,7 @@ struct ServeTests {
 
         deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-        /// Waits until the process has said this; it has long enough on a busy machine.
+        /// Waits until the process has printed this, long enough for a busy machine.
         func says(_ text: String) -> Bool { talk.wait(for: text) }
 
         /// The ports, once it serves.
@@ -66,7 +66,7 @@ struct ServeTests {
         func signal(_ number: Int32) { kill(process.processIdentifier, number) }
     }
 
-    /// What a process writes to standard error, as it comes.
+    /// A process's standard error, as it arrives.
     final class Talk: Sendable {
         let pipe = Pipe()
         private let condition = NSCondition()
@@ -75,7 +75,7 @@ struct ServeTests {
 
         var text: String { condition.withLock { String(decoding: bytes, as: UTF8.self) } }
 
-        /// Reads until the process has ended, on a thread of its own.
+        /// Reads until the process has ended, on its own thread.
         func collect() {
             let reading = pipe.fileHandleForReading
             try? pipe.fileHandleForWriting.close()  // the process has its own
@@ -102,33 +102,35 @@ struct ServeTests {
         }
     }
 
-    @Test("It writes the ports that were chosen, says where it listens, and ends by SIGTERM with 0")
+    @Test("It writes the chosen ports, prints its addresses, and ends with 0 on SIGTERM")
     func serves() throws {
         let served = try Served()
         let ports = try served.ports()
         #expect(ports.count == 2)
         #expect(served.said.contains("export http_proxy=http://127.0.0.1:\(ports[0])"))
         #expect(served.said.contains("127.0.0.2:\(ports[1])"))
-        // Standard error is no terminal here: no colours.
+        // Standard error is not a terminal here: no colors.
         #expect(!served.said.contains("\u{1B}"))
         served.signal(SIGTERM)
         #expect(served.hasEnded())
         #expect(served.process.terminationStatus == 0)
     }
 
-    @Test("It leaves no core file, and its user's other processes cannot look into it")
+    @Test("It leaves no core file, and the user's other processes cannot inspect it")
     func keepsItsMemory() throws {
         let served = try Served()
         _ = try served.ports()
         let limits = try String(contentsOfFile: "/proc/\(served.process.processIdentifier)/limits", encoding: .utf8)
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").filter { $0 == "0" }.count == 2)
-        // What nobody may look into belongs to root, whoever runs it; run by root, this says nothing.
+        // The memory file of a process that cannot be inspected belongs to root, whoever runs it; if root runs the test, this proves
+        // nothing.
         let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(served.process.processIdentifier)/mem")
         #expect(owner[.ownerAccountID] as? Int == 0)
     }
 
-    @Test("SIGHUP reads the settings again; bad ones are refused, the active ones stay, and what waits for a restart is named")
+    @Test(
+        "SIGHUP reloads the settings; invalid ones are refused, the active ones stay, and changes that need a restart are named")
     func readsAgain() throws {
         let served = try Served()
         _ = try served.ports()
@@ -146,13 +148,13 @@ struct ServeTests {
         #expect(served.process.isRunning)
     }
 
-    @Test("SIGUSR1 opens the access log again")
+    @Test("SIGUSR1 reopens the access log")
     func reopensLogs() throws {
         let served = try Served()
         _ = try served.ports()
         let log = "\(served.folder.path)/access.log"
         try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
-        // Of two signals that wait, the one with the lower number comes first.
+        // Of two pending signals, the one with the lower number is delivered first.
         served.signal(SIGUSR1)
         served.signal(SIGTERM)
         #expect(served.hasEnded())
@@ -160,7 +162,7 @@ struct ServeTests {
     }
 
     @Test(
-        "While an exchange is under way SIGTERM waits for it: until a second one, or the drain's limit", arguments: [true, false])
+        "SIGTERM waits for an exchange in flight, until a second one, or the drain limit", arguments: [true, false])
     func endsWithAnExchangeUnderWay(bySecondSignal: Bool) throws {
         let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
         defer { origin.stop() }
@@ -169,18 +171,18 @@ struct ServeTests {
         let waiting = try RawClient(port: UInt16(port))
         let idle = try RawClient(port: UInt16(port))
         waiting.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
-        // Answered by the same loop, so that the request before it has been read.
+        // Answered by the same loop, so the request before it has been read.
         idle.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try idle.readResponse().status == 200)
         served.signal(SIGTERM)
-        // The drain has begun once it has closed what was idle.
+        // The drain has begun once it has closed idle connections.
         #expect(idle.isClosedByPeer())
         if bySecondSignal { served.signal(SIGTERM) } else { #expect(served.says("connections were still open")) }
         #expect(served.hasEnded())
         #expect(served.process.terminationStatus == 0)
     }
 
-    @Test("Clients that take all the descriptors there are for them leave those by which origins are reached")
+    @Test("Clients that use all of their descriptors leave those that are reserved for origins")
     func keepsDescriptorsForOrigins() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
         defer { origin.stop() }
@@ -195,7 +197,7 @@ struct ServeTests {
         #expect(served.said.split(separator: "\n").count { $0.contains("cannot accept") } <= 1)
     }
 
-    @Test("The mode is a setting, said at the start; a reload changes it, and a flag holds against the file")
+    @Test("The mode is a setting, reported at the start; a reload changes it, and a flag overrides the file")
     func takesMode() throws {
         let served = try Served("mode: offline\n")
         let port = try #require(try served.ports().first)
@@ -216,7 +218,7 @@ struct ServeTests {
     }
 
     @Test(
-        "--offline, --mode and LARDER_MODE are the same setting, and flags that say different things are refused",
+        "--offline, --mode and LARDER_MODE are the same setting, and contradictory flags are refused",
         arguments: [
             (["--offline"], [:], "mode: offline"), (["-m", "offline"], ["LARDER_MODE": "live"], "mode: offline"),
             ([], ["LARDER_MODE": "offline"], "mode: offline"), (["--mode", "ofline"], [:], "did you mean `offline`?"),
@@ -238,7 +240,7 @@ struct ServeTests {
     }
 
     @Test(
-        "A store that another process has is an error with its remedy; a start that fails leaves no admin socket, and no lock beside a user's file"
+        "A store that another process has open is an error with a fix; a failed start leaves no admin socket and no lock by the user's file"
     )
     func failsCleanly() throws {
         let served = try Served(store: "store.sqlite")
@@ -258,7 +260,7 @@ struct ServeTests {
         #expect(outcome.talk.contains("notes.txt: the file is not a Larder store"), "\(outcome.talk)")
     }
 
-    @Test("A port that is taken is a failure with its reason")
+    @Test("A port that is in use is a failure with its reason")
     func refusesATakenPort() throws {
         let served = try Served()
         let port = try #require(try served.ports().first)

@@ -3,9 +3,11 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("larder serve, and whom it believes")
+@Suite("larder serve and server trust")
 struct ServedTrustTests {
-    @Test("The settings' anchors and pins judge https origins, and with SIGHUP others do: a kept connection is used no more")
+    @Test(
+        "The settings' CA certificates and pins verify https origins, and SIGHUP replaces them: kept connections are no longer used"
+    )
     func settingsJudge() throws {
         let stage = try PinnedStage()
         let folder = stage.folder
@@ -32,7 +34,7 @@ struct ServedTrustTests {
         #expect(refused["Proxy-Status"]?.contains("error=tls_certificate_error; details=\"pin_mismatch\"") == true)
     }
 
-    @Test("One pin and nothing else: curl gets no tunnel to a server with another key", .enabled(if: curl != nil))
+    @Test("With a single pin as the only setting, curl gets no tunnel to a server with another key", .enabled(if: curl != nil))
     func curlIsRefused() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity(names: "DNS:pinned.test")
@@ -79,7 +81,7 @@ struct ServedTrustTests {
         #expect(refused["Proxy-Status"]?.contains("; error=http_request_denied; details=\"host_denied\"") == true)
     }
 
-    @Test("tls.key_log is its owner's alone, and stands among the warnings; a file that others read is refused")
+    @Test("Only its owner may access tls.key_log, which causes a warning; a file that other users can read is refused")
     func keyLog() throws {
         let stage = try PinnedStage()
         let folder = stage.folder

@@ -6,7 +6,7 @@ import UpstreamTransport
 @testable import LarderCLI
 @testable import LarderSettings
 
-@Suite("What serving needs from the settings")
+@Suite("Settings that serving needs")
 struct ServingPlanTests {
     private func plan(_ yaml: String, environment: [String: String] = ["HOME": "/home/x"]) throws -> ServingPlan {
         try ServingPlan(
@@ -27,7 +27,7 @@ struct ServingPlanTests {
         #expect(!address.redacted.contains("me"))
     }
 
-    @Test("The store stands where it is told to, else in the user's cache folder")
+    @Test("The store's place is as configured, else in the user's cache folder")
     func placesTheStore() throws {
         #expect(try plan("").storePath == "/home/x/.cache/larder/store.sqlite")
         #expect(try plan("", environment: ["XDG_CACHE_HOME": "/cache"]).storePath == "/cache/larder/store.sqlite")
@@ -36,7 +36,7 @@ struct ServingPlanTests {
         #expect(throws: (any Error).self) { try plan("", environment: [:]) }
     }
 
-    @Test("Loops are one for each core, four at most, or as many as were asked for")
+    @Test("The default is one loop per core, at most four; the setting overrides it")
     func countsLoops() throws {
         #expect((1...4).contains(try plan("").loopCount))
         #expect(try plan("loops: 7").loopCount == 7)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Variables for shells and programs")
 struct ShellSyntaxTests {
-    /// Everything that means something to anybody, and once more with a mark that makes another character of each.
+    /// All characters with a special meaning, and once more with a mark that combines with each.
     static let hostile =
         "/a b/'; touch $HOME/x; \"`id`\" \\ #\u{2019}\u{E9}\r\n|&>"
         + "'\"`$\\;&|<>#\u{2018}\u{2019}\u{201A}\u{201B}\r\n ".unicodeScalars.map { "\($0)\u{301}" }.joined()
@@ -19,7 +19,7 @@ struct ShellSyntaxTests {
         ClientEnvironment(proxy: ListenAddress("127.0.0.1:3180")!, files: ClientFiles(folder: folder), carriesTrust: true)
     }
 
-    @Test("A shell that evaluates them has every value as it was, whatever stands in it")
+    @Test("A shell that evaluates the output has every value unchanged, whatever its characters")
     func survivesShells() throws {
         let environment = Self.environment(Self.hostile)
         let text = ShellSyntax.sh.text(environment, over: [:])
@@ -29,7 +29,7 @@ struct ShellSyntaxTests {
         }
     }
 
-    @Test("What stands in a variable that is kept does not run, though a mark combines with its quotes")
+    @Test("The content of a variable that is kept is not executed, even with marks that combine with its quotes")
     func runsNothing() throws {
         let folder = try TemporaryFolder()
         let given = ["JAVA_TOOL_OPTIONS": "-Da='\u{301};touch \(folder.path)/run;'\u{301}"]
@@ -39,7 +39,7 @@ struct ShellSyntaxTests {
     }
 
     @Test(
-        "Each syntax keeps a value from meaning anything",
+        "Each syntax removes the special meaning of a value's characters",
         arguments: [
             (ShellSyntax.shQuoted, "a'b$c", "'a'\\''b$c'"), (ShellSyntax.fishQuoted, "a'b\\c$d", "'a\\'b\\\\c$d'"),
             (ShellSyntax.pwshQuoted, "a'b\u{2019}$c", "'a''b\u{2019}\u{2019}$c'"),
@@ -57,7 +57,7 @@ struct ShellSyntaxTests {
         #expect(Array(quoted(value).utf8) == Array(text.utf8))
     }
 
-    @Test("JSON holds every variable")
+    @Test("JSON contains every variable")
     func writesJSON() throws {
         let environment = Self.environment(Self.hostile)
         let text = ShellSyntax.json.text(environment, over: [:])
@@ -65,7 +65,7 @@ struct ShellSyntaxTests {
         #expect(object == Dictionary(uniqueKeysWithValues: environment.variables(over: [:]).map { ($0.name, $0.value) }))
     }
 
-    @Test("For docker, apt and gradle they are the words that these read")
+    @Test("The output for docker, apt and gradle is in their own syntax")
     func writesForPrograms() {
         let environment = Self.environment("/state")
         #expect(

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Nothing is sent before the rules are evaluated: neither a question for a name nor a connection",
+    "Nothing is sent before the rules are evaluated: neither a DNS query nor a connection",
     .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
 struct SilentInterceptionTests {
-    /// A network with a name server and an https origin on 127.0.0.1, and nothing else.
+    /// A network namespace with only a name server and an https origin on 127.0.0.1.
     private final class Stage {
         let network: NetworkNamespace
         let names: NameServer
@@ -17,7 +17,7 @@ struct SilentInterceptionTests {
             let pinned = try PinnedStage()
             folder = pinned.folder
             network = try NetworkNamespace()
-            // With loopback addresses alone the C library asks for no IPv4 address.
+            // With only loopback addresses, the C library does not query IPv4 addresses.
             try network.ip("link set lo up", "addr add 10.9.0.1/24 dev lo")
             let identity = pinned.authority.identity(names: "DNS:allowed.test,DNS:payments.test")
             (names, origin) = try network.inside {
@@ -43,7 +43,7 @@ struct SilentInterceptionTests {
             names.stop()
         }
 
-        /// Runs `larder run` with these options on a script in that network, and waits until both have ended.
+        /// Runs `larder run` with these options on a script in that namespace, and waits until both have ended.
         func run(_ options: String, _ script: String) throws -> CommandLineTests.Outcome {
             let variables = ["HOME": folder.path, "TMPDIR": folder.path]
             _ = try folder.write("status() { curl -sS -o body -w '%{http_code} ' \"$@\"; }\ncd $HOME\n\(script)\n", to: "script")
@@ -57,7 +57,7 @@ struct SilentInterceptionTests {
         }
     }
 
-    @Test("A request that a rule or the mode keeps back leaves no trace at the name server or at the origin")
+    @Test("A request that a rule or the mode blocks reaches neither the name server nor the origin")
     func staysSilent() throws {
         let stage = try Stage()
         let kept = try stage.run(
@@ -77,7 +77,7 @@ struct SilentInterceptionTests {
         let offline = try stage.run("--offline", "status https://allowed.test")
         #expect(offline.output == "504 ", "\(offline)")
         #expect(stage.names.askedNames.isEmpty && stage.origin.connectionCount == 0)
-        // The same network shows what does leave.
+        // In the same namespace, requests that are sent do arrive.
         let live = try stage.run("", "status https://allowed.test; status https://payments.test")
         #expect(live.output == "200 200 ", "\(live)")
         #expect(Set(stage.names.askedNames) == ["allowed.test", "payments.test"])

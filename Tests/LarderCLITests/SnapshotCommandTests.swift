@@ -4,7 +4,7 @@ import Testing
 
 @Suite("larder snapshot, har and lock")
 struct SnapshotCommandTests {
-    /// A HAR file with one answer.
+    /// A HAR file with one response.
     static func har(_ body: String) -> String {
         """
         {"log":{"version":"1.2","creator":{"name":"test","version":"1"},"entries":[{"startedDateTime":"2026-11-23T06:23:20.000Z","time":1,
@@ -17,7 +17,7 @@ struct SnapshotCommandTests {
     }
 
     @Test(
-        "HAR becomes a snapshot without its secrets, which is listed, signed, verified, compared, written as text, read again and locked"
+        "A HAR file becomes a snapshot without secrets, which is listed, signed, verified, compared, exported, read again and locked"
     )
     func tellsTheStory() throws {
         let folder = try TemporaryFolder()
@@ -66,7 +66,7 @@ struct SnapshotCommandTests {
         _ = try larder("snapshot show @lock", 5)
     }
 
-    @Test("A recording is matched by new rules and gets an edited body; what is wrong is told with its place")
+    @Test("A recording is rematched with new rules and its bodies are edited; errors are reported with their place")
     func rematchesAndEdits() throws {
         let folder = try TemporaryFolder()
         let path = folder.path

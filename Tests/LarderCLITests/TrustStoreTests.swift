@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCLI
 
-/// A tree in place of `/`, with programs that stand for the system's.
+/// A tree in place of `/`, with programs that replace the system's.
 private final class SystemImage {
     let folder: TemporaryFolder
     var root: String { "\(folder.path)/image" }
@@ -23,7 +23,7 @@ private final class SystemImage {
             try files.createDirectory(atPath: place, withIntermediateDirectories: true)
         }
         let script = "#!/bin/sh\ncat '\(anchors)'/* > '\(bundle)' 2> /dev/null || : > '\(bundle)'\n"
-        // In an image Fedora's program is run by chroot.
+        // In an image, Fedora's tool is run with chroot.
         try tool(layout == .debian ? "update-ca-certificates" : "chroot", script)
     }
 
@@ -48,7 +48,7 @@ struct TrustStoreTests {
         try stage.larder(words + ["--root", image.root], path: "\(image.tools):/usr/bin:/bin")
     }
 
-    @Test("What install did, uninstall takes back to the byte", arguments: SystemTrustStore.Layout.allCases)
+    @Test("uninstall undoes install to the byte", arguments: SystemTrustStore.Layout.allCases)
     func installsAndTakesBack(layout: SystemTrustStore.Layout) throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(layout)
@@ -75,7 +75,7 @@ struct TrustStoreTests {
         #expect(nothing.code == 0 && nothing.output.isEmpty)
     }
 
-    @Test("uninstall leaves what has Larder's name and is something else, and another authority's root")
+    @Test("uninstall leaves other certificates with Larder's name, and another CA's root")
     func touchesNothingElse() throws {
         let stage = try AuthorityStage()
         let other = try AuthorityStage()
@@ -90,7 +90,7 @@ struct TrustStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: image.anchors).count == 2)
     }
 
-    @Test("A program that fails leaves nothing behind, and its words are told", arguments: [true, false])
+    @Test("If a tool fails, install restores the former state, and the tool's message is printed", arguments: [true, false])
     func takesBackAfterFailure(says: Bool) throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -102,7 +102,7 @@ struct TrustStoreTests {
         #expect(try image.contents() == before)
     }
 
-    @Test("An uninstall whose program fails leaves the root as Larder's own, so that the next one takes it out")
+    @Test("If an uninstall's tool fails, the root stays as Larder's own, so that the next uninstall removes it")
     func staysLarders() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -118,7 +118,7 @@ struct TrustStoreTests {
         #expect(try image.contents().filter { !$0.value.isEmpty } == before)
     }
 
-    @Test("What was begun and cut off is ended: a file without its place in the bundle, and that without the file")
+    @Test("An interrupted change is completed: a file that is missing in the bundle, and an entry of the bundle without a file")
     func endsWhatWasBegun() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -134,7 +134,7 @@ struct TrustStoreTests {
         #expect(try stage.text(image.bundle).isEmpty)
     }
 
-    @Test("Another's file with the same root stays, and is no fault")
+    @Test("Another's file with the same root stays, and is not an error")
     func leavesOthersFiles() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -150,7 +150,7 @@ struct TrustStoreTests {
             others.code == 0 && others.talk.contains("another entry contains the root certificate, and stays"), "\(others.talk)")
     }
 
-    @Test("A tree that stands for / is not left by its links, and no hook in it is run")
+    @Test("The symbolic links of a tree in place of / do not lead out of it, and no hook in it is run")
     func staysInTheTree() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -176,7 +176,7 @@ struct TrustStoreTests {
         #expect(try stage.text("\(image.folder.path)/words").contains("--hooksdir /dev/null"))
     }
 
-    @Test("Taking the root out needs no key, and none that is its owner's alone")
+    @Test("Removing the root needs no key, nor permissions that protect it")
     func uninstallsWithoutKey() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -187,7 +187,8 @@ struct TrustStoreTests {
         #expect(removed.code == 0 && removed.output.hasPrefix("removed from "), "\(removed.talk)")
     }
 
-    @Test("What Java makes of a constraint is said where a constrained root comes to Java", arguments: [true, false])
+    @Test(
+        "The limits of Java's name constraints are reported when a constrained root is added for Java", arguments: [true, false])
     func warnsOfJava(isConstrained: Bool) throws {
         let stage = try AuthorityStage(isConstrained ? ["--constrain", "corp.test"] : [])
         #expect(
@@ -199,7 +200,7 @@ struct TrustStoreTests {
         #expect(dry.talk.contains("Java ignores a root's name constraints") == isConstrained, "\(dry.talk)")
     }
 
-    @Test("During a rotation both roots are installed; the former one can be taken out by itself")
+    @Test("During a rotation both roots are installed; the former one can be removed separately")
     func followsRotation() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -215,7 +216,7 @@ struct TrustStoreTests {
     }
 
     @Test(
-        "Who may not change the system's store is told what to run",
+        "A user who may not change the system's store gets the command to run",
         .enabled(if: getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv"), "root becomes nobody here"))
     func tellsTheCommand() throws {
         let stage = try AuthorityStage()
@@ -233,14 +234,14 @@ struct TrustStoreTests {
                 "only root can change it; run: sudo larder ca install --only system --root '\(stage.folder.path)/it'\\''s an image' --folder \(stage.path)"
             ),
             "\(outcome.talk)")
-        // Where there is nothing to take out, nobody has to become root.
+        // If there is nothing to remove, root is not needed.
         let nothing = try CommandLineTests.shell(
             "setpriv --reuid=65534 --regid=65534 --clear-groups $larder ca uninstall --yes --root $image --folder $home/.local/share/larder/ca",
             ["home": stage.folder.path, "image": image.root])
         #expect(nothing.code == 0 && nothing.talk.split(separator: "\n").count == 1, "\(nothing.talk)")
     }
 
-    @Test("An NSS database is changed by certutil, and has the same list afterwards", .enabled(if: Tools.has("certutil")))
+    @Test("An NSS database is changed with certutil, and has the same list afterwards", .enabled(if: Tools.has("certutil")))
     func changesNSS() throws {
         let stage = try AuthorityStage()
         let database = "\(stage.folder.path)/.mozilla/firefox/ab.default"
@@ -258,7 +259,7 @@ struct TrustStoreTests {
         #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).code == 0)
         #expect(try CommandLineTests.shell("certutil -L -d sql:$database", variables).output == made.output)
 
-        // Somebody else's, under a name of his own.
+        // Another's entry, under a different name.
         _ = try CommandLineTests.shell("certutil -A -d sql:$database -n 'my own' -t C,, -i $root", variables)
         #expect(
             try stage.larder(["install", "--only", "nss", "--yes"]).talk.contains(
@@ -267,14 +268,14 @@ struct TrustStoreTests {
             try stage.larder(["uninstall", "--only", "nss", "--yes"]).talk.contains(
                 "another entry contains the root certificate, and stays"))
         #expect(try CommandLineTests.shell("certutil -L -d sql:$database -n 'my own'", variables).code == 0)
-        // Who does not believe it has to be told: a program of his would not either.
+        // It is in the database without trust, which must be reported: programs of that user would not trust it either.
         _ = try CommandLineTests.shell("certutil -M -d sql:$database -n 'my own' -t ,,", variables)
         let unbelieved = try stage.larder(["install", "--only", "nss", "--yes"])
         #expect(unbelieved.code == 1 && unbelieved.talk.contains("as my own, but not trusted for servers"), "\(unbelieved.talk)")
         #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).code == 0)
     }
 
-    @Test("Larder's own root in an NSS database that has lost its trust gets it again", .enabled(if: Tools.has("certutil")))
+    @Test("If Larder's root in an NSS database has lost its trust, install restores it", .enabled(if: Tools.has("certutil")))
     func believesAgain() throws {
         let stage = try AuthorityStage()
         let database = "\(stage.folder.path)/data/pki/nssdb"
@@ -293,7 +294,7 @@ struct TrustStoreTests {
         #expect(outcome.code == 0 && outcome.output.split(separator: "added to").count == 2, "\(outcome)")
     }
 
-    @Test("Java's cacerts is changed by keytool, and has the same list afterwards", .enabled(if: Tools.has("keytool")))
+    @Test("Java's cacerts is changed with keytool, and has the same list afterwards", .enabled(if: Tools.has("keytool")))
     func changesJava() throws {
         let stage = try AuthorityStage()
         let other = try AuthorityStage()
@@ -315,14 +316,14 @@ struct TrustStoreTests {
         #expect(try stage.larder(["uninstall", "--root", image, "--yes"]).code == 0)
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
 
-        // As Debian's hook puts it there, behind the system's store.
+        // As Debian's hook adds it, from the system's store.
         let root = try #require(Certificate.reading(pem: Array(stage.text(stage.root).utf8))?.first)
         let hooked = try CommandLineTests.shell(
             "keytool -importcert -noprompt -alias debian:$name.pem -file $root -keystore $store -storepass changeit",
             variables.merging(["name": RootEntry(root).name, "root": stage.root]) { $1 })
         try #require(hooked.code == 0)
         #expect(try stage.larder(["install", "--root", image, "--yes"]).talk.contains("is already installed"))
-        // Beside it another's, and Larder's own.
+        // Besides it, an entry of another's, and Larder's own.
         let names = variables.merging(["name": RootEntry(root).name, "root": stage.root]) { $1 }
         let beside = try CommandLineTests.shell(
             "for alias in $name zz-mine; do keytool -importcert -noprompt -alias $alias -file $root -keystore $store -storepass changeit; done",
@@ -335,7 +336,7 @@ struct TrustStoreTests {
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
     }
 
-    @Test("Lists of tools are read")
+    @Test("The lists of the tools are parsed")
     func readsLists() {
         #expect(
             NSSTrustStore.listed(

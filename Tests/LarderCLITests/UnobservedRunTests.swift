@@ -4,11 +4,11 @@ import Testing
 
 @Suite("Runs in which no request came through Larder")
 struct UnobservedRunTests {
-    /// Programs that ignore the proxy's variables, each with the origin's port as its argument.
+    /// Programs that ignore the proxy variables, each with the origin's port as its argument.
     enum Program: String, CaseIterable {
         case perl =
             #"perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("127.0.0.1:$ARGV[0]") or die; print $s "GET /a HTTP/1.0\r\n\r\n"; print <$s> ? "got\n" : "none\n"'"#
-        /// Node reads the variables from 22.21 on.
+        /// Node reads the variables from version 22.21 on.
         case node =
             #"node -e 'fetch("http://127.0.0.1:" + process.argv[1] + "/a").then(r => r.text()).then(() => console.log("got"))'"#
 
@@ -78,7 +78,7 @@ struct UnobservedRunTests {
         #expect(plain.code == 0 && plain.talk.isEmpty)
     }
 
-    @Test("A lock of a command that sent nothing through Larder says so, and so does a run that is held against a lock")
+    @Test("A lock of a command that sent nothing through Larder says so, and so does a run that is compared with a lock")
     func reportsTheBypassOfLocks() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -90,7 +90,7 @@ struct UnobservedRunTests {
         #expect(outcome.output == "got\ngot\nwritten:1\nheld:1\n", "\(outcome)")
     }
 
-    @Test("The command's own exit code comes first, and one request through Larder is enough")
+    @Test("The command's own exit code takes precedence, and one request through Larder is enough")
     func countsOneRequest() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -102,7 +102,7 @@ struct UnobservedRunTests {
         #expect(outcome.talk.components(separatedBy: Self.sentence).count == 2, "\(outcome.talk)")
     }
 
-    @Test("A command in its own network that sends nothing is reported, and --strict accepts it")
+    @Test("A command in its own network namespace that sends nothing is reported, and --strict accepts it")
     func acceptsTheOwnNetwork() throws {
         guard NetworkNamespace.canBeMade else { return }
         let stage = try Stage()
