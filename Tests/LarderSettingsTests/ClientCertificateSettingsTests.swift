@@ -19,7 +19,7 @@ struct ClientCertificateSettingsTests {
         try write(plain.key, to: "open.key", mode: 0o644)
     }
 
-    @Test("Each host has its own, from PEM or PKCS #12, with a passphrase from the environment or a file")
+    @Test("Each host has its own certificate, from PEM or PKCS #12, with a passphrase from the environment or a file")
     func reads() throws {
         let trust = try load(
             """
@@ -38,7 +38,7 @@ struct ClientCertificateSettingsTests {
     }
 
     @Test(
-        "What is wrong is said where it stands, and no secret with it",
+        "Problems are reported with their place, and without secrets",
         arguments: [
             ("\"*.a.example\": {certificate: me.pem, key: me.key}", "expected one host"),
             ("a.example: {certificate: me.pem}", "expected `certificate` and `key`, or `pkcs12`"),
@@ -61,7 +61,7 @@ struct ClientCertificateSettingsTests {
         #expect(!problems.joined().contains("sesame"))
     }
 
-    // MARK: The world around it
+    // MARK: Fixtures
 
     private func write(_ octets: [UInt8], to name: String, mode: Int = 0o600) throws {
         try Data(octets).write(to: URL(filePath: "\(folder.path)/\(name)"))

@@ -24,7 +24,7 @@ struct ExampleSettingsTests {
         }
     }
 
-    @Test("It is read, and its rules deny, edit, keep and check")
+    @Test("The example is valid, and its rules deny, edit, store and check")
     func isRead() throws {
         let rules = try settings(example()).rules.compiled.rules
         #expect(rules.count { $0.denies } == 3)
@@ -36,7 +36,7 @@ struct ExampleSettingsTests {
         }
     }
 
-    @Test("Its hosts are pinned, looked at, weakened for a while and denied")
+    @Test("The hosts in the example are pinned, probed, weakened for a time and denied")
     func trusts() throws {
         let terms = try settings(example()).tls.hosts.entries.map(\.terms)
         #expect(terms.compactMap(\.pins).map(\.isReportOnly) == [false, true])
@@ -44,7 +44,7 @@ struct ExampleSettingsTests {
         #expect(Set(terms.map(\.connectWay)) == Set(ConnectWay.allCases).subtracting([.intercept]))
     }
 
-    @Test("What is commented out are all other settings with their defaults")
+    @Test("The commented lines are all other settings with their defaults")
     func showsDefaults() throws {
         let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "rules:" }
         let settingLines = lines.filter { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }.filter { line in
@@ -60,7 +60,7 @@ struct ExampleSettingsTests {
         }
     }
 
-    @Test("A wrong line in it is reported with its line and column")
+    @Test("An invalid line in the example is reported with its line and column")
     func wrongLine() throws {
         let text = try example().replacingOccurrences(of: "policy: reload}", with: "policy: relod}")
         let line =

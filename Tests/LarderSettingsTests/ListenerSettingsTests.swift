@@ -7,7 +7,7 @@ import Testing
 @Suite("listen, with TLS")
 struct ListenerSettingsTests {
     @Test(
-        "Each is read, and shown as it would be written",
+        "Each form is read, and shown as it would be written",
         arguments: [
             ("[127.0.0.1:1]", "[\"127.0.0.1:1\"]"), ("[{address: '127.0.0.1:1'}]", "[\"127.0.0.1:1\"]"),
             ("[{address: '127.0.0.1:1', tls: authority}]", "[{address: \"127.0.0.1:1\", tls: authority}]"),
@@ -24,7 +24,7 @@ struct ListenerSettingsTests {
     }
 
     @Test(
-        "What is wrong is said with its place",
+        "Problems are reported with their place",
         arguments: [
             ("[{tls: authority}]", "larder.yaml:1:10: listen[0]: expected `address`"),
             ("[{address: '127.0.0.1:1', tsl: authority}]", "unknown key `tsl`; did you mean `tls`?"),
@@ -46,12 +46,12 @@ struct ListenerSettingsTests {
         #expect(found.count == 1 && found.first?.contains(expected) == true, "\(found)")
     }
 
-    @Test("T01 a listener beyond this machine may start where it asks for certificates")
+    @Test("T01 a non-loopback listener may start if it requires client certificates")
     func opensByCertificates() {
         #expect(problems("listen: [{address: '0.0.0.0:1', tls: {certificate: authority, clients: r.pem}}]") == [])
     }
 
-    @Test("Files that are missing, no certificates, or others' keys are problems of listen")
+    @Test("Missing files, files without certificates, and keys of other certificates are problems of listen")
     func readsFiles() throws {
         let folder = try TemporaryFolder()
         let authority = TestAuthority()

@@ -8,7 +8,7 @@ import TextCoding
 @Suite("Reading settings")
 struct SettingsReaderTests {
     @Test(
-        "Every mistake is said with file, line, column, and what was probably meant",
+        "Every problem is reported with file, line, column, and a suggestion",
         arguments: [
             ("stroe: {}", "larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"),
             ("store:\n  memory:\n    hihg: 1MiB", "larder.yaml:3:5: store.memory: unknown key `hihg`; did you mean `high`?"),
@@ -67,20 +67,20 @@ struct SettingsReaderTests {
         #expect(found.first?.contains(expected) == true, "\(found)")
     }
 
-    @Test("All mistakes of a file are found at once, in its order")
+    @Test("All problems of a file are found at once, in its order")
     func findsAll() {
         let found = problems("loops: x\nstore:\n  disk: {high: y}\nhost_mismatch: z\n")
         #expect(found.map { $0.prefix(16) } == ["larder.yaml:1:8:", "larder.yaml:3:16", "larder.yaml:4:16"])
     }
 
     @Test(
-        "An empty file, and keys with nothing behind them, are the defaults", arguments: ["", "# nothing\n", "store:\nloops:\n"])
+        "An empty file, and keys without a value, give the defaults", arguments: ["", "# nothing\n", "store:\nloops:\n"])
     func emptyIsDefault(yaml: String) throws {
         #expect(try settings(yaml) == LarderSettings())
     }
 
     @Test(
-        "T01: an address beyond this machine is refused without a list of clients",
+        "T01: a non-loopback address is refused without a list of clients",
         arguments: ["0.0.0.0:3180", "[::]:3180", "192.0.2.1:1"])
     func refusesToBeAnOpenProxy(address: String) throws {
         let found = problems("listen: [127.0.0.1:1, '\(address)']")
@@ -94,14 +94,14 @@ struct SettingsReaderTests {
     }
 
     @Test(
-        "The limit of a size is within, one past it is not",
+        "The limit of a size is accepted, and one byte more is refused",
         arguments: [("16MiB", true), ("16777217", false), ("256", true), ("255", false)])
     func sizesHaveLimits(text: String, isGood: Bool) {
         #expect(problems("limits: {head: \(text)}").isEmpty == isGood)
     }
 
     @Test(
-        "What may not stand in YAML is found where it stands, however lines end and letters are written",
+        "Characters that YAML forbids are reported at their place, with any line ends and any letters",
         arguments: [
             ("log: {level: \u{1}}", "1:14"), ("a: é\r\nloops: \u{1}", "2:8"), ("a: 1\rloops: \u{1}", "2:8"),
             ("a: e\u{301}\u{1}", "1:6"),
@@ -110,12 +110,12 @@ struct SettingsReaderTests {
         #expect(problems(text) == ["larder.yaml:\(place): not YAML: control characters are not allowed"])
     }
 
-    @Test("What the end is missing is said at the end", arguments: [("store: {path: a", "1:16"), ("store: {path: a\n", "2:1")])
+    @Test("A missing end is reported at the end", arguments: [("store: {path: a", "1:16"), ("store: {path: a\n", "2:1")])
     func placesTheEnd(text: String, place: String) {
         #expect(problems(text) == ["larder.yaml:\(place): not YAML: did not find expected ',' or '}'"])
     }
 
-    @Test("Aliases are read, and bounded")
+    @Test("Aliases are read, and limited")
     func boundsAliases() throws {
         #expect(
             try settings("egress: {deny: &local [10.0.0.0/8]}\nclients: {allow: *local}").clients.allow == [
@@ -138,7 +138,7 @@ struct SettingsReaderTests {
         #expect(problems(String(repeating: "- ", count: 100_000) + "a").count == 1)
     }
 
-    @Test("Nothing in a message moves a terminal's cursor (T43)")
+    @Test("No message moves a terminal's cursor (T43)")
     func messagesAreClean() {
         for problem in problems("\"\\e[31mred\": 1\nhost_mismatch: \"\\e]0;x\\a\"\nupstream: {proxy: \"a\\nb\"}") {
             let controls = problem.unicodeScalars.filter(\.isControl)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The table of settings")
 struct SettingsSchemaTests {
-    /// A value for each setting that is not its default, as YAML, and how it is shown.
+    /// For each setting a value other than its default, as YAML, and how it is shown.
     static let examples: [(name: String, yaml: String, shown: String)] = [
         ("listen", "[127.0.0.2:0, '[::1]:8080', localhost:1]", #"[127.0.0.2:0, "[::1]:8080", 127.0.0.1:1]"#),
         ("mode", "offline", "offline"),
@@ -87,12 +87,12 @@ struct SettingsSchemaTests {
         name.split(separator: ".").reversed().reduce(yaml) { "{\($1): \($0)}" }
     }
 
-    @Test("There is an example here for every setting")
+    @Test("Every setting has an example here")
     func isComplete() {
         #expect(Set(Self.examples.map(\.name)) == Set(SettingsSchema.settings.map(\.name)))
     }
 
-    @Test("Each is read from the file, and shown as it would be written", arguments: examples)
+    @Test("Each setting is read from the file, and shown as it would be written", arguments: examples)
     func reads(name: String, yaml: String, shown: String) throws {
         let setting = try #require(SettingsSchema.byName[name])
         let settings = try settings(Self.nested(name, yaml))
@@ -103,21 +103,22 @@ struct SettingsSchemaTests {
         }
     }
 
-    @Test("What is shown is read back the same", arguments: examples)
+    @Test("Shown settings are read back unchanged", arguments: examples)
     func readsBack(name: String, yaml: String, shown: String) throws {
         let first = try settings(Self.nested(name, yaml))
         let second = try settings(YAMLWriter.write(first))
         for setting in SettingsSchema.settings { #expect(setting.show(second) == setting.show(first)) }
     }
 
-    @Test("A rule in which a word says nothing is read back the same", arguments: ["", " ~", " null"])
+    @Test("A rule with a null value is read back unchanged", arguments: ["", " ~", " null"])
     func readsBackNothing(nothing: String) throws {
         let first = YAMLWriter.write(try settings("rules:\n- name: a\n  deny:\(nothing)\n"))
         #expect(first.contains("deny: null"))
         #expect(YAMLWriter.write(try settings(first)) == first)
     }
 
-    @Test("Each refuses a value of the wrong kind, with its name and place", arguments: SettingsSchema.settings.map(\.name))
+    @Test(
+        "Each setting refuses a value of the wrong kind, with its name and place", arguments: SettingsSchema.settings.map(\.name))
     func refusesTheWrongKind(name: String) {
         let found = problems(Self.nested(name, "[[1]]"))
 
@@ -126,13 +127,13 @@ struct SettingsSchemaTests {
         #expect(found.first?.contains(" \(name)") == true)
     }
 
-    @Test("No two have one name in the environment")
+    @Test("No two settings have the same environment variable")
     func environmentNamesDiffer() {
         #expect(Set(SettingsSchema.settings.map(\.environmentName)).count == SettingsSchema.settings.count)
         #expect(SettingsSchema.byName["store.memory.max_body"]?.environmentName == "LARDER_STORE_MEMORY_MAX_BODY")
     }
 
-    @Test("The JSON Schema is JSON and names every setting")
+    @Test("The JSON Schema is valid JSON and names every setting")
     func describesItself() throws {
         let object = try JSONSerialization.jsonObject(with: Data(SettingsDocumentation.jsonSchema.written().utf8))
         for setting in SettingsSchema.settings {

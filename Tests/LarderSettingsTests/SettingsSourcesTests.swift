@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderSettings
 
-@Suite("Where settings come from")
+@Suite("Sources of settings")
 struct SettingsSourcesTests {
     private func load(_ sources: SettingsSources) throws -> LarderSettings {
         switch sources.load().outcome {
@@ -19,7 +19,7 @@ struct SettingsSourcesTests {
         return problems.map(\.description)
     }
 
-    @Test("A flag is stronger than the environment, that than the file, that than the default")
+    @Test("A flag overrides the environment, which overrides the file, which overrides the default")
     func strongerWins() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(
@@ -37,7 +37,7 @@ struct SettingsSourcesTests {
         #expect(settings.timeouts.clientIdle == LarderSettings().timeouts.clientIdle)
     }
 
-    @Test("A setting is read by its old name, from every place, with a warning that gives the new one")
+    @Test("A renamed setting is read by its old name, from every source, with a warning that gives the new name")
     func readsOldNames() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tls:\n  connect:\n    verdicts_kept: 5s\n", to: "l.yaml")
@@ -54,12 +54,12 @@ struct SettingsSourcesTests {
             #expect(sources.load().warnings == ["\(place): \(sentence)"])
             #expect(try load(sources).tls.connect.verdictTTL == .seconds(seconds))
         }
-        // A stronger place is stronger by either name.
+        // A stronger source overrides under either name.
         let both = SettingsSources(file: file, assignments: ["tls.connect.verdict_ttl=8s"], environment: [:])
         #expect(try load(both).tls.connect.verdictTTL == .seconds(8))
     }
 
-    @Test("A file that sets something by its old and its new name is a mistake")
+    @Test("A file that has a setting under its old and its new name is invalid")
     func rejectsBothNames() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tls: {connect: {verdict_ttl: 5s, verdicts_kept: 5s}}\n", to: "l.yaml")
@@ -69,7 +69,7 @@ struct SettingsSourcesTests {
             ])
     }
 
-    @Test("A setting that is fixed now is read from every place, and ignored with a warning that gives its value")
+    @Test("A removed setting is accepted from every source, and ignored with a warning that gives its fixed value")
     func readsRemovedNames() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("limits:\n  trailers: 1KiB\n  head: 32KiB\n", to: "l.yaml")
@@ -87,7 +87,7 @@ struct SettingsSourcesTests {
         #expect(Set(SettingsSchema.settings.map(\.name)).isDisjoint(with: RemovedSetting.all.map(\.name)))
     }
 
-    @Test("Any setting is set by a flag, lists and groups too, with the value as YAML")
+    @Test("A flag can set any setting, lists and groups too, with the value as YAML")
     func setsAnything() throws {
         let settings = try load(
             SettingsSources(
@@ -103,7 +103,7 @@ struct SettingsSourcesTests {
     }
 
     @Test(
-        "A wrong flag or variable is named",
+        "An error about a flag or a variable names it",
         arguments: [
             (["loops"], [:], "--set loops: expected name=value"),
             (["loops="], [:], "--set loops: loops: has no value"),
@@ -121,14 +121,14 @@ struct SettingsSourcesTests {
         #expect(found.first?.hasPrefix(expected) == true, "\(found)")
     }
 
-    @Test("A variable that is no setting is only remarked on, and only where it looks like one")
+    @Test("An unknown variable causes only a remark, and only if its name is similar to a setting's")
     func remarksOnUnknownVariables() {
         let environment = ["LARDER_STORE_PAHT": "x", "LARDER_PORT_3180_TCP_ADDR": "10.0.0.1"]
         let loaded = SettingsSources(environment: environment).load()
         #expect(loaded.warnings == ["LARDER_STORE_PAHT is not a setting; did you mean LARDER_STORE_PATH?"])
     }
 
-    @Test("Without -c the user's own file is read, if it is there")
+    @Test("Without -c the user's own file is read, if it exists")
     func findsTheUsualFile() throws {
         let folder = try TemporaryFolder()
         #expect(SettingsSources.usualFile(["XDG_CONFIG_HOME": folder.path]) == nil)
@@ -139,7 +139,7 @@ struct SettingsSourcesTests {
         #expect(SettingsSources.usualFile(["HOME": folder.path, "XDG_CONFIG_HOME": "relative"]) == home)
     }
 
-    @Test("A file that is named must be there, and be text")
+    @Test("A file that is named must exist, and be text")
     func readsTheNamedFile() throws {
         let folder = try TemporaryFolder()
         #expect(
@@ -149,7 +149,7 @@ struct SettingsSourcesTests {
         #expect(problems(SettingsSources(file: folder.path, environment: [:])).count == 1)
     }
 
-    @Test("What is shown holds no secret")
+    @Test("Shown settings contain no secrets")
     func hidesSecrets() throws {
         let settings = try load(
             SettingsSources(
@@ -164,7 +164,7 @@ struct SettingsSourcesTests {
     }
 
     @Test(
-        "A problem with a value that may be a secret does not say the value",
+        "A problem with a value that may be a secret does not contain the value",
         arguments: [
             "upstream.proxy=http://me:hunter2@proxy.example", "upstream.proxy=hunter2",
             "rules=[{name: a, request: {set: {Authorization: \"Bearer hunter2\\n\"}}}]",

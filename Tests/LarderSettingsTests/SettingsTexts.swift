@@ -6,7 +6,7 @@ struct Refused: Error {
     let problems: [String]
 }
 
-/// Settings read from a text as from a file called `larder.yaml`.
+/// Settings parsed from a text, as from a file called `larder.yaml`.
 func settings(_ yaml: String) throws -> LarderSettings {
     switch outcome(yaml) {
     case .settings(let settings): return settings
@@ -14,7 +14,7 @@ func settings(_ yaml: String) throws -> LarderSettings {
     }
 }
 
-/// What is said about a text, problem by problem.
+/// The problems of a text, one by one.
 func problems(_ yaml: String) -> [String] {
     guard case .problems(let problems) = outcome(yaml) else { return [] }
     return problems.map(\.description)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LarderSettings
 
-/// What the files say that `tls:` names.
-@Suite("Files of trust")
+/// The content of the files that `tls:` names.
+@Suite("Trust files")
 struct TrustLoadingTests {
     private let folder: TemporaryFolder
 
@@ -15,9 +15,9 @@ struct TrustLoadingTests {
         for label in ["root", "otherRoot", "leaf", "middle"] { try write([TrustVectors.pem(label)], to: "\(label).pem") }
     }
 
-    // MARK: What holds
+    // MARK: Valid settings
 
-    @Test("Hosts are judged by what stands under their names")
+    @Test("Hosts are verified with the policies under their names")
     func judges() throws {
         let trust = try load(
             """
@@ -39,7 +39,7 @@ struct TrustLoadingTests {
         #expect(trust.warnings(at: Self.now).isEmpty)
     }
 
-    @Test("One pin and nothing else: another key is refused, and CONNECT is probed")
+    @Test("With a single pin as the only setting, another key is rejected, and CONNECT is probed")
     func judgesOnePin() throws {
         let trust = try load("tls: {hosts: {good.example.com: {pins: {of: sha256/\(Self.digest)}}}}")
         #expect(Self.reason(trust, "good.example.com") == .pinMismatch)
@@ -48,7 +48,7 @@ struct TrustLoadingTests {
         #expect(trust.connect.way(host: "not a host", port: 443) == .deny)
     }
 
-    @Test("How tunnels are dealt with, as the settings say it, and only where a host is guarded")
+    @Test("Tunnels are handled as the settings say, and only for guarded hosts")
     func guardsTunnels() throws {
         let usual = try load("tls: {hosts: {good.example.com: {pins: {of: sha256/\(Self.digest)}}}}").connect
         #expect(usual.isGuarding && usual.keptMilliseconds == 60_000 && usual.allowsMissingName && usual.allowsEncryptedHello)
@@ -59,7 +59,7 @@ struct TrustLoadingTests {
         #expect(try !load("tls: {hosts: {good.example.com: {minimum_tls: '1.3'}}}").connect.isGuarding)
     }
 
-    @Test("Where the default is to deny, only hosts with a name of their own are believed")
+    @Test("If the default is to deny, only listed hosts are trusted")
     func denies() throws {
         let trust = try load("tls: {default: deny, hosts: {good.example.com: {}}}")
         #expect(Self.reason(trust, "good.example.com") == nil)
@@ -68,7 +68,7 @@ struct TrustLoadingTests {
         #expect(trust.connect.way(host: "elsewhere.test", port: 443) == .deny)
     }
 
-    @Test("A policy's terms are those that were written")
+    @Test("A policy has the terms that were written")
     func keepsTerms() throws {
         try write([TrustVectors.pem("leaf")], to: "pins/leaf.pem")
         let trust = try load(
@@ -101,7 +101,7 @@ struct TrustLoadingTests {
         #expect(b.onExpiry == .reports)
     }
 
-    @Test("What weakens a policy is warned of, ends with its last day, and is warned of then")
+    @Test("A weakened policy causes a warning, ends with its last day, and then causes another warning")
     func weakens() throws {
         let trust = try load(
             """
@@ -124,7 +124,7 @@ struct TrustLoadingTests {
             ])
     }
 
-    @Test("Files of a folder are read beside the settings, and name their files from there")
+    @Test("Files of a folder are read together with the settings, and their relative paths start there")
     func readsTheFolder() throws {
         try write([TrustVectors.pem("leaf")], to: "pins.d/keys/live.pem")
         try write(["b.example: {pins: {of: keys/live.pem}}"], to: "pins.d/b.yaml")
@@ -137,7 +137,7 @@ struct TrustLoadingTests {
         #expect(trust.connect.way(host: "b.example", port: 443) == .probe)
     }
 
-    @Test("A machine without anchors serves on, and believes no server")
+    @Test("A machine without CA certificates still serves, and trusts no server")
     func lacksAnchors() throws {
         let trust = try load("tls: {hosts: {good.example.com: {anchors: {bundle: root.pem}}}}", systemBundle: "none.pem")
         #expect(Self.reason(trust, "good.example.com") == nil)
@@ -146,7 +146,7 @@ struct TrustLoadingTests {
         #expect(trust.warnings(at: Self.now).map { $0.contains("has no CA certificates") } == [true])
     }
 
-    @Test("Anchors of the system's that cannot be read are a mistake, not none")
+    @Test("Unreadable system CA certificates are a problem, and do not count as missing")
     func damagedAnchors() throws {
         let root = try String(contentsOfFile: "\(folder.path)/root.pem", encoding: .utf8)
         try write([String(root.prefix(root.count / 2))], to: "half.pem")
@@ -154,10 +154,10 @@ struct TrustLoadingTests {
         #expect(found.count == 1 && found.first?.contains("cannot read the system's CA certificates") == true, "\(found)")
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
 
     @Test(
-        "A file that says nothing is a mistake at the place where it is named",
+        "A file without valid content is a problem at the place where it is named",
         arguments: [
             (
                 "anchors: {bundle: none.pem}",
@@ -223,7 +223,7 @@ struct TrustLoadingTests {
         #expect(found.first?.hasPrefix("\(file):\(wanted)") == true, "\(found)")
     }
 
-    @Test("A host that stands twice is a mistake where it stands for the second time, in whatever spelling and file")
+    @Test("A duplicate host is a problem at its second place, in any spelling and in any file")
     func refusesRepetition() throws {
         try write(["X.Example: {}"], to: "pins.d/x.yaml")
         let found = try problems(
@@ -245,7 +245,7 @@ struct TrustLoadingTests {
             ])
     }
 
-    @Test("A mistake in a file of the folder is said with that file's name, line and column")
+    @Test("A problem in a file of the folder is reported with that file's name, line and column")
     func placesIncludedMistakes() throws {
         try write(["a.example:\n  pins: {off: leaf.pem}"], to: "pins.d/a.yaml")
         try write(["b.example: ["], to: "pins.d/b.yaml")
@@ -263,7 +263,7 @@ struct TrustLoadingTests {
             ])
     }
 
-    @Test("A folder that is missing or has nothing in it is a mistake", arguments: ["none", "empty"])
+    @Test("A missing or empty folder is a problem", arguments: ["none", "empty"])
     func refusesFolders(name: String) throws {
         try write(["nothing"], to: "empty/README")
         let found = try problems("tls:\n  pins_from: \(name)")
@@ -271,28 +271,28 @@ struct TrustLoadingTests {
         #expect(found == ["\(file):2:14: tls.pins_from: cannot read the folder \(folder.path)/\(name): \(reason)"])
     }
 
-    @Test("A file of the folder with no host in it is a mistake", arguments: ["", "# nothing", "{}"])
+    @Test("A file of the folder without a host is a problem", arguments: ["", "# nothing", "{}"])
     func refusesEmptyFiles(text: String) throws {
         try write(["a.example: {}"], to: "pins.d/a.yaml")
         try write([text], to: "pins.d/b.yml")
         #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: contains no host"])
     }
 
-    @Test("Anchors of the system that were asked for have to be there")
+    @Test("System CA certificates that the settings require must exist")
     func wantsSystemAnchors() throws {
         let found = try problems("tls: {default: {anchors: system}}", systemBundle: "none.pem")
         #expect(found.count == 1)
         #expect(found.first?.contains(":1:26: tls.default.anchors: this system has no CA certificates") == true, "\(found)")
     }
 
-    @Test("A pipe in place of a file is refused, and nobody waits for what may come through it", .timeLimit(.minutes(1)))
+    @Test("A pipe instead of a file is refused, without waiting for a writer", .timeLimit(.minutes(1)))
     func pipe() throws {
         #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
         let problems = try problems("tls: {default: {anchors: {bundle: pipe}}}")
         #expect(problems.count == 1 && problems[0].hasSuffix("cannot read \(folder.path)/pipe: is not a file"), "\(problems)")
     }
 
-    // MARK: The world around it
+    // MARK: Fixtures
 
     private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     private static let now = POSIXTime(seconds: 1_780_272_000)
@@ -322,7 +322,7 @@ struct TrustLoadingTests {
         return problems.map(\.description)
     }
 
-    /// Why a server with the vectors' usual chain, for good.example.com, is not believed.
+    /// Why a server with the vectors' usual chain, for good.example.com, is not trusted.
     private static func reason(
         _ trust: LoadedTrust, _ host: String, port: UInt16 = 443, at now: POSIXTime = now
     ) -> TrustFailure.Reason? {

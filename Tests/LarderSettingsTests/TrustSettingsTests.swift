@@ -5,8 +5,8 @@ import UpstreamTransport
 
 @testable import LarderSettings
 
-/// What is wrong in `tls:` before any of its files is read.
-@Suite("Settings of trust")
+/// Problems in `tls:` before any of its files is read.
+@Suite("Trust settings")
 struct TrustSettingsTests {
     private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
@@ -131,7 +131,7 @@ struct TrustSettingsTests {
         ("tls: {pins_from: [a]}", "1:18: tls.pins_from: expected a value, found a list"),
     ]
 
-    @Test("Every mistake is said with file, line, column, and what was probably meant", arguments: mistakes)
+    @Test("Every problem is reported with file, line, column, and a suggestion", arguments: mistakes)
     func saysWhatIsWrong(yaml: String, expected: String) {
         let found = problems(yaml)
         #expect(found.count == 1)
@@ -139,13 +139,13 @@ struct TrustSettingsTests {
         #expect(found.first?.hasPrefix("larder.yaml:") == true)
     }
 
-    @Test("All mistakes of a policy are found at once")
+    @Test("All problems of a policy are found at once")
     func findsAll() {
         #expect(problems(Self.host("ocsp: a, sct: b, pins: {of: [], mode: c}, connect: d")).count == 5)
     }
 
     @Test(
-        "What CONNECT gets follows from the pins where it is not said",
+        "The default handling of CONNECT depends on the pins",
         arguments: [
             ("{}", .tunnel), ("{connect: probe}", .probe), ("{connect: deny}", .deny), ("{pins: {of: sha256/\(digest)}}", .probe),
             ("{connect: deny, pins: {of: sha256/\(digest)}}", .deny),
@@ -156,7 +156,7 @@ struct TrustSettingsTests {
     }
 
     @Test(
-        "A day is one of the calendar",
+        "A day must exist in the calendar",
         arguments: [
             ("1970-01-01", 0), ("2027-01-31", 1_801_353_600), ("2028-02-29", 1_835_395_200), ("2027-02-29", nil),
             ("2027-13-01", nil),
