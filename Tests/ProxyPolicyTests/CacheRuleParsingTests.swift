@@ -4,14 +4,14 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("cache in rules")
+@Suite("The cache section of rules")
 struct CacheRuleParsingTests {
     private func rule(_ cache: String) throws -> CacheRule {
         try #require(try ruleSet("[{name: n, cache: {\(cache)}}]").rules[0].cache)
     }
 
     @Test(
-        "What is wrong is said with its place",
+        "Problems are reported with their place",
         arguments: [
             ("ttl: {}", "1:25: rules[0].cache.ttl: no status is listed"),
             (
@@ -66,7 +66,7 @@ struct CacheRuleParsingTests {
     }
 
     @Test(
-        "What overrides the RFC is refused without unsafe, and read with it",
+        "Settings that override the RFC are refused without unsafe, and accepted with it",
         arguments: [
             ("ignore: private", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
             ("ignore: [no-store]", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
@@ -82,7 +82,7 @@ struct CacheRuleParsingTests {
         #expect(try ProxyPolicyTests.problems("[{name: n, cache: {\(cache), unsafe: true}}]") == [])
     }
 
-    @Test("Each word is read")
+    @Test("Each key is read")
     func words() throws {
         let overrides = try rule(
             "grace: 1h, heuristic: false, collapse: {wait: 250ms}, variants: 1024, set_cookie: never"
@@ -101,7 +101,7 @@ struct CacheRuleParsingTests {
         #expect(try rule("tags: [a, b:c/d]").tags == ["a", "b:c/d"])
     }
 
-    @Test("Of several lifetimes that hold a status the narrowest counts")
+    @Test("If several lifetimes match a status, the one with the narrowest range applies")
     func lifetimes() throws {
         let overrides = try rule("ttl: {5xx: 10s, default: 1h, 500-503: 20s, 404: 1m, 503: 0}").overrides
         let expected: [(UInt16, Int64?)] = [(404, 60), (503, 0), (502, 20), (599, 10), (410, nil), (200, nil)]
@@ -111,14 +111,14 @@ struct CacheRuleParsingTests {
         #expect(overrides.timeToLive == DeltaSeconds(3600))
     }
 
-    @Test("Eight runs of statuses are read, nine refused", arguments: [(8, 0), (9, 1)])
+    @Test("Eight ranges of statuses are accepted, nine refused", arguments: [(8, 0), (9, 1)])
     func lifetimeLimit(count: Int, problemCount: Int) throws {
         let entries = (0..<count).map { "\(400 + $0): 1m" }.joined(separator: ", ")
         #expect(try ProxyPolicyTests.problems("[{name: n, cache: {ttl: {\(entries)}}}]").count == problemCount)
     }
 
     @Test(
-        "A list at its limit is read, one past it refused",
+        "A list at its limit is accepted, one past it refused",
         arguments: [
             ("tags", 16, ""), ("key: {drop_query", 256, "}"), ("key: {keep_query", 256, "}"), ("key: {fields", 8, "}"),
         ])
@@ -129,7 +129,7 @@ struct CacheRuleParsingTests {
         }
     }
 
-    @Test("Words of several rules: the last that says one, which is also the rule that is named; tags add up")
+    @Test("Values of several rules: the last one wins, and its rule is named; tags add up")
     func merges() throws {
         let rules = try ruleSet(
             """

@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyPolicy
 import Testing
 
-@Suite("Edits of fields")
+@Suite("Field edits")
 struct FieldEditsTests {
     private func edited(_ rules: String, _ fields: [String]) throws -> [String] {
         var matched = MatchedRules()
@@ -25,14 +25,14 @@ struct FieldEditsTests {
             ("remove: X-Foo", ["x-foo: b", "x-foo: c", "X-Fooo: d"], ["X-Fooo: d"]),
             ("default: {User-Agent: a}", ["User-Agent: b"], ["User-Agent: b"]),
             ("set: {Accept: \"\"}", ["Accept: */*"], ["Accept: "]),
-            // In one rule: remove, default, set, append, whatever the order in the file.
+            // Within one rule: remove, default, set, append, in any order in the file.
             ("append: {A: c}, default: {A: b}, remove: A", ["A: a"], ["A: b", "A: c"]),
         ])
     func operations(edit: String, fields: [String], expected: [String]) throws {
         #expect(try edited("[{name: n, request: {\(edit)}}]", fields) == expected)
     }
 
-    @Test("R2: of two rules that set one field the later wins, of two defaults the first that finds none")
+    @Test("R2: of two rules that set one field the later one wins; of two defaults, the first one that finds no field")
     func precedence() throws {
         #expect(try edited("[{name: a, request: {set: {X: 1}}}, {name: b, request: {set: {x: 2}}}]", ["X: 0"]) == ["x: 2"])
         #expect(try edited("[{name: a, request: {default: {X: 1}}}, {name: b, request: {default: {X: 2}}}]", []) == ["X: 1"])
@@ -57,7 +57,7 @@ struct FieldEditsTests {
     }
 
     @Test(
-        "T16, T42: fields that frame the message, belong to one hop or are ours are out of reach",
+        "T16, T42: fields that frame the message, are hop-by-hop or belong to Larder cannot be edited",
         arguments: [
             "Content-Length", "Transfer-Encoding", "TE", "Trailer", "Content-Range", "Connection", "Keep-Alive",
             "Proxy-Connection",
@@ -75,7 +75,7 @@ struct FieldEditsTests {
     }
 
     @Test(
-        "A range or a comparison may be taken from a request, not put into it",
+        "A rule may remove a range or a condition from a request, but not add one",
         arguments: [
             "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
         ])
@@ -85,7 +85,7 @@ struct FieldEditsTests {
     }
 
     @Test(
-        "T16: a value with a line break, NUL or another control is refused with its place",
+        "T16: a value with a line break, NUL or another control character is refused with its place",
         arguments: ["\\n", "\\r", "\\0", "\u{1B}"])
     func splitting(control: String) throws {
         let found = try problems("[{name: n,\n  request: {set: {X: \"a\(control)Y: b\"}}}]")

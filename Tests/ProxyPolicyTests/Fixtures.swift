@@ -18,7 +18,7 @@ func ruleSet(_ text: String) throws -> PolicyRuleSet {
     try PolicyRuleSet(parsing: try FlowSettings.node(text))
 }
 
-/// The problems of a list of rules, as they are shown.
+/// The problems of a list of rules, as they are reported.
 func problems(_ text: String) throws -> [String] {
     let node = try FlowSettings.node(text)
     do throws(SettingsProblems) {

@@ -1,7 +1,7 @@
 import ProxyPolicy
 
-/// Reads YAML's flow style (`{key: value, list: [a, "b"]}`) into settings nodes with their places, which is all that tests of
-/// rules need; the YAML of a file is read by another room.
+/// Reads YAML's flow style (`{key: value, list: [a, "b"]}`) into settings nodes with their places, which is all that tests of rules need;
+/// another module reads the YAML of files.
 struct FlowSettings {
     struct Malformed: Error { let place: SettingsPlace }
 

@@ -2,7 +2,7 @@ import TestSupport
 import ProxyPolicy
 import Testing
 
-@Suite("Hosts in rules")
+@Suite("Host patterns in rules")
 struct HostPatternTests {
     struct Row: Sendable {
         let pattern: String
@@ -17,7 +17,7 @@ struct HostPatternTests {
     }
 
     @Test(
-        "T17: exact, suffix and any; letters of either case, a dot at the end or none",
+        "T17: exact, suffix and any; case and a final dot do not matter",
         arguments: [
             Row("example.com", "example.com", true), Row("example.com", "EXAMPLE.Com", true),
             Row("Example.COM", "example.com", true),
@@ -30,7 +30,7 @@ struct HostPatternTests {
             Row("127.0.0.1", "127.0.0.1", true), Row("127.0.0.1", "127.0.0.11", false), Row("\"[::1]\"", "[::1]", true),
             Row("\"::1\"", "[::1]", true), Row("\"[FE80::A]\"", "[fe80::a]", true), Row("\"[::1]\"", "[::2]", false),
             Row("a_b.example", "a_b.example", true),
-            // T03: an address in any spelling that a request may have.
+            // T03: an address in any spelling that a request may use.
             Row("\"::1\"", "[0:0::0:1]", true), Row("\"[0:0:0:0:0:0:0:1]\"", "[::1]", true),
             Row("169.254.169.254", "[::ffff:a9fe:a9fe]", true), Row("169.254.169.254", "[::169.254.169.254]", true),
             Row("169.254.169.254", "[64:ff9b::169.254.169.254]", true), Row("\"::ffff:10.0.0.1\"", "10.0.0.1", true),
@@ -52,7 +52,7 @@ struct HostPatternTests {
     }
 
     @Test(
-        "What is no host",
+        "Invalid hosts are refused",
         arguments: [
             ("", HostPattern.Fault.empty), ("*.", .empty), (".", .empty), ("a..b", .emptyLabel), (".a", .emptyLabel),
             ("a..", .emptyLabel),
@@ -68,7 +68,7 @@ struct HostPatternTests {
         #expect(throws: fault) { try HostPattern(text) }
     }
 
-    @Test("Among hundreds of host rules each is found by its host and by no other", arguments: 0..<6 as Range<UInt64>)
+    @Test("Among hundreds of host rules, each matches its own host and no other", arguments: 0..<6 as Range<UInt64>)
     func index(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let names = Array(Set((0..<400).map { _ in Self.name(&generator) })).sorted()

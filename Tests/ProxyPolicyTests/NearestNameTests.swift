@@ -2,12 +2,12 @@ import Testing
 
 @testable import ProxyPolicy
 
-@Suite("The nearest right name")
+@Suite("The nearest valid name")
 struct NearestNameTests {
     private static let names = ["match", "request", "response", "cache", "validate", "on_failure", "max_size", "use_protocol"]
 
     @Test(
-        "What is near is found, whatever its case and its dashes",
+        "A near name is found, regardless of case and dashes",
         arguments: [
             ("mach", "match"), ("Match", "match"), ("macth", "match"), ("respnse", "response"), ("on-failure", "on_failure"),
             ("onfailure", "on_failure"), ("maxsize", "max_size"), ("useprotocol", "use_protocol"), ("validation", "validate"),
@@ -16,13 +16,15 @@ struct NearestNameTests {
         #expect(NearestName.of(written, among: Self.names) == meant)
     }
 
-    @Test("What is far is not guessed at", arguments: ["", "x", "upstream", "transform", String(repeating: "match", count: 100)])
+    @Test(
+        "A distant name gives no suggestion",
+        arguments: ["", "x", "upstream", "transform", String(repeating: "match", count: 100)])
     func far(written: String) {
         #expect(NearestName.of(written, among: Self.names) == nil)
     }
 
     @Test(
-        "Edits: put in, left out, changed, neighbours changed about",
+        "Edits: insertion, deletion, change, swap of neighbors",
         arguments: [
             ("", "", 0), ("", "ab", 2), ("abc", "abd", 1), ("abcd", "abdc", 1), ("kitten", "sitting", 3), ("ca", "abc", 3),
         ])

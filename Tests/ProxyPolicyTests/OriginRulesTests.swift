@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyPolicy
 import Testing
 
-@Suite("What the rules say of an origin before a request is known")
+@Suite("Rules for an origin before a request is known")
 struct OriginRulesTests {
     private func found(
         _ rules: String, _ scheme: RequestTarget.Scheme = .https, host: String = "one.test", kind: RequestTarget.HostKind = .name,
@@ -13,7 +13,7 @@ struct OriginRulesTests {
     }
 
     @Test(
-        "A rule that can keep a request to the host from being sent is found, whatever method and path it asks for",
+        "A rule that can block a request to the host is found, for any method and path it matches",
         arguments: [
             "[{name: r, match: {host: one.test}, deny: {reason: no}}]",
             "[{name: r, match: {host: \"*.test\", method: POST}, deny: {reason: no}}]",
@@ -29,7 +29,7 @@ struct OriginRulesTests {
     }
 
     @Test(
-        "Rules for other hosts, schemes and ports, and rules that let every request be sent, keep nothing back",
+        "Rules for other hosts, schemes and ports, and rules that permit every request, block nothing",
         arguments: [
             "[]", "[{name: r, match: {host: two.test}, deny: {reason: no}}]",
             "[{name: r, match: {host: \"*.one.test\"}, deny: {reason: no}}]",
@@ -43,7 +43,7 @@ struct OriginRulesTests {
         #expect(try found(rules).withholding == nil)
     }
 
-    @Test("A rule that names the host is told from one for every host, and a closing mode from a denial")
+    @Test("A rule that names the host is distinguished from one for every host, and a closed mode from a denial")
     func tellsApart() throws {
         let named = try found("[{name: all, cache: {store: never}}, {name: r, match: {host: one.test}, cache: {store: never}}]")
         #expect(named.naming?.name == "r" && named.closing == nil)
@@ -53,7 +53,7 @@ struct OriginRulesTests {
         #expect(closed.withholding?.name == "d" && closed.closing?.name == "c")
     }
 
-    @Test("Addresses are found in every spelling; where requests name the host themselves, each rule with a host counts")
+    @Test("Addresses are found in every spelling; if requests name the host themselves, each rule with a host counts")
     func findsAddresses() throws {
         let rules = "[{name: r, match: {host: \"192.0.2.1\"}, mode: offline}, {name: n, match: {host: one.test}, mode: offline}]"
         #expect(try found(rules, host: "192.0.2.1", kind: .ipv4).closing?.name == "r")

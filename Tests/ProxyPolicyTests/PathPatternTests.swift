@@ -22,7 +22,7 @@ struct PathPatternTests {
     }
 
     @Test(
-        "A star stays in its segment, two cross slashes",
+        "One star stays within its segment, two stars cross slashes",
         arguments: [
             Row("/a", "/a", true), Row("/a", "/a/", false), Row("/a", "/A", false), Row("/a", "/ab", false),
             Row("/a", "/", false),
@@ -44,7 +44,7 @@ struct PathPatternTests {
     }
 
     @Test(
-        "What is no pattern",
+        "Invalid patterns are refused",
         arguments: [
             ("", PathPattern.Fault.empty), ("a", .noLeadingSlash), ("/a?b", .notInPaths(0x3F)), ("/a#b", .notInPaths(0x23)),
             ("/a b", .notInPaths(0x20)), ("/a\n", .notInPaths(0x0A)), ("/" + String(repeating: "a", count: 511), .tooLong),
@@ -53,7 +53,7 @@ struct PathPatternTests {
         #expect(throws: fault) { try PathPattern(text) }
     }
 
-    @Test("The longest pattern works, over every word of states")
+    @Test("The longest pattern works, in every word of states")
     func longest() throws {
         let text = "/*" + String(repeating: "ab", count: 254) + "c"
         #expect(text.utf8.count == PathPattern.longest)
@@ -63,7 +63,7 @@ struct PathPatternTests {
         #expect(try !matches(text, String(path.dropLast())))
     }
 
-    @Test("T35: patterns that would send a backtracking matcher round and round take one pass")
+    @Test("T35: patterns that would make a backtracking matcher exponential take one pass")
     func noBacktracking() throws {
         let stars = "/" + String(repeating: "a*", count: 200) + "b"
         let across = "/" + String(repeating: "**/a", count: 100) + "b"
@@ -74,12 +74,13 @@ struct PathPatternTests {
     }
 
     @Test(
-        "Which patterns match every path", arguments: [("/**", true), ("**", true), ("/*", false), ("/a**", false), ("*", false)])
+        "Patterns that match every path are recognized",
+        arguments: [("/**", true), ("**", true), ("/*", false), ("/a**", false), ("*", false)])
     func everyPath(text: String, expected: Bool) throws {
         #expect(try PathPattern(text).matchesEveryPath == expected)
     }
 
-    @Test("As the plain recursive definition, for short patterns and paths over few letters", arguments: 0..<40 as Range<UInt64>)
+    @Test("Short patterns and paths over few letters match as in the recursive definition", arguments: 0..<40 as Range<UInt64>)
     func reference(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<500 {
@@ -94,7 +95,7 @@ struct PathPatternTests {
         (0..<Int.random(in: length, using: &generator)).map { _ in parts.randomElement(using: &generator) ?? "" }.joined()
     }
 
-    /// Exponential, and plainly what the words say.
+    /// Exponential, and a direct translation of the definition.
     private static func reference(_ pattern: ArraySlice<UInt8>, _ path: ArraySlice<UInt8>, after last: UInt8 = 0) -> Bool {
         let star = UInt8(ascii: "*")
         let slash = UInt8(ascii: "/")

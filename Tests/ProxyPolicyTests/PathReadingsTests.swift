@@ -1,10 +1,10 @@
 import ProxyPolicy
 import Testing
 
-@Suite("Readings of a path by origin servers")
+@Suite("How origin servers may read a path")
 struct PathReadingsTests {
     @Test(
-        "T17, T21: no spelling of a path slips past a rule that denies",
+        "T17, T21: no spelling of a path evades a rule that denies",
         arguments: [
             "/admin/x", "/%61dmin/x", "/%61%64%6d%69%6e/x", "/%61%64%6D%69%6E/x", "/admin%2Fx", "/admin%2fx", "/./admin/x",
             "/a/../admin/x", "/a/%2e%2e/admin/x", "/a/.%2E/admin/x", "/a%2f..%2fadmin/x", "//admin/x", "/%2Fadmin/x",
@@ -23,7 +23,7 @@ struct PathReadingsTests {
     }
 
     @Test(
-        "What only resembles it passes",
+        "A path that only resembles a denied one is allowed",
         arguments: ["/administrator", "/a/admin/x", "/%252561dmin/x", "/adm", "/admin", "/%zzadmin/", "/admin;x", "/x;/admin/y"])
     func allowed(path: String) throws {
         let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
@@ -40,7 +40,7 @@ struct PathReadingsTests {
         #expect(rules.match(try request("GET http://h/a/.."), into: &matched) == .deny)
     }
 
-    @Test("Rules that do not deny look at the path as it came")
+    @Test("Rules that do not deny use the path as received")
     func onlyDenials() throws {
         let rules = try ruleSet("[{name: n, match: {path: /admin/**}, request: {set: {X: a}}}]")
         var matched = MatchedRules()
@@ -48,7 +48,7 @@ struct PathReadingsTests {
         #expect(matched.isEmpty)
     }
 
-    @Test("The readings of one request are not those of the next")
+    @Test("The readings of one request are not used for the next")
     func reuse() throws {
         let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
         var matched = MatchedRules()

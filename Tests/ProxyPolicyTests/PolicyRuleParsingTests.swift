@@ -14,7 +14,7 @@ struct PolicyRuleParsingTests {
     }
 
     @Test(
-        "Every wrong word is reported with its place, its path and the nearest right name",
+        "Every invalid key or value is reported with its place, its path and the nearest valid name",
         arguments: [
             Row("{}", "f:1:1: rules: expected a list, found a mapping"),
             Row("[x]", "f:1:2: rules[0]: expected a mapping, found a single value"),
@@ -185,7 +185,7 @@ struct PolicyRuleParsingTests {
         #expect(try problems(row.rules) == row.messages)
     }
 
-    @Test("All problems of a file are found in one reading, in the order of the file")
+    @Test("All problems of a file are found in one pass, in the order of the file")
     func collectsAll() throws {
         let found = try problems(
             """
@@ -199,12 +199,12 @@ struct PolicyRuleParsingTests {
             ])
     }
 
-    @Test("A name at the limit is read, one past it refused", arguments: [(64, 0), (65, 1)])
+    @Test("A name at the limit is accepted, one past it refused", arguments: [(64, 0), (65, 1)])
     func nameLimit(length: Int, count: Int) throws {
         #expect(try problems("[{name: \(String(repeating: "n", count: length)), deny: {}}]").count == count)
     }
 
-    @Test("A field value at the limit is read, one past it refused", arguments: [(8192, 0), (8193, 1)])
+    @Test("A field value at the limit is accepted, one past it refused", arguments: [(8192, 0), (8193, 1)])
     func valueLimit(length: Int, count: Int) throws {
         #expect(try problems("[{name: n, request: {set: {A: \(String(repeating: "n", count: length))}}}]").count == count)
     }

@@ -15,7 +15,7 @@ struct PolicyRuleSetTests {
         return obligations
     }
 
-    @Test("No rules, and rules of which none matches, oblige to nothing")
+    @Test("No rules, and rules of which none matches, have no effect")
     func none() throws {
         #expect(try obligations("[]") == .none)
         #expect(try obligations("[{name: n, match: {host: i}, cache: {store: never}}]") == .none)
@@ -39,7 +39,7 @@ struct PolicyRuleSetTests {
         #expect((0..<matched.count).map { matched[$0].name } == ["before", "after"])
     }
 
-    @Test("A rule that denies without a reason says its name")
+    @Test("The default reason of a denial names the rule")
     func defaultReason() throws {
         for deny in ["{}", "null"] {
             var matched = MatchedRules()
@@ -59,7 +59,7 @@ struct PolicyRuleSetTests {
         #expect(cache == CacheOverrides(storeNever: true, timeToLive: DeltaSeconds(300), maximumBodyLength: 16 << 20))
     }
 
-    @Test("A later rule's words of the cache take the place of earlier ones, word by word")
+    @Test("A later rule's cache values override earlier ones, value by value")
     func laterWins() throws {
         let cache = try obligations(
             "[{name: a, cache: {policy: reload, ttl: 60}}, {name: b, cache: {policy: revalidate, max_size: 1}}]"
@@ -68,7 +68,7 @@ struct PolicyRuleSetTests {
     }
 
     @Test(
-        "unsafe holds for the words of its own rule and never makes another rule stronger",
+        "unsafe applies to its own rule and does not affect other rules",
         arguments: [
             ("[{name: a, cache: {ttl: 60, unsafe: true}}]", "ttl"),
             ("[{name: a, cache: {ttl: 60, unsafe: false}}]", ""),
@@ -87,7 +87,7 @@ struct PolicyRuleSetTests {
         #expect(words.joined(separator: " ") == expected)
     }
 
-    @Test("Rules keep to their order whether they name a host or not")
+    @Test("Rules apply in order, whether or not they name a host")
     func order() throws {
         let rules = (0..<200).map { number in
             let match = number % 3 == 0 ? "" : "match: {host: \(number % 3 == 1 ? "a.b" : "\"*.b\"")}, "
@@ -98,7 +98,7 @@ struct PolicyRuleSetTests {
         #expect((0..<matched.count).map { matched[$0].name } == (0..<200).map { "r\($0)" })
     }
 
-    @Test("Settings read anew do not reach an exchange under way")
+    @Test("A reload does not affect an exchange in flight")
     func keepsRuleSet() throws {
         var matched = MatchedRules()
         var head = try request("GET http://h/")
@@ -108,7 +108,7 @@ struct PolicyRuleSetTests {
         #expect(matched[0].name == "old")
     }
 
-    @Test("One storage serves rule sets of different sizes")
+    @Test("The same storage works for rule sets of different sizes")
     func sizes() throws {
         let large = try ruleSet("[" + (0..<130).map { "{name: r\($0), cache: {ttl: 1}}" }.joined(separator: ",") + "]")
         let small = try ruleSet("[{name: s, match: {host: h}, cache: {ttl: 1}}]")

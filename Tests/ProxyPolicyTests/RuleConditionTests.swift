@@ -1,7 +1,7 @@
 import ProxyPolicy
 import Testing
 
-@Suite("What rules match")
+@Suite("Conditions of rules")
 struct RuleConditionTests {
     struct Row: Sendable {
         let match: String
@@ -16,7 +16,7 @@ struct RuleConditionTests {
     }
 
     @Test(
-        "Each word of match alone and together",
+        "Each key of match works alone and with others",
         arguments: [
             Row("{port: 80}", "GET http://h/", true), Row("{port: 80}", "GET http://h:81/", false),
             Row("{port: [81, 8000-8002]}", "GET http://h:8002/", true),
@@ -24,14 +24,14 @@ struct RuleConditionTests {
             Row("{port: 443}", "CONNECT h:443", true), Row("{port: 443}", "GET https://h/", true),
             Row("{scheme: http}", "GET http://h/", true), Row("{scheme: http}", "GET https://h/", false),
             Row("{scheme: [http, https]}", "GET https://h/", true),
-            // A tunnel hides its scheme; it counts as https.
+            // The scheme inside a tunnel is not visible; it counts as https.
             Row("{scheme: https}", "CONNECT h:443", true), Row("{scheme: http}", "CONNECT h:80", false),
             Row("{method: GET}", "GET http://h/", true), Row("{method: GET}", "HEAD http://h/", false),
             Row("{method: [GET, HEAD]}", "HEAD http://h/", true), Row("{method: PURGE}", "PURGE http://h/", true),
             Row("{method: PURGE}", "BREW http://h/", false), Row("{method: CONNECT}", "CONNECT h:443", true),
             Row("{path: /a}", "GET http://h/a", true), Row("{path: /a}", "GET http://h/a?x=/b", true),
             Row("{path: [/a, /b]}", "GET http://h/b", true), Row("{path: /a}", "GET http://h/b?/a", false),
-            // A tunnel has no path to look at, OPTIONS * has none at all.
+            // A tunnel has no visible path, and OPTIONS * has none.
             Row("{path: /a}", "CONNECT h:443", false), Row("{path: /**}", "CONNECT h:443", true),
             Row("{path: /**}", "OPTIONS *", true),
             Row("{path: /*}", "OPTIONS *", false),
@@ -48,7 +48,7 @@ struct RuleConditionTests {
         }
     }
 
-    @Test("A rule without match holds for every request")
+    @Test("A rule without match applies to every request")
     func noMatch() throws {
         var matched = MatchedRules()
         #expect(try ruleSet("[{name: n, deny: {}}]").match(try request("GET http://h/"), into: &matched) == .deny)

@@ -9,7 +9,7 @@ struct SettingsCursorTests {
         return problems.all.map { $0.rendered(file: "f") }
     }
 
-    @Test("An unknown key is reported where it stands, with the nearest right one")
+    @Test("An unknown key is reported at its place, with the nearest valid one")
     func unknownKey() throws {
         let found = try problems("{one: 1,\n  tow: 2, nine: 9}") { _ = $0.mapping(of: ["one", "two"], problems: &$1) }
         #expect(
@@ -18,14 +18,14 @@ struct SettingsCursorTests {
             ])
     }
 
-    @Test("A key that stands twice is reported at its second place")
+    @Test("A duplicate key is reported at its second place")
     func twice() throws {
         let found = try problems("{one: 1, one: 2}") { _ = $0.mapping(of: ["one"], problems: &$1) }
         #expect(found == ["f:1:10: x.one: this key is set twice"])
     }
 
     @Test(
-        "A value of another kind is named",
+        "A value of the wrong kind is named",
         arguments: [
             ("[a]", "f:1:1: x: expected a mapping, found a list"),
             ("a", "f:1:1: x: expected a mapping, found a single value"),
@@ -36,7 +36,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "Lengths of time",
+        "Durations are read",
         arguments: [
             ("0", 0), ("60", 60_000), ("60s", 60_000), ("\"60s\"", 60_000), ("5m", 300_000), ("1h", 3_600_000),
             ("1.5h", 5_400_000),
@@ -50,7 +50,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "What is no length of time",
+        "Invalid durations are refused",
         arguments: [
             "", "s", "-1", "1x", "\"1 \"", "1..5s", ".5s", "1.s", "1e3", "0.0001s", "99999999999999999999", "184467440737095516d",
             "[1]", "１s",
@@ -60,7 +60,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "Numbers of bytes",
+        "Numbers of bytes are read",
         arguments: [
             ("0", 0), ("4096", 4096), ("16KiB", 16 << 10), ("1.5GiB", 3 << 29), ("2MB", 2_000_000), ("1 MiB", 1 << 20), ("7B", 7),
             ("16777215TiB", 16_777_215 << 40),
@@ -73,13 +73,14 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "What is no number of bytes", arguments: ["", "KiB", "-1", "1K", "1mb", "0.3B", "1.5", "16777216TiB", "1.0000000001KiB"])
+        "Invalid numbers of bytes are refused",
+        arguments: ["", "KiB", "-1", "1K", "1mb", "0.3B", "1.5", "16777216TiB", "1.0000000001KiB"])
     func noByteCount(text: String) throws {
         #expect(try problems(text) { _ = $0.byteCount(in: 0...UInt64.max, problems: &$1) }.count == 1)
     }
 
     @Test(
-        "A number past its range is reported with the range",
+        "A number outside its range is reported with the range",
         arguments: [
             ("0", ["f:1:1: x: expected 1 to 16MiB, found `0`"]), ("1", []), ("16MiB", []),
             ("16777217", ["f:1:1: x: expected 1 to 16MiB, found `16777217`"]),
@@ -89,7 +90,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "A time past its range is reported with the range",
+        "A duration outside its range is reported with the range",
         arguments: [
             ("1h", []), ("3601", ["f:1:1: x: expected 250ms to 1h, found `3601`"]),
             ("0", ["f:1:1: x: expected 250ms to 1h, found `0`"]),
@@ -99,7 +100,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "Whole numbers",
+        "Integers are read",
         arguments: [
             ("5", []), ("0", ["f:1:1: x: expected a whole number from 1 to 9, found `0`"]),
             ("\"5\"", ["f:1:1: x: expected a whole number from 1 to 9, found the text \"5\""]),
@@ -112,7 +113,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "Truth",
+        "Booleans are read",
         arguments: [
             ("true", []), ("False", []), ("yes", ["f:1:1: x: expected true or false, found `yes`; did you mean `true`?"]),
             ("off", ["f:1:1: x: expected true or false, found `off`; did you mean `false`?"]),
@@ -124,7 +125,7 @@ struct SettingsCursorTests {
     }
 
     @Test(
-        "Words",
+        "Words are read",
         arguments: [
             ("block", []), ("blok", ["f:1:1: x: expected one of block, pass, found `blok`; did you mean `block`?"]),
             ("[block]", ["f:1:1: x: expected one of block, pass, found a list"]),
@@ -133,7 +134,7 @@ struct SettingsCursorTests {
         #expect(try problems(text) { _ = $0.word(among: ["block": 1, "pass": 2], problems: &$1) } == messages)
     }
 
-    @Test("T43: nothing of a value reaches the terminal as a control")
+    @Test("T43: no part of a value reaches the terminal as a control character")
     func quoting() throws {
         let found = try problems("\"a\\n\\r\u{1B}[2J\u{202E}\"") { _ = $0.integer(in: 0...1, problems: &$1) }
         #expect(found == ["f:1:1: x: expected a whole number from 0 to 1, found the text \"a\\n\\r\\u{1b}[2J\\u{202e}\""])

@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyPolicy
 import Testing
 
-@Suite("C9, V15: what rules want made of content")
+@Suite("C9, V15: how rules transform content")
 struct TransformPlanTests {
     private func plan(_ rules: String) throws -> TransformPlan? {
         var matched = MatchedRules()
@@ -22,7 +22,7 @@ struct TransformPlanTests {
         return plan.source(for: fields)
     }
 
-    @Test("Every word, and what holds without it")
+    @Test("Every key is read, and has its default")
     func words() throws {
         let plan = try one(
             """
@@ -42,7 +42,7 @@ struct TransformPlanTests {
         #expect(least.maximumDepth == 512 && least.timeout == 10_000)
     }
 
-    @Test("Values that are set are JSON as they are written")
+    @Test("Values to set are JSON as written")
     func values() throws {
         let rows = [
             ("1", "1"), ("1.0", "1.0"), ("-2.5e3", "-2.5e3"), ("\"1\"", "\"1\""), ("true", "true"), ("null", "null"),
@@ -55,7 +55,7 @@ struct TransformPlanTests {
         }
     }
 
-    @Test("The media type says what content is taken for, and what stays as it is")
+    @Test("The media type determines how content is read, and what stays unchanged")
     func types() throws {
         let json = try one("strip_nulls: true")
         #expect(source(json, "application/json; charset=utf-8") == .json && source(json, "Application/Problem+JSON") == .json)
@@ -70,7 +70,7 @@ struct TransformPlanTests {
         #expect(source(given, "application/octet-stream") == .propertyList && source(given, "application/x-plist") == nil)
     }
 
-    @Test("A later word takes the place of an earlier one, and may take all of it back")
+    @Test("A later value overrides an earlier one, and may undo it")
     func merges() throws {
         let rules =
             "[{name: a, transform: {strip_nulls: true, max_body: 1MiB}}, {name: b, transform: {xml_to_json: true, on_error: pass}}]"
@@ -82,7 +82,7 @@ struct TransformPlanTests {
         #expect(none.isEmpty)
     }
 
-    @Test("The fingerprint is of what is made: not of the rule's name, its limits, or how it is split")
+    @Test("The fingerprint depends on the result: not on the rule's name, its limits, or how it is split into rules")
     func fingerprint() throws {
         let plain = try one("strip_nulls: true")
         #expect(try one("strip_nulls: everywhere, max_body: 1MiB, on_error: pass", name: "m").fingerprint == plain.fingerprint)
@@ -96,11 +96,11 @@ struct TransformPlanTests {
         let split = try plan(
             "[{name: a, transform: {strip_nulls: true}}, {name: b, transform: {json_pointer: {remove: /a}}}]")
         #expect(split?.fingerprint == others[1])
-        // As it was when it was first released: entity tags that clients keep stand on it.
+        // The value of the first release: clients' entity tags depend on it.
         #expect(String(plain.fingerprint, radix: 16) == "e9258f07bad575a")
     }
 
-    @Test("What is wrong is told with its place", arguments: Self.mistakes)
+    @Test("Problems are reported with their place", arguments: Self.mistakes)
     func tellsMistakes(words: String, problem: String) throws {
         let found = try problems("[{name: n, transform: \(words)}]")
         #expect(found == ["f:1:" + problem])

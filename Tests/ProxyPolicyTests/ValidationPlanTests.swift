@@ -13,12 +13,12 @@ struct ValidationPlanTests {
         return matched.validation
     }
 
-    @Test("Without a rule there is none")
+    @Test("Without a rule there is no plan")
     func none() throws {
         #expect(try plan("[{name: n, cache: {ttl: 1}}]") == nil)
     }
 
-    @Test("Defaults: annotate, 8 MiB, then pass")
+    @Test("The defaults are annotate, 8 MiB, then pass")
     func defaults() throws {
         let plan = try #require(try plan("[{name: n, validate: {status: 200}}]"))
         #expect(plan.headChecks.statuses.map(\.description) == ["200"])
@@ -29,7 +29,7 @@ struct ValidationPlanTests {
         #expect(plan.maximumBodyLength == 8 << 20)
     }
 
-    @Test("V1 to V6: every word")
+    @Test("V1 to V6: every key is read")
     func words() throws {
         let plan = try #require(
             try plan(
@@ -45,13 +45,13 @@ struct ValidationPlanTests {
         #expect(plan.maximumBodyLength == 1 << 20)
     }
 
-    @Test("The four outcomes", arguments: ["block", "annotate", "pass", "stale"])
+    @Test("All four outcomes are read", arguments: ["block", "annotate", "pass", "stale"])
     func outcomes(word: String) throws {
         #expect("\(try #require(try plan("[{name: n, validate: {status: 200, on_failure: \(word)}}]")).onFailure)" == word)
     }
 
     @Test(
-        "Each kind, none, and one of several",
+        "Each kind, none, and any_of are read",
         arguments: [
             ("json", BodyKinds.json), ("xml", .xml), ("plist", .propertyList), ("image", .image), ("none", []),
             ("{any_of: [image, json]}", [.json, .image]), ("{any_of: [xml, plist, json]}", [.json, .xml, .propertyList]),
@@ -60,7 +60,7 @@ struct ValidationPlanTests {
         #expect(try #require(try plan("[{name: n, validate: {wellformed: \(words)}}]")).wellformed == expected)
     }
 
-    @Test("V2: lists of later rules add to earlier ones, or take their place with replace")
+    @Test("V2: lists of later rules are appended to earlier ones, or replace them with replace")
     func inheritance() throws {
         let first = "{name: a, validate: {status: 200, content_type: application/json, on_failure: block}}"
         let adds = try #require(try plan("[\(first), {name: b, validate: {status: 304, content_type: text/*}}]"))
@@ -77,7 +77,7 @@ struct ValidationPlanTests {
         #expect(off.wellformed.isEmpty)
     }
 
-    @Test("A plan handed out stays as it was when the storage is used again")
+    @Test("A copied plan does not change when the storage is reused")
     func copies() throws {
         let rules = try ruleSet(
             "[{name: a, match: {host: h}, validate: {status: 200}}, {name: b, match: {host: i}, validate: {status: 404}}]")
