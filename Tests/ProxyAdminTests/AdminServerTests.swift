@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The admin socket (T05 to T08)")
 struct AdminServerTests {
-    /// A server with routes of the test's own, on a socket in a folder of its own.
+    /// A server with the test's routes, on a socket in a temporary folder.
     final class Served {
         let path: String
         private let folder: String
@@ -50,7 +50,7 @@ struct AdminServerTests {
         }
     }
 
-    @Test("A route answers with what its request asks for, once, and the connection ends")
+    @Test("A route sends the response to its request, once, and the connection ends")
     func answers() throws {
         let served = try Served()
         let client = try served.client()
@@ -62,7 +62,7 @@ struct AdminServerTests {
     }
 
     @Test(
-        "What is for no route, or comes from a browser's page, is refused with its reason",
+        "A request without a route, or from a web page, is refused with its reason",
         arguments: [
             ("GET /v1/nothing HTTP/1.1\r\nHost: larder\r\n\r\n", 404, "no_such_path"),
             ("POST /v1/hello HTTP/1.1\r\nHost: larder\r\nContent-Length: 0\r\n\r\n", 405, "method_not_allowed"),
@@ -86,14 +86,14 @@ struct AdminServerTests {
         #expect(response["Content-Type"]?.hasSuffix("json") == true)
     }
 
-    @Test("A parameter that is not known is refused with the nearest that is")
+    @Test("An unknown parameter is refused with the nearest known one")
     func namesTheNearest() throws {
         let response = try Served().get("/v1/hello?cuont=1")
         #expect(response.text.contains("This path has no parameter `cuont`; did you mean `count`?"))
     }
 
     @Test(
-        "HEAD is answered as GET without its content, any other method with those that are right, and each answer with its date")
+        "HEAD gets the response of GET without its content, another method gets the allowed ones, and each response has a date")
     func followsHTTP() throws {
         let served = try Served()
         let client = try served.client()
@@ -106,7 +106,7 @@ struct AdminServerTests {
         #expect(refused["Content-Type"] == "application/problem+json")
     }
 
-    @Test("A body is taken up to its limit, and one byte more is refused", arguments: [true, false])
+    @Test("A body at its limit is accepted, and one byte more is refused", arguments: [true, false])
     func limitsBodies(isChunked: Bool) throws {
         let echo = AdminRoute(.post, "/v1/echo") { $1.answer(contentType: "text/plain", body: $0.body) }
         let served = try Served([echo]) { $0.bodyLength = 10 }
@@ -128,12 +128,12 @@ struct AdminServerTests {
         #expect(try served.get("/v1/hello", "X: \(String(repeating: "x", count: 200))\r\n").status == 431)
     }
 
-    @Test("Clients are taken up to their limit; one more is told so, and served when another has left")
+    @Test("Clients are accepted up to the limit; one more gets an error, and is served after another has disconnected")
     func limitsClients() throws {
         let served = try Served { $0.clients = 2 }
         let first = try served.client()
         let second = try served.client()
-        // Both have been taken in once one that came later is turned away.
+        // Both have been accepted by the time a later one is refused.
         let third = try served.client()
         #expect(try third.readResponse().status == 503)
         second.close()
@@ -144,7 +144,7 @@ struct AdminServerTests {
         #expect(try served.get("/v1/hello").status == 200)
     }
 
-    @Test("A client that sends no whole request in time is told so and closed")
+    @Test("A client that does not send a complete request in time gets an error and is closed")
     func limitsTime() throws {
         let served = try Served { $0.request = 50 }
         let client = try served.client()
@@ -152,7 +152,7 @@ struct AdminServerTests {
         #expect(try client.readResponse().status == 408)
     }
 
-    @Test("A route that has no answer in time is given up, and what it answers later goes nowhere")
+    @Test("A route without a response in time is abandoned, and its later response is dropped")
     func limitsAnswers() throws {
         nonisolated(unsafe) var kept: AdminExchange?
         let routes = [
@@ -168,7 +168,7 @@ struct AdminServerTests {
         #expect(try served.get("/v1/late").text == "now")
     }
 
-    @Test("An answer in pieces goes at the pace of its reader, and others are answered meanwhile")
+    @Test("A streamed response follows the pace of its reader, and others are served in between")
     func streams() throws {
         let made = Pieces()
         let route = AdminRoute(.get, "/v1/pieces") { _, exchange in
@@ -185,12 +185,12 @@ struct AdminServerTests {
         reader.send("GET /v1/pieces HTTP/1.1\r\nHost: larder\r\n\r\n")
         #expect(reader.hasInput(withinMilliseconds: Deadline.milliseconds))
         #expect(try served.get("/v1/hello").status == 200)
-        // The reader has taken nothing: what was made lies in the kernel's buffer.
+        // The reader has read nothing: the generated data is in the kernel's buffer.
         #expect(made.value < 100)
         #expect(try reader.readResponse().body.count == 100 * 64 * 1024)
     }
 
-    @Test("An answer that breaks off cannot be taken for complete")
+    @Test("A response that breaks off cannot be mistaken for a complete one")
     func breaksOff() throws {
         let route = AdminRoute(.get, "/v1/broken") { _, exchange in
             var hasBegun = false
@@ -203,7 +203,7 @@ struct AdminServerTests {
         #expect(throws: ClientFault.self) { try served.get("/v1/broken") }
     }
 
-    @Test("The socket is its owner's alone, in a folder that is too")
+    @Test("Only the owner can access the socket and its folder")
     func isPrivate() throws {
         let served = try Served()
         var status = stat()
@@ -211,25 +211,25 @@ struct AdminServerTests {
         #expect(stat(String(served.path.dropLast(11)), &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    @Test("A second server on the same path is refused, and the first goes on")
+    @Test("A second server on the same path is refused, and the first keeps running")
     func refusesASecond() throws {
         let served = try Served()
         #expect(throws: AdminSocketError.self) { try AdminSocket(path: served.path) }
         #expect(try served.get("/v1/hello").status == 200)
     }
 
-    @Test("What a process left over is replaced; what is no socket, or another's, stays")
+    @Test("A leftover socket is replaced; a file that is not a socket, or another program's socket, stays")
     func replacesWhatIsLeftOver() throws {
         let folder = try Served.makeFolder()
         let path = "\(folder)/admin.sock"
         defer { for name in ["/admin.sock", "/admin.sock.lock", ""] { remove(folder + name) } }
-        // A process that was killed removes nothing, and its lock is free.
+        // A killed process removes nothing, and its lock is released.
         let left = try AdminSocket(path: path)
         close(left.descriptor)
         #expect(unlink(path + ".lock") == 0)
         let replaced = try AdminSocket(path: path)
         #expect(throws: Never.self) { try RawClient(socketPath: path) }
-        // Another program, which knows nothing of the lock, answers there.
+        // Another program, which does not use the lock, accepts connections there.
         #expect(unlink(path + ".lock") == 0)
         #expect(throws: AdminSocketError.self) { try AdminSocket(path: path) }
         replaced.close()
@@ -239,7 +239,7 @@ struct AdminServerTests {
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("A path longer than the kernel takes is refused; the longest is not")
+    @Test("A path longer than the kernel allows is refused; the longest allowed one is not")
     func limitsPaths() throws {
         let folder = try Served.makeFolder()
         let longest = "\(folder)/".padding(to: UnixAddress.longestPath)
@@ -253,7 +253,7 @@ extension String {
     fileprivate func padding(to count: Int) -> String { self + String(repeating: "x", count: count - utf8.count) }
 }
 
-/// Counts what the admin thread makes.
+/// Counts the pieces that the admin thread generates.
 private final class Pieces: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .relaxed) }

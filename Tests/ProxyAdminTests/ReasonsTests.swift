@@ -3,13 +3,13 @@ import Testing
 
 @testable import ProxyAdmin
 
-@Suite("The words of explanations")
+@Suite("Texts of explanations")
 struct ReasonsTests {
-    @Test("Every reason of the decisions has its sentence")
+    @Test("Every reason of a decision has its sentence")
     func coversEveryReason() {
         #expect(ForwardReason.allCases.filter { ReasonText.forwarding[$0] == nil } == [])
         #expect(StorageRefusal.allCases.filter { ReasonText.refusals[$0] == nil } == [])
-        // That of a failure is told by the fault that stands beside it.
+        // For a failure, the fault beside it determines the sentence.
         #expect(StaleReason.allCases.filter { ReasonText.staleUse[$0] == nil && $0 != .failure } == [])
     }
 }
