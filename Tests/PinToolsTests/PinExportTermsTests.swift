@@ -5,7 +5,7 @@ import Testing
 @testable import LarderSettings
 @testable import PinTools
 
-@Suite("Pins for other programs, at a time")
+@Suite("Pins for other programs, at a given time")
 struct PinExportTermsTests {
     private static let now = POSIXTime(seconds: 1_780_272_000)  // 2026-06-01
     private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
@@ -22,7 +22,7 @@ struct PinExportTermsTests {
         return (text, notes.filter { !$0.contains("requires a backup") })
     }
 
-    @Test("Pins that were to be enforced from a day that has come are enforced", arguments: PinFormat.allCases)
+    @Test("Pins whose day of enforcement has come are enforced", arguments: PinFormat.allCases)
     func enforcesFromTheDay(format: PinFormat) throws {
         let enforced = Self.written(format, try Self.host { _ in })
         let since = Self.written(
@@ -34,7 +34,7 @@ struct PinExportTermsTests {
         #expect(since == enforced)
     }
 
-    @Test("A day of enforcement that is still to come is kept in JSON, and told elsewhere")
+    @Test("A future day of enforcement is kept in JSON, and reported for other formats")
     func tellsTheDay() throws {
         let host = try Self.host {
             $0.isReportOnly = true
@@ -52,7 +52,7 @@ struct PinExportTermsTests {
     }
 
     @Test(
-        "An end is never written as one at which everybody passes, and never lost in silence",
+        "An expiry is never written as one that disables the pins, and never dropped silently",
         arguments: [
             (
                 .hpkp, "2026-12-31", .fails, "max-age=5184000",
@@ -77,7 +77,7 @@ struct PinExportTermsTests {
         #expect(written.notes == [note.map { "a.example \($0)" }].compactMap { $0 })
     }
 
-    @Test("Pinned certificates are told by their keys, and that is said")
+    @Test("Pinned certificates are exported as their keys, and this is reported")
     func tellsCertificates() throws {
         let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
         #expect(written.notes == ["a.example pins certificates; the file contains their keys"])

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderSettings
 @testable import PinTools
 
-@Suite("Pins of other programs, as they are found")
+@Suite("Imports of typical pin files")
 struct PinImportTests {
     private static let a = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     private static let b = "XNJS+wzokyQ2+vjM0QQJgbie5K1rn+niorfnGqyyfNM="
@@ -19,7 +19,7 @@ struct PinImportTests {
     }
 
     @Test(
-        "Every host is found, and the settings read what is printed",
+        "Every host is found, and the printed settings are valid",
         arguments: [
             (.curl, curl("https://a.example/ https://b.example:8443/x"), ["a.example", "b.example:8443"], []),
             (
@@ -98,7 +98,7 @@ struct PinImportTests {
     }
 
     @Test(
-        "What would be passed over or mistaken is refused with its reason",
+        "Input that would be skipped or misread is refused with its reason",
         arguments: [
             (
                 .curl, curl("--pinnedpubkey sha256//\(b) https://a.example"),
@@ -139,7 +139,7 @@ struct PinImportTests {
         #expect(throws: PinFormatError(reason)) { try format.read(text, host: nil, notes: &notes) }
     }
 
-    @Test("A host that was named is the one, whatever the comments say")
+    @Test("A host given by --host is used, whatever the comments say")
     func prefersTheNamedHost() throws {
         var notes: [String] = []
         let text = "# generated\n" + Self.field("max-age=1")
@@ -161,7 +161,7 @@ struct PinImportTests {
                 #expect(throws: PinFormatError.self) { try format.read(text, host: nil, notes: &notes) }
             }
         }
-        // With the square of its length it would be minutes.
+        // Quadratic time would take minutes.
         #expect(taken < .seconds(30))
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PinTools
 
-@Suite("The order of pins: backup, live, retired")
+@Suite("The stages of pins: backup, live, retired")
 struct PinRotationTests {
     private let a = key(1)
     private let b = key(2)
@@ -11,14 +11,14 @@ struct PinRotationTests {
     private let d = key(4)
 
     private static func key(_ octet: UInt8) -> SHA256Digest {
-        SHA256Digest(Array(repeating: octet, count: SHA256Digest.count))!  // so many bytes are a digest
+        SHA256Digest(Array(repeating: octet, count: SHA256Digest.count))!  // this many bytes are a digest
     }
 
     private func rotation(_ live: [SHA256Digest], _ backup: [SHA256Digest]) -> PinRotation {
         PinRotation(live: live.map { PinRotation.Item($0) }, backup: backup.map { PinRotation.Item($0) })
     }
 
-    @Test("A new key is a backup; one that is pinned is none")
+    @Test("A new key becomes a backup; one that is already pinned is refused")
     func adds() throws {
         var pins = rotation([a], [])
         try pins.add([b])
@@ -26,7 +26,7 @@ struct PinRotationTests {
         #expect(throws: PinRotation.Refusal(reason: "\(a) is already pinned")) { try pins.add([a]) }
     }
 
-    @Test("With the old key retired the one that the server shows is in use, else the first backup")
+    @Test("After the old key is retired, the key that the server sends is in use, else the first backup")
     func retires() throws {
         var shown = rotation([a], [b, c])
         try shown.retire([a], shown: [c])
@@ -38,21 +38,21 @@ struct PinRotationTests {
         #expect(throws: PinRotation.Refusal.self) { try unseen.retire([b, c], shown: []) }
     }
 
-    @Test("It should not end without a backup, nor without a key that the server shows")
+    @Test("A result without a backup, or without a key that the server sends, is a fault")
     func faults() {
         #expect(rotation([a], []).fault(shown: [])?.contains("no backup would be left") == true)
         #expect(rotation([a], [b]).fault(shown: [a, b])?.contains("no backup would be left") == true)
         #expect(rotation([a], [b]).fault(shown: [c])?.contains("the server still uses \(c)") == true)
     }
 
-    @Test("A file of several keys of which one is retired becomes the digests of the others")
+    @Test("If one key of a file with several is retired, the digests of the others replace the file")
     func splitsFiles() throws {
         var pins = PinRotation(live: [PinRotation.Item(text: "keys.pem", keys: [a, b])], backup: [PinRotation.Item(c)])
         try pins.retire([a], shown: [b])
         #expect(pins == rotation([b], [c]))
     }
 
-    @Test("Everything of a file but the pins stays as it was said, and comments between the lines keep it from being written")
+    @Test("Everything in a file except the pins stays unchanged, and a file with comments between its lines is not written")
     func rewritesFiles() throws {
         let text = """
             # the shop's
