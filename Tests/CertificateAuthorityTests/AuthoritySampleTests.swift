@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-// docs/library-authority.md shows what stands between the two lines, word for word.
+// docs/library-authority.md shows the text between the two lines, word for word.
 // sample
 import CertificateAuthority
 import ServerTrust
@@ -15,9 +15,9 @@ func certify(_ host: String, at seconds: Int64) throws -> (root: String, certifi
 }
 // end of sample
 
-@Suite("The sample of docs/library-authority.md about an authority")
+@Suite("The sample in docs/library-authority.md")
 struct AuthoritySampleTests {
-    @Test("It certifies a host within its constraint, and refuses another")
+    @Test("The sample CA issues a leaf for a host within its constraint, and refuses another")
     func certifies() throws {
         let made = try certify("www.corp.test", at: 1_900_000_000)
         let chain = try #require(Certificate.reading(pem: Array(made.certificate.utf8)))
@@ -28,7 +28,7 @@ struct AuthoritySampleTests {
         #expect(throws: LeafRefusal.outsideConstraint) { try certify("bank.example", at: 1_900_000_000) }
     }
 
-    @Test("The page shows this sample")
+    @Test("The page contains this sample")
     func isShown() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

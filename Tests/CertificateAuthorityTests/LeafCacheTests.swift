@@ -4,7 +4,7 @@ import Testing
 
 @testable import CertificateAuthority
 
-@Suite("The cache of what leaves became")
+@Suite("The cache of leaf contexts")
 struct LeafCacheTests {
     private let authority: LocalAuthority
 
@@ -14,7 +14,7 @@ struct LeafCacheTests {
         try authority.leaf(for: LeafName(host), at: now)
     }
 
-    @Test("What was kept is found by its name, in every spelling of it")
+    @Test("An entry is found by its name, in every spelling")
     func finds() throws {
         var cache = LeafCache<Int>()
         cache.keep(7, of: try leaf("origin.test"))
@@ -26,7 +26,7 @@ struct LeafCacheTests {
         #expect(cache.context(for: .originTest, at: noon) == nil && cache.count == 0)
     }
 
-    @Test("A leaf is shown until 30 days before its end, or to the end of a root that ends with it")
+    @Test("A leaf is sent until 30 days before its end, or to the end of a root that ends with it")
     func endsInTime() throws {
         var cache = LeafCache<Int>()
         let long = try leaf("origin.test")
@@ -44,7 +44,7 @@ struct LeafCacheTests {
         #expect(cache.context(for: .originTest, at: POSIXTime(seconds: end.seconds + 1)) == nil)
     }
 
-    @Test("At its limit what was used lately stays, and one more takes the place of another")
+    @Test("At the limit, recently used entries stay, and a new one replaces another")
     func isBounded() throws {
         var cache = LeafCache<Int>(limit: 3)
         for number in 1...3 { cache.keep(number, of: try leaf("h\(number).test")) }
@@ -56,7 +56,9 @@ struct LeafCacheTests {
         #expect(kept == [1, nil, 3, 4])
     }
 
-    @Test("Whatever comes, it holds no more than its limit and never another host's", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "In any sequence of calls, it has no more entries than its limit and never returns another host's",
+        arguments: [1, 2, 3] as [UInt64])
     func holdsItsOwn(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         let leaves = try (0..<40).map { try leaf("h\($0).test") }

@@ -9,7 +9,7 @@ import Testing
 struct LeafNameTests {
     private static func label(_ count: Int) -> String { String(repeating: "a", count: count) }
 
-    /// 253 bytes, the longest that there is.
+    /// 253 bytes, the longest possible name.
     private static let longest = [63, 63, 63, 61].map(label).joined(separator: ".")
 
     static func fault(_ host: String, permitsWildcard: Bool = false) -> LeafName.Fault? {
@@ -20,7 +20,7 @@ struct LeafNameTests {
     }
 
     @Test(
-        "Names in A-labels and addresses are names, in one spelling",
+        "Names in A-labels and addresses are accepted, in one spelling",
         arguments: [
             ("Origin.TEST", "origin.test"), ("localhost", "localhost"),
             ("r3---sn-4g5e6nez.video.test", "r3---sn-4g5e6nez.video.test"),
@@ -31,7 +31,7 @@ struct LeafNameTests {
         #expect(try LeafName(host).description == name)
     }
 
-    @Test("63 bytes are a label and 253 a name, and no more")
+    @Test("A label may have 63 bytes and a name 253, and no more")
     func bounds() throws {
         #expect(Self.fault("\(Self.label(63)).test") == nil && Self.fault("\(Self.label(64)).test") == .malformed)
         #expect(Self.longest.utf8.count == 253 && Self.fault(Self.longest) == nil && Self.fault(Self.longest + "a") == .malformed)
@@ -42,7 +42,7 @@ struct LeafNameTests {
     }
 
     @Test(
-        "What is no name is told by its reason",
+        "An invalid name is refused with its reason",
         arguments: [
             ("", .malformed), ("a.test.", .malformed), ("a..test", .malformed), (".test", .malformed),
             ("a.test\0.evil", .malformed),
@@ -55,7 +55,7 @@ struct LeafNameTests {
         #expect(Self.fault(host) == fault)
     }
 
-    @Test("A star is a name where one is asked for, for one whole label above two others")
+    @Test("A wildcard is accepted where it is permitted, for one whole label before two others")
     func wildcards() throws {
         let authority = try authority(["corp.test"])
         let leaf = try authority.leaf(for: LeafName("*.corp.test", permitsWildcard: true), at: noon)
@@ -70,7 +70,8 @@ struct LeafNameTests {
     }
 
     @Test(
-        "Any text is a name that a leaf holds to the letter and a client believes, or none", arguments: [1, 2, 3, 4] as [UInt64])
+        "Any text is either a name that a leaf contains exactly and a client accepts, or is refused",
+        arguments: [1, 2, 3, 4] as [UInt64])
     func anyText(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         let authority = try authority()
@@ -80,7 +81,7 @@ struct LeafNameTests {
         var namedCount = 0
         for _ in 0..<400 {
             let host = (0..<chance.below(12)).map { _ in chance.one(of: pieces) }.joined()
-            guard let name = try? LeafName(host) else { continue }  // whatever the reason is
+            guard let name = try? LeafName(host) else { continue }  // for any reason
             namedCount += 1
             let leaf = try authority.leaf(for: name, at: noon)
             #expect(leaf.facts.names == [name.description], "\(host)")

@@ -6,7 +6,7 @@ import Testing
 
 let noon = POSIXTime(seconds: 1_900_000_000)
 
-/// An authority of a test's own.
+/// A CA for a test.
 func authority(
     _ permitted: [String] = [], days: Int = RootTerms.usualDays, at now: POSIXTime = noon
 ) throws -> LocalAuthority {
@@ -18,7 +18,7 @@ func authority(
 extension Leaf {
     var facts: CertificateFacts { certificate.facts }
 
-    /// What `ServerTrust` says to a client that believes the root alone.
+    /// The verdict of `ServerTrust` for a client that trusts only the root.
     func reason(for host: String, root: Certificate, at now: POSIXTime) throws -> TrustFailure.Reason? {
         let policy = try TrustPolicy(anchors: .given(TrustAnchors([root])))
         do {
@@ -30,9 +30,9 @@ extension Leaf {
     }
 }
 
-@Suite("An authority, its root and its leaves (RFC 5280 §4)")
+@Suite("A CA, its root and its leaves (RFC 5280 §4)")
 struct LocalAuthorityTests {
-    @Test("The root is in the profile of RFC 5280, and says whose it is")
+    @Test("The root conforms to the profile of RFC 5280, and names its owner")
     func makesRoots() throws {
         let root = try OpenSSLText(authority().root)
         #expect(root.text.contains("Subject: O = Larder local CA, OU = alice@desk, CN = Larder alice@desk "))
@@ -44,14 +44,14 @@ struct LocalAuthorityTests {
         #expect(root.extension("X509v3 Name Constraints: critical") == nil)
     }
 
-    @Test("A root lasts as many days as it was asked for, and begins a day early", arguments: [1, 365, 3650])
+    @Test("A root is valid for the given number of days, and starts a day early", arguments: [1, 365, 3650])
     func lasts(days: Int) throws {
         let facts = try authority(days: days).root.facts
         #expect(facts.notBefore == POSIXTime(seconds: noon.seconds - 86_400))
         #expect(facts.notAfter == POSIXTime(seconds: noon.seconds + Int64(days) * 86_400))
     }
 
-    @Test("Whose it is takes part in the name as far as a name is long, and never with what is not printable")
+    @Test("The owner is part of the name as far as its length permits, without unprintable characters")
     func namesOwners() throws {
         let terms = RootTerms(user: "bø\u{7}b,CN=x", host: String(repeating: "h", count: 300))
         let made = try LocalAuthority(making: terms, at: noon)
@@ -62,7 +62,7 @@ struct LocalAuthorityTests {
     }
 
     @Test(
-        "A leaf has its host's name alone, and is for servers alone",
+        "A leaf has only its host's name, and is only for servers",
         arguments: ["origin.test", "xn--mnchen-3ya.test", "192.0.2.7", "2001:db8::7"])
     func makesLeaves(host: String) throws {
         let authority = try authority()
@@ -80,7 +80,7 @@ struct LocalAuthorityTests {
         #expect(try leaf.reason(for: "other.test", root: authority.root, at: noon) == .hostMismatch)
     }
 
-    @Test("T29: no two roots are alike: name, number and key are each one's own")
+    @Test("T29: no two roots are equal: each has its own name, number and key")
     func makesUniqueRoots() throws {
         let facts = try (0..<20).map { _ in try authority().root.facts }
         #expect(Set(facts.map(\.subject)).count == 20)
@@ -88,20 +88,20 @@ struct LocalAuthorityTests {
         #expect(Set(facts.map(\.serialNumber)).count == 20)
     }
 
-    @Test("T29: numbers are positive, of 16 bytes, and chance; a leaf is never an authority's")
+    @Test("T29: numbers are positive, have 16 bytes, and are random; a leaf is never a CA certificate")
     func numbersLeaves() throws {
         let authority = try authority()
         let leaves = try (0..<200).map { _ in try authority.leaf(for: LeafName("origin.test"), at: noon) }
         let numbers = leaves.map(\.facts.serialNumber)
         #expect(Set(numbers).count == 200)
         #expect(numbers.allSatisfy { $0.utf8.count == 32 && (0x40...0x7F).contains(UInt8($0.prefix(2), radix: 16) ?? 0) })
-        // Each of the last 64 bits stands both ways in some of them.
+        // Each of the last 64 bits has both values among them.
         let tails = numbers.compactMap { UInt64($0.suffix(16), radix: 16) }
         #expect(tails.reduce(0, |) == .max && tails.reduce(.max, &) == 0)
         #expect(leaves.allSatisfy { !$0.certificate.mayIssueLeaves })
     }
 
-    @Test("T29: a leaf's key signs no certificate that anybody believes, and is not the root's")
+    @Test("T29: a leaf's key signs no certificate that clients accept, and differs from the root's")
     func leavesIssueNothing() throws {
         let authority = try authority()
         let leaf = try authority.leaf(for: LeafName("origin.test"), at: noon)
@@ -112,7 +112,7 @@ struct LocalAuthorityTests {
         }
     }
 
-    @Test("Leaves of one authority share a key; each start has its own")
+    @Test("Leaves of one CA share a key; each start has its own")
     func sharesLeafKey() throws {
         let authority = try authority()
         let first = try authority.leaf(for: LeafName("a.test"), at: noon)
@@ -124,7 +124,7 @@ struct LocalAuthorityTests {
 
     // MARK: Time
 
-    @Test("A leaf begins a day early and lasts 150 days, both ends counted")
+    @Test("A leaf starts a day early and is valid for 150 days, including both ends")
     func leafTimes() throws {
         let authority = try authority(at: POSIXTime(seconds: noon.seconds - 10 * 86_400))
         let leaf = try authority.leaf(for: LeafName("origin.test"), at: noon)
@@ -137,7 +137,7 @@ struct LocalAuthorityTests {
         #expect(reasons == [.notYetValid, nil, nil, .expired])
     }
 
-    @Test("A leaf begins no earlier and ends no later than its root")
+    @Test("A leaf starts no earlier and ends no later than its root")
     func keepsWithinTheRoot() throws {
         let authority = try authority(days: 20)
         let leaf = try authority.leaf(for: LeafName("origin.test"), at: noon)
@@ -146,7 +146,7 @@ struct LocalAuthorityTests {
         #expect(early.facts.notBefore == authority.root.facts.notBefore)
     }
 
-    @Test("There is a leaf in the root's first and last second, and none besides")
+    @Test("Leaves are issued in the root's first and last second, and not outside")
     func refusesOutsideOfTheRootsTime() throws {
         let authority = try authority(days: 20)
         let first = noon.seconds - 86_400
@@ -160,7 +160,7 @@ struct LocalAuthorityTests {
         #expect(try [first - 1, first, last, last + 1].map(refusal) == [.rootNotYetValid, nil, nil, .rootExpired])
     }
 
-    @Test("Dates behind 2049 are written as RFC 5280 §4.1.2.5 has them")
+    @Test("Dates after 2049 are encoded as in RFC 5280 §4.1.2.5")
     func writesLateDates() throws {
         let late = POSIXTime(seconds: 2_524_607_000)
         let authority = try authority(at: late)
@@ -171,7 +171,7 @@ struct LocalAuthorityTests {
 
     // MARK: Texts
 
-    @Test("What is written is read again, with a passphrase too")
+    @Test("A stored CA is loaded again, with a passphrase too")
     func readsAgain() throws {
         let made = try authority(["corp.test"])
         let root = Array(made.rootText.utf8)
@@ -185,7 +185,7 @@ struct LocalAuthorityTests {
         }
     }
 
-    @Test("What is no authority is told by its reason")
+    @Test("Input that is not a CA is refused with its reason")
     func refuses() throws {
         let made = try authority()
         let root = Array(made.rootText.utf8)
@@ -206,7 +206,7 @@ struct LocalAuthorityTests {
         #expect(try fault(root, Array(other.keyText().utf8)) == .keyOfAnother)
     }
 
-    @Test("A root that others made is taken only if this authority could have made it")
+    @Test("A root made by another program is accepted only if this CA could have made it")
     func refusesOthersRoots() throws {
         func fault(_ extra: String, curve: String = "prime256v1") throws -> AuthorityFault? {
             let made = try OpenSSLRoot(extensions: extra, curve: curve)
@@ -231,7 +231,7 @@ struct LocalAuthorityTests {
         }
     }
 
-    @Test("T27: neither an authority nor a leaf shows anything of its keys")
+    @Test("T27: neither a CA nor a leaf reveals anything of its keys")
     func keepsKeysToItself() throws {
         let authority = try authority()
         let leaf = try authority.leaf(for: .originTest, at: noon)
@@ -239,7 +239,7 @@ struct LocalAuthorityTests {
             var dumped = ""
             dump(value, to: &dumped)
             let shown = "\(value) \(String(reflecting: value)) \(dumped)".lowercased()
-            // A digest in Base64 may have any of these within a word.
+            // A digest in Base64 may contain any of these as part of a word.
             for word in shown.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "/" && $0 != "+" }) {
                 #expect(!word.hasPrefix("0x") && !["key", "privatekey", "pkey"].contains(word), "\(word) in \(shown)")
             }

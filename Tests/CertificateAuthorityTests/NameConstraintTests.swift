@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Name constraints (RFC 5280 §4.2.1.10)")
 struct NameConstraintTests {
-    @Test("The root says it, critically, and excludes what it does not permit")
+    @Test("The root has the constraint as a critical extension, which excludes everything that is not permitted")
     func standsInTheRoot() throws {
         let domains = try OpenSSLText(authority(["corp.test", "Lab.Example"]).root)
         #expect(
@@ -33,7 +33,7 @@ struct NameConstraintTests {
     }
 
     @Test(
-        "T28: outside of the constraint there is no leaf, and within it clients believe it",
+        "T28: no leaf is issued outside the constraint, and clients accept leaves within it",
         arguments: [
             ("corp.test", true), ("a.corp.test", true), ("A.B.Corp.Test", true), ("evilcorp.test", false), ("test", false),
             ("corp.test.evil", false), ("orp.test", false), ("10.255.0.1", true), ("11.0.0.1", false), ("2001:db8::1", true),
@@ -51,7 +51,7 @@ struct NameConstraintTests {
         }
     }
 
-    @Test("T28: an ephemeral authority, which is never written down, refuses likewise")
+    @Test("T28: an ephemeral CA, which is never stored, refuses likewise")
     func holdsInMemory() throws {
         let ephemeral = try authority(["corp.test"], days: 1)
         #expect(throws: LeafRefusal.outsideConstraint) { try ephemeral.leaf(for: LeafName("bank.example"), at: noon) }
@@ -59,8 +59,10 @@ struct NameConstraintTests {
         #expect(try ephemeral.leaf(for: LeafName("www.corp.test"), at: noon).facts.names == ["www.corp.test"])
     }
 
-    /// The certificate is the guard, not this program: whoever has the key and another program gets no further.
-    @Test("T28: what the key signs beside the constraint is refused by clients, whoever signs", arguments: [1, 2, 3] as [UInt64])
+    /// The certificate enforces the constraint, not this program: another program with the key cannot bypass it.
+    @Test(
+        "T28: clients reject certificates outside the constraint, whoever signs them with the key",
+        arguments: [1, 2, 3] as [UInt64])
     func bindsClients(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         let constrained = try authority(["corp.test", "lab.example", "10.0.0.0/8"])
@@ -78,7 +80,7 @@ struct NameConstraintTests {
         }
     }
 
-    @Test("What is read of a root is what was written", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("A root's constraint is read as it was written", arguments: [1, 2, 3, 4] as [UInt64])
     func readsAgain(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         for _ in 0..<10 {
@@ -96,7 +98,7 @@ struct NameConstraintTests {
         }
     }
 
-    @Test("What is no domain and no range is refused")
+    @Test("An item that is neither a domain nor a range is refused")
     func refuses() throws {
         func fault(_ items: [String]) -> NameConstraint.Fault? {
             do throws(NameConstraint.Fault) {
@@ -114,7 +116,7 @@ struct NameConstraintTests {
     }
 }
 
-/// Signs with an authority's key what the authority itself would refuse.
+/// Signs with a CA's key what the CA itself would refuse.
 private struct Thief {
     private let authority: LocalAuthority
     private let key: PrivateKey

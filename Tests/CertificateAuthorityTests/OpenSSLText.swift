@@ -4,13 +4,13 @@ import Testing
 
 @testable import CertificateAuthority
 
-/// A folder of a test's own, gone with it.
+/// A temporary folder for a test, removed with this object.
 final class Folder {
     let url = FileManager.default.temporaryDirectory.appending(path: "larder-ca-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
 
-    deinit { try? FileManager.default.removeItem(at: url) }  // what is left over is in the temporary folder
+    deinit { try? FileManager.default.removeItem(at: url) }  // any remainder is in the temporary folder
 
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
@@ -19,7 +19,7 @@ final class Folder {
     }
 }
 
-/// Other people's programs, which find a fault that our own reader would make twice.
+/// Other programs, which find faults that our own reader would share.
 struct Program {
     let code: Int32
     let output: String
@@ -29,7 +29,7 @@ struct Program {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = words
-        // Into a file: a pipe would be held open by whatever another test starts beside it.
+        // To a file: processes that other tests start at the same time would keep a pipe open.
         let folder = try Folder()
         let said = try URL(filePath: folder.write("", to: "said"))
         let handle = try FileHandle(forWritingTo: said)
@@ -43,7 +43,7 @@ struct Program {
     }
 }
 
-/// A certificate in the words of `openssl x509 -text`.
+/// A certificate as text from `openssl x509 -text`.
 struct OpenSSLText {
     let text: String
 
@@ -54,7 +54,7 @@ struct OpenSSLText {
         text = run.output
     }
 
-    /// The line behind the extension's own.
+    /// The line after the extension's name.
     func `extension`(_ title: String) -> String? {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         let index = lines.firstIndex(of: title.trimmingCharacters(in: .whitespaces))
@@ -62,7 +62,7 @@ struct OpenSSLText {
     }
 }
 
-/// A root as a user of the command `openssl` makes it.
+/// A root as made with the `openssl` command.
 struct OpenSSLRoot {
     let certificate: [UInt8]
     let key: [UInt8]

@@ -5,12 +5,12 @@ import Testing
 
 @testable import CertificateAuthority
 
-@Suite("What other programs say of an authority")
+@Suite("Other programs' verification of a CA")
 struct OthersVerdictTests {
     private static let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
 
     @Test(
-        "openssl verify -x509_strict takes root and leaf",
+        "openssl verify -x509_strict accepts root and leaf",
         arguments: ["origin.test", "xn--mnchen-3ya.corp.test", "192.0.2.7", "2001:db8::7"], [false, true])
     func verifiesStrictly(host: String, isConstrained: Bool) throws {
         let permitted = isConstrained ? ["origin.test", "corp.test", "192.0.2.0/24", "2001:db8::/32"] : []
@@ -24,7 +24,7 @@ struct OthersVerdictTests {
         #expect(run.code == 0 && run.output.hasSuffix("leaf.pem: OK\n"), "\(run.output)")
     }
 
-    @Test("The key certifies no client: openssl refuses the root for one, whoever signs")
+    @Test("The key issues no client certificates: openssl rejects the root for that purpose, whoever signs")
     func verifiesPurpose() throws {
         let folder = try Folder()
         let root = try folder.write(authority(at: Self.now).rootText, to: "root.pem")
@@ -34,9 +34,9 @@ struct OthersVerdictTests {
         #expect(try verdict("sslclient") != 0 && verdict("smimesign") != 0)
     }
 
-    /// OpenSSL takes the last second for one behind the end.
+    /// OpenSSL treats the last second as expired.
     @Test(
-        "A leaf before its root's time and after it is refused by openssl too",
+        "openssl too rejects a leaf before and after its root's validity",
         arguments: [(-86_401, false), (-86_400, true), (2 * 86_400 - 1, true), (2 * 86_400 + 1, false)] as [(Int64, Bool)])
     func verifiesDates(offset: Int64, isGood: Bool) throws {
         let authority = try authority(days: 2, at: Self.now)
@@ -48,7 +48,9 @@ struct OthersVerdictTests {
         #expect((run.code == 0) == isGood, "\(run.output)")
     }
 
-    @Test("curl believes a server with a leaf by the root alone, for its host alone", arguments: ["origin.test", "127.0.0.1"])
+    @Test(
+        "curl accepts a server with a leaf if it trusts only the root, and only for the leaf's host",
+        arguments: ["origin.test", "127.0.0.1"])
     func servesCurl(host: String) throws {
         let authority = try authority(at: Self.now)
         let leaf = try authority.leaf(for: LeafName(host), at: Self.now)
@@ -87,7 +89,7 @@ struct OthersVerdictTests {
     }
 }
 
-/// `openssl s_server` on a free port, ended with this object.
+/// `openssl s_server` on a free port, which ends with this object.
 private final class OpenSSLServer {
     let port: Int
     private let process = Process()
@@ -99,7 +101,7 @@ private final class OpenSSLServer {
         process.arguments = [
             "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", identity.path, "-key", identity.path, "-www",
         ]
-        // Into a file: a pipe would be held open by whatever is started beside it.
+        // To a file: processes started at the same time would keep a pipe open.
         let said = folder.url.appending(path: "said")
         try folder.write("", to: "said")
         process.standardOutput = try FileHandle(forWritingTo: said)
@@ -116,7 +118,7 @@ private final class OpenSSLServer {
     }
 
     deinit {
-        // It may have come by a mask under which it hears no other signal.
+        // It may have inherited a mask that blocks every other signal.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
