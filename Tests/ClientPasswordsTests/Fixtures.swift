@@ -2,7 +2,7 @@ import HTTPMessage
 
 @testable import ClientPasswords
 
-/// Made by another program (crypt of libxcrypt through Python), each of the least cost.
+/// Made with another program (crypt of libxcrypt through Python), each with the lowest cost.
 enum Fixtures {
     static let openSesame = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
     /// Of `pa:ss:word`.

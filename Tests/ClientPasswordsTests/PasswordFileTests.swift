@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClientPasswords
 
-@Suite("Files of names and passwords")
+@Suite("Password files")
 struct PasswordFileTests {
     private static let text = """
         # who may
@@ -18,22 +18,22 @@ struct PasswordFileTests {
     private func file(_ text: String = text) throws -> PasswordFile { try PasswordFile(parsing: Array(text.utf8)) }
 
     @Test(
-        "A name with its password is good, be it with colons, in UTF-8, or as long as bcrypt reads",
+        "A name with its password is accepted, with colons, in UTF-8, or as long as bcrypt's limit",
         arguments: [
             ("alice:open sesame", true), ("bob:pa:ss:word", true), ("jürgen:grüß dich", true),
             ("long:" + String(repeating: "x", count: 72), true), ("alice:open sesamE", false), ("alice:", false),
             ("alice:pa:ss:word", false), ("Alice:open sesame", false), ("bob:pa", false), ("mallory:open sesame", false),
             (":open sesame", false), ("jürgen:grüß", false),
-            // Bcrypt would pass over what is behind the 72nd byte.
+            // Bcrypt would ignore everything after the 72nd byte.
             ("long:" + String(repeating: "x", count: 73), false), ("long:" + String(repeating: "x", count: 71), false),
         ])
     func accepts(credentials: String, isGood: Bool) throws {
         #expect(try file().accepts(Fixtures.credentials(credentials)) == isGood)
     }
 
-    @Test("What bcrypt does not read ends no password: a password is not taken for its beginning")
+    @Test("A password that contains a NUL is not accepted for the part before it")
     func readsWhole() throws {
-        // As the field would carry it; the reader of the field refuses it before.
+        // As a field would contain it; the field's parser rejects it before.
         #expect(throws: Fixtures.NoCredentials.self) { try Fixtures.credentials("alice:open sesame\0x") }
         let hash = try PasswordHash(Array(Fixtures.openSesame.utf8))
         #expect(hash.isHash(of: Array("open sesame".utf8)))
@@ -42,7 +42,7 @@ struct PasswordFileTests {
     }
 
     @Test(
-        "What is no name with a hash of bcrypt is refused with its line, and not repeated",
+        "A line without a name and a bcrypt hash is refused with its number, and not repeated",
         arguments: [
             ("alice", "expected `name:hash`"), ("alice:secret", "expected a bcrypt hash"),
             ("alice:$apr1$abcdefgh$abcdefghijklmnopqrstu/", "expected a bcrypt hash"),
@@ -69,7 +69,7 @@ struct PasswordFileTests {
         }
     }
 
-    @Test("The longest name is read, and every bad line is told at once; a file without a name is none")
+    @Test("The longest name is accepted, and all bad lines are reported at once; a file without a name is refused")
     func readsLimits() throws {
         #expect(try file(String(repeating: "n", count: 255) + ":" + Fixtures.openSesame).count == 1)
         #expect(throws: PasswordFile.Faults.self) { try file("# nobody\n\n") }
@@ -80,7 +80,7 @@ struct PasswordFileTests {
         }
     }
 
-    @Test("Digests are the same for the same, differ for all else, and under another reading of the file")
+    @Test("Digests are equal for equal credentials, and differ for all others and after the file is read again")
     func digests() throws {
         let (one, other) = (try file(), try file())
         let credentials = try Fixtures.credentials("alice:open sesame")
@@ -90,9 +90,9 @@ struct PasswordFileTests {
         #expect(one.digest(of: credentials) != other.digest(of: credentials))
     }
 
-    @Test("An unknown name costs what a known one costs")
+    @Test("An unknown name takes as long as a known one")
     func unknownCostsTheSame() throws {
-        // A cost at which a look takes tens of milliseconds: who skipped it would be off by orders, not by noise.
+        // At this cost a verification takes tens of milliseconds: skipping it would differ by orders of magnitude, not by noise.
         let file = try file("alice:\(Fixtures.openSesame.replacing("$04$", with: "$10$"))")
         let known = try cpuTime { for _ in 0..<3 { _ = file.accepts(try Fixtures.credentials("alice:wrong")) } }
         let unknown = try cpuTime { for _ in 0..<3 { _ = file.accepts(try Fixtures.credentials("mallory:wrong")) } }

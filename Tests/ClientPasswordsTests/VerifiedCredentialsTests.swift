@@ -3,7 +3,7 @@ import Testing
 
 @testable import ClientPasswords
 
-@Suite("Credentials that were found good lately")
+@Suite("Recently verified credentials")
 struct VerifiedCredentialsTests {
     private let file: PasswordFile
 
@@ -11,7 +11,7 @@ struct VerifiedCredentialsTests {
 
     private func digest(_ number: Int) throws -> CredentialsDigest { file.digest(of: try Fixtures.credentials("u:\(number)")) }
 
-    @Test("Each is known until its end, and no longer")
+    @Test("Each entry is known until its end, and no longer")
     func ends() throws {
         let verified = Held(VerifiedCredentials(limits: CredentialsLimits()))
         #expect(!verified.contains(try digest(1), at: 0))
@@ -23,7 +23,7 @@ struct VerifiedCredentialsTests {
         #expect(verified.count == 0)
     }
 
-    @Test("There is room for so many; then the one that ends first goes, and those whose time is over before it")
+    @Test("The number is limited; beyond it, expired entries are removed first, then the one that expires first")
     func isBounded() throws {
         var limits = CredentialsLimits()
         limits.verifiedCount = 3
@@ -39,18 +39,18 @@ struct VerifiedCredentialsTests {
     }
 }
 
-@Suite("How many passwords an address may try")
+@Suite("Password attempts per address")
 struct AttemptAllowancesTests {
     private let client = IPAddress(ipv4: 0xC000_0201)
 
-    @Test("So many at once, then one each time an interval has passed, and never more than at first")
+    @Test("An initial number at once, then one more per interval, and never more than at first")
     func comesBack() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<20 { #expect(allowances.take(for: client, at: 0)) }
         #expect(!allowances.take(for: client, at: 2_999))
         #expect(allowances.take(for: client, at: 3_000))
         #expect(!allowances.take(for: client, at: 3_000))
-        // What has passed of the next interval counts on.
+        // The elapsed part of the next interval still counts.
         #expect(!allowances.take(for: client, at: 5_999))
         #expect(allowances.take(for: client, at: 6_000))
         var taken = 0
@@ -58,14 +58,14 @@ struct AttemptAllowancesTests {
         #expect(taken == 20)
     }
 
-    @Test("10,000 guesses in a minute: 40 are looked at")
+    @Test("Of 10,000 guesses in a minute, 40 are verified")
     func boundsGuessing() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         let looked = (0..<10_000).count { allowances.take(for: client, at: Int64($0) * 6) }
         #expect(looked == 39)
     }
 
-    @Test("A good password is given back, and one address does not take another's")
+    @Test("A correct password does not count as an attempt, and addresses are independent")
     func givesBack() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<1000 {
@@ -77,7 +77,7 @@ struct AttemptAllowancesTests {
         #expect(allowances.take(for: IPAddress(ipv4: 0xC000_0202), at: 0))
     }
 
-    @Test("Many good ones may come from one address at once; guesses that come so are a debt")
+    @Test("Many correct passwords may come from one address at once; simultaneous guesses are a debt")
     func countsAtTheEnd() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<96 { #expect(allowances.begin(for: client, at: 0) == .granted) }
@@ -86,12 +86,12 @@ struct AttemptAllowancesTests {
         #expect(allowances.begin(for: client, at: 0) == .granted)
         allowances.end(for: client, isGood: true, at: 0)
         for _ in 0..<36 { allowances.end(for: client, isGood: false, at: 0) }
-        // Sixteen more than there were.
+        // Sixteen more than the allowance.
         #expect(allowances.begin(for: client, at: 16 * 3_000 + 2_999) == .exhausted)
         #expect(allowances.begin(for: client, at: 17 * 3_000) == .granted)
     }
 
-    @Test("IPv6 counts by its first 64 bits")
+    @Test("IPv6 addresses count by their first 64 bits")
     func countsNetworks() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         let taken = (0..<1000).count { allowances.take(for: IPAddress(ipv6High: 0x2001_0DB8, low: UInt64($0)), at: 0) }
@@ -100,7 +100,7 @@ struct AttemptAllowancesTests {
     }
 
     @Test(
-        "It is counted for so many addresses; those that have everything back go first, then the one that was counted longest ago"
+        "The number of addresses is limited; those that have all attempts back are removed first, then the one counted longest ago"
     )
     func isBounded() {
         var limits = CredentialsLimits()
@@ -113,7 +113,7 @@ struct AttemptAllowancesTests {
     }
 }
 
-/// What is asked about in an expectation, and changes by being asked.
+/// The value of an expectation whose evaluation changes it.
 private final class Held<Value> {
     var value: Value
     init(_ value: Value) { self.value = value }
@@ -130,7 +130,7 @@ extension Held<AttemptAllowances> {
     func begin(for client: IPAddress, at now: Int64) -> AttemptAllowances.Beginning { value.begin(for: client, at: now) }
     func end(for client: IPAddress, isGood: Bool, at now: Int64) { value.end(for: client, isGood: isGood, at: now) }
 
-    /// A look that finds nothing good.
+    /// A failed verification.
     func take(for client: IPAddress, at now: Int64) -> Bool {
         guard value.begin(for: client, at: now) == .granted else { return false }
         value.end(for: client, isGood: false, at: now)
