@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Parts of a fetched file")
 struct FetchPartsTests {
-    @Test("Extents join where they meet, stay in order, and know what is missing")
+    @Test("Extents merge where they touch, stay in order, and know the gaps")
     func extents() {
         var extents = Extents()
         for range: Range<UInt64> in [10..<20, 40..<50, 20..<25, 0..<5, 45..<60, 5..<5] { extents.insert(range) }
@@ -15,7 +15,7 @@ struct FetchPartsTests {
         #expect(extents.ranges == [0..<60] && extents.missing(of: 60).isEmpty)
     }
 
-    @Test("Extents made in any order are the same set", arguments: 0..<50 as Range<UInt64>)
+    @Test("Extents inserted in any order are the same set", arguments: 0..<50 as Range<UInt64>)
     func extentsInAnyOrder(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         func next(_ limit: UInt64) -> UInt64 {
@@ -40,7 +40,7 @@ struct FetchPartsTests {
     private static let known = FetchedEntity(tag: "\"a\"", total: 100)
 
     @Test(
-        "What a response is to what is there",
+        "A response is classified by the existing part",
         arguments: [
             (200, ["ETag": "\"a\"", "Content-Length": "100"], nil, nil, .whole(known)),
             (200, ["ETag": "W/\"a\""], nil, nil, .whole(FetchedEntity())),
@@ -67,7 +67,7 @@ struct FetchPartsTests {
         #expect(PartDecision(status: status, fields: fields, asked: asked, entity: entity) == judgement)
     }
 
-    @Test("A line of a list: a URL, a digest, a name, a note")
+    @Test("A line of a list has a URL, a digest, a name and a comment")
     func readsLists() throws {
         let digest = "sha256:" + String(repeating: "ab", count: 32)
         let item = try #require(try FetchList.item("  https://a.test/b?c=d \(digest.uppercased()) out=x.iso  # note"))
@@ -83,7 +83,7 @@ struct FetchPartsTests {
         }
     }
 
-    @Test("A bar is as wide as it may be and no wider, whatever it tells", arguments: [20, 40, 60, 80, 100, 200])
+    @Test("A bar is never wider than the width, whatever it shows", arguments: [20, 40, 60, 80, 100, 200])
     func fitsBars(width: Int) {
         for label in ["a", "a-name-that-is-a-good-deal-longer-than-the-terminal-is-wide-in-some-cases.iso"] {
             for total: UInt64? in [nil, 0, 1 << 30] {
@@ -96,7 +96,7 @@ struct FetchPartsTests {
         }
     }
 
-    @Test("A bar tells share, bytes, rate and what is left")
+    @Test("A bar shows percentage, bytes, rate and remaining time")
     func tells() {
         let line = ProgressLine.bar(
             label: "image.iso", done: 440 << 20, total: 1 << 30, rate: 117_000_000, width: 99, style: ProgressLine.Style())
@@ -109,7 +109,7 @@ struct FetchPartsTests {
     }
 
     @Test(
-        "Bytes and times as people read them",
+        "Bytes and times are formatted for people",
         arguments: [
             (0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (10 << 20, "10.0 MiB"), (1023 << 20, "1023 MiB"),
             (1 << 40, "1.00 TiB"),
@@ -117,7 +117,7 @@ struct FetchPartsTests {
             as [(UInt64, String)])
     func quantities(octets: UInt64, text: String) { #expect(Quantity.text(octets) == text) }
 
-    @Test("Fields of -H are fields, and none that is not the user's")
+    @Test("Fields of -H are parsed, and fields that users may not set are refused")
     func readsFields() throws {
         let fields = try FetchFields.read(["Accept: text/html", "X-A:b", "X-Empty:"])
         #expect(fields["accept"] == "text/html" && fields["X-A"] == "b" && fields["X-Empty"] == "")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The part of a file")
+@Suite("Part files")
 struct PartFileTests {
     private let folder: TemporaryFolder
     private static let entity = FetchedEntity(tag: "\"one\"", total: 1000)
@@ -18,14 +18,14 @@ struct PartFileTests {
         try PartFile(in: folder.path, for: .file(key: "key"), isSequential: isSequential)
     }
 
-    @Test("The first bytes are noted down at once, and all behind them count as long as one writer alone adds to it")
+    @Test("The first bytes are recorded at once, and all later ones count as long as a single writer appends")
     func notesTheFirst() async throws {
         do {
             let part = try part(isSequential: true)
             part.note(Self.entity, name: "a", digests: ["sha-256=:AAAA:"])
             try part.write([UInt8](repeating: 1, count: 10), at: 0)
             try await until { FileManager.default.fileExists(atPath: part.recordPath) }
-            // As a kill finds it: only the first bytes were noted down.
+            // As after a kill: only the first bytes were recorded.
             let first = try #require(FileManager.default.contents(atPath: part.recordPath))
             for offset in stride(from: UInt64(10), to: 600, by: 10) {
                 try part.write([UInt8](repeating: 1, count: 10), at: offset)
@@ -35,13 +35,13 @@ struct PartFileTests {
         }
         let next = try part(isSequential: false)
         #expect(next.keptLength == 600 && next.entity == Self.entity && next.digests == ["sha-256=:AAAA:"])
-        // From here on somebody may write behind its end, and what lies between was never there.
+        // From here on, bytes may be written beyond its end, with gaps before them.
         let noted = try #require(PartRecord.read(next.recordPath, boot: PartRecord.currentBoot()))
         #expect(noted.grows != true && noted.extents == [[0, 600]])
     }
 
     @Test(
-        "A record that leads out of the folder, or puts a line into a request, is not believed",
+        "A record with a name outside the folder, or with a line break for a request, is not trusted",
         arguments: ["../a", "a/b", ".a", "a"])
     func believesNoPaths(name: String) throws {
         let path = folder.path + "/record"
@@ -51,7 +51,7 @@ struct PartFileTests {
         }
     }
 
-    @Test("What was brought to the disk by an orderly end is noted without a claim before, and with one behind")
+    @Test("A part that was flushed at an orderly end is recorded as not flushed before the flush, and as flushed after it")
     func claimsNothingBefore() async throws {
         let before = Guarded<Bool?>(nil)
         let record = Guarded("")
@@ -68,7 +68,7 @@ struct PartFileTests {
         #expect(left.isOnDisk && left.grows != true && left.extents == [[0, 10]])
     }
 
-    @Test("While a part waits for the disk, the thread that reads goes on", .timeLimit(.minutes(1)))
+    @Test("While a part waits for the disk, the thread that reads continues", .timeLimit(.minutes(1)))
     func waitsBeside() async throws {
         let session = try FetchSession.make(SessionProxy(larderAt: "127.0.0.1", port: 1), connections: 1, userAgent: "test")
         let wait = WaitForTheDisk()
@@ -85,7 +85,7 @@ struct PartFileTests {
         await session.shutdown(.cancel)
     }
 
-    @Test("A record that cannot be of this part is believed in nothing, then and later")
+    @Test("A record that does not fit the part is ignored, then and later")
     func doubts() async throws {
         let record = PartRecord(
             tag: "\"one\"", total: 1000, extents: [[0, 500]], boot: PartRecord.currentBoot(), isOnDisk: true, name: "a")
@@ -97,12 +97,12 @@ struct PartFileTests {
         }
         let part = try part(isSequential: true)
         #expect(part.entity == nil && part.missing == [0..<UInt64.max])
-        // Or it would be true of whatever comes to be as long.
+        // Otherwise it would fit any file that later reaches this length.
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 }
 
-/// A disk that is as slow as a test wants it, a minute at most.
+/// A disk that is as slow as a test needs, for at most a minute.
 private final class WaitForTheDisk: Sendable {
     let mayGoOn = DispatchSemaphore(value: 0)
     private let isOn = Atomic(false)
