@@ -3,13 +3,13 @@ import Testing
 
 @testable import CommandEnvironment
 
-@Suite("Names in a command's own network (RFC 1035)")
+@Suite("DNS in a command's own network namespace (RFC 1035)")
 struct NameAnswerTests {
     private static let address: [UInt8] = [127, 0, 0, 1]
 
     /// - Parameters:
-    ///   - type: 1 is an address of IPv4, 28 one of IPv6.
-    ///   - rest: behind the question.
+    ///   - type: 1 is an IPv4 address, 28 an IPv6 address.
+    ///   - rest: the bytes after the question.
     private static func query(
         _ labels: [String], type: UInt8 = 1, space: UInt8 = 1, flags: UInt8 = 1, questions: UInt8 = 1, rest: [UInt8] = []
     ) -> [UInt8] {
@@ -19,14 +19,14 @@ struct NameAnswerTests {
 
     private static func answer(_ query: [UInt8]) -> [UInt8]? { NameAnswer.answer(to: query, with: address) }
 
-    @Test("A name has one address of IPv4, by whatever letters and with EDNS; the answer says the question again")
+    @Test("A name has one IPv4 address, in any case of letters and with EDNS; the response repeats the question")
     func hasAnAddress() throws {
         for rest in [[], [0, 0, 41, 16, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]] {
             for type in [1, 255] as [UInt8] {
                 let query = Self.query(["Shop", "example"], type: type, rest: rest)
                 let answer = try #require(Self.answer(query))
                 let question = Array(query[12..<query.count - rest.count])
-                // It is an answer with authority, recursion was wanted and is there; one question, one record.
+                // The response is authoritative, recursion was desired and is available; one question, one record.
                 #expect(answer.prefix(12) == [0xAB, 0xCD, 0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
                 #expect(Array(answer[12..<12 + question.count]) == question)
                 #expect(answer.suffix(16) == [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1])
@@ -35,14 +35,14 @@ struct NameAnswerTests {
         }
     }
 
-    @Test("It has nothing else: no address of IPv6, no mail, no text", arguments: [28, 15, 16, 12, 65] as [UInt8])
+    @Test("A name has no other records: no IPv6 address, no mail, no text", arguments: [28, 15, 16, 12, 65] as [UInt8])
     func hasNothingElse(type: UInt8) throws {
         let answer = try #require(Self.answer(Self.query(["shop", "example"], type: type)))
         #expect(answer.prefix(12) == [0xAB, 0xCD, 0x85, 0x80, 0, 1, 0, 0, 0, 0, 0, 0])
         #expect(answer.count == 12 + 14 + 4)
     }
 
-    @Test("What is no question is told so, or gets no answer")
+    @Test("An invalid query gets an error, or no response")
     func tellsWhatIsNone() {
         func code(_ query: [UInt8]) -> UInt8? { Self.answer(query).map { $0[3] & 0x0F } }
         #expect(code([]) == nil && code(Array(Self.query(["a"])[..<11])) == nil, "no head")
@@ -63,7 +63,7 @@ struct NameAnswerTests {
         #expect(code(Self.query([label, label, label, rest + "b"])) == 1, "256 octets")
     }
 
-    @Test("Chance and damage give no answer, or a short one to the same question", arguments: 0..<10 as Range<UInt64>)
+    @Test("Random and damaged queries get no response, or a short one to the same question", arguments: 0..<10 as Range<UInt64>)
     func standsChance(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
