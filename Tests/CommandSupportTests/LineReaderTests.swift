@@ -4,7 +4,7 @@ import Testing
 
 @testable import CommandSupport
 
-@Suite("Lines of a long file")
+@Suite("Reading a long file by lines")
 struct LineReaderTests {
     private func lines(_ text: String, limit: Int) throws -> [LineReader.Line] {
         let folder = try TemporaryFolder()
@@ -14,7 +14,7 @@ struct LineReaderTests {
         return lines
     }
 
-    @Test("Each line comes once, the last without its end too")
+    @Test("Each line is returned once, the last one even without its line end")
     func reads() throws {
         func whole(_ text: String) -> LineReader.Line { .whole(Array(text.utf8)) }
         #expect(try lines("", limit: 10) == [])
@@ -24,7 +24,7 @@ struct LineReaderTests {
         #expect(try lines(long.joined(separator: "\n"), limit: 50_000) == long.map(whole))
     }
 
-    @Test("One that is longer than the limit is passed over, by however many reads it comes", arguments: [11, 300_000])
+    @Test("A line longer than the limit is skipped, however many reads it takes", arguments: [11, 300_000])
     func passesOver(count: Int) throws {
         let long = String(repeating: "x", count: count)
         #expect(try lines("\(long)\nshort\n", limit: 10) == [.tooLong, .whole(Array("short".utf8))])
