@@ -9,33 +9,33 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case database(DatabaseError)
     /// The file is not a snapshot of this version.
     case notASnapshot(String)
-    /// Not what was written, or not what was signed: nothing of it is served.
+    /// The data differs from what was written or signed: none of it is served.
     case damaged(String)
-    /// More than `SnapshotLimits` allow.
+    /// A limit in `SnapshotLimits` is exceeded.
     case tooLarge(String)
-    /// There is a file already, and it was not said what becomes of it.
+    /// The file exists, and the caller did not say to append or overwrite.
     case exists(path: String)
     /// An unfinished recording exists beside the file.
     case unfinished(path: String)
     /// There is no unfinished recording to resume.
     case nothingToResume(path: String)
-    /// The generation that is asked for does not exist.
+    /// The requested generation does not exist.
     case noGeneration(UInt32, newest: UInt32)
-    /// None of the keys that were asked for has signed it.
+    /// None of the required keys has signed it.
     case notSigned
-    /// A key cannot be read, or is of another kind than Ed25519.
+    /// A key cannot be read, or is not Ed25519.
     case unusableKey(String)
-    /// Secrets stand in what was to be written.
+    /// The data to be written contains secrets.
     case holdsSecrets(String)
-    /// Content that cannot be looked through for secrets is not kept: it is too long, or in a coding that is not known or not whole.
+    /// The content cannot be searched for secrets, so it is not kept: it is too long, or its coding is unknown or truncated.
     case unsearchable(String)
     /// No recording has the body with this digest.
     case noBody(String)
-    /// Nothing had been recorded by the moment that is asked for: when the first generation began.
+    /// No recording had been made by the requested time; the value is when the first generation began.
     case nothingRecordedYet(first: Timestamp)
-    /// A text that was to be read is malformed.
+    /// A text to be read is malformed.
     case malformed(String)
-    /// A text stops being JSON at this line and column, both from 1.
+    /// A text is not valid JSON at this line and column, both from 1.
     case noJSON(line: Int, column: Int, String)
 
     package var description: String {
@@ -56,7 +56,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noBody(let digest):
             "no recording has the body \(digest): it was exported before the latest edit, or from another snapshot; export again"
         case .nothingRecordedYet(let first):
-            // Rounded up, so that it can be asked for as it is written here.
+            // Rounded up, so that the printed time can be used as it is.
             "nothing was recorded by then; the first generation began at \(POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339)"
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
@@ -64,7 +64,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// Carries out what SQLite is asked for, with its failures as the snapshot's.
+/// Runs a database operation and converts its errors.
 @inline(__always)
 func onDatabase<Result>(_ work: () throws(DatabaseError) -> Result) throws(SnapshotError) -> Result {
     do throws(DatabaseError) {
@@ -74,7 +74,7 @@ func onDatabase<Result>(_ work: () throws(DatabaseError) -> Result) throws(Snaps
     }
 }
 
-/// Reads patterns, and what is declared as secrets, with their failures as the snapshot's.
+/// Compiles patterns or declared secrets and converts the errors.
 @inline(__always)
 func onSecretScanning<Result>(_ work: () throws(SecretScanningError) -> Result) throws(SnapshotError) -> Result {
     do throws(SecretScanningError) {

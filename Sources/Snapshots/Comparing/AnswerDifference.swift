@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// In what one answer differs from another to the same request. What differs from one answer to the next anyway does not count.
+/// How two responses to the same request differ. Values of volatile fields (`ContentForm.volatileFields`) are not compared.
 struct AnswerDifference {
     var aspects: SnapshotDiff.Aspects = []
-    /// In lower case, sorted: the names of fields whose lines differ.
+    /// The names of fields whose lines differ: in lower case, sorted.
     var fieldNames: [String] = []
 
     init(from old: Recording, to new: Recording) {
         if old.response?.status != new.response?.status { aspects.insert(.status) }
         if old.failure?.kind != new.failure?.kind { aspects.insert(.failure) }
         if old.response?.body?.digest != new.response?.body?.digest { aspects.insert(.body) }
-        // A line in the head is another than the same line in a trailer or in a 103.
+        // Lines are compared part by part: the same line in the head and in a trailer or a 103 is a difference.
         var names: Set<String> = []
         for (before, after) in Self.parts(old, new) {
             let lines = [before, after].map { Set(ContentForm.lines(of: $0)) }
@@ -21,7 +21,7 @@ struct AnswerDifference {
         if !fieldNames.isEmpty { aspects.insert(.fields) }
     }
 
-    /// The parts of both that have fields, each beside the same part of the other. A part that one of them has not is empty.
+    /// Pairs each field part of one response with the same part of the other. A part that only one of them has is paired with an empty one.
     static func parts(_ old: Recording, _ new: Recording) -> [(old: Fields, new: Fields)] {
         let (before, after) = (old.response?.fieldParts ?? [], new.response?.fieldParts ?? [])
         return (0..<max(before.count, after.count)).map { index in

@@ -1,17 +1,17 @@
 import HTTPMessage
 import ServerTrust
 
-/// Which answers a run was given, as a text that is committed: one line each, sorted, `METHOD URI STATUS sha256:DIGEST LENGTH`.
+/// The responses that a run received, as a text file to be committed: one line each, sorted, `METHOD URI STATUS sha256:DIGEST LENGTH`.
 ///
-/// Answers to one request one after the other are lines one after the other, with their position behind `#` from the second on.
+/// Successive responses to one request have successive lines; from the second on, each line ends with its position after `#`.
 package struct LockFile: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let method: String
         package let uri: String
-        /// From 0.
+        /// Counted from 0.
         package let position: Int
         package let status: UInt16
-        /// `nil` for no body.
+        /// `nil` if the response has no body.
         package let digest: SHA256Digest?
         package let length: UInt64
 
@@ -48,12 +48,12 @@ package struct LockFile: Equatable, Sendable {
     package let entries: [Entry]
 
     private static let firstLine = "larder-lock 1"
-    /// Bytes of a lock file that is read.
+    /// The maximum length of a lock file, in bytes.
     package static let lengthLimit = 256 << 20
 
     package init(_ entries: [Entry]) { self.entries = entries.sorted { $0.place < $1.place } }
 
-    /// Of what a snapshot answers: of each key the newest generation.
+    /// Makes the entries of a snapshot: for each key, the responses of its newest generation.
     package init(of snapshot: Snapshot) throws(SnapshotError) {
         var newest: [SHA256Digest: UInt32] = [:]
         var recordings: [(key: SHA256Digest, generation: UInt32, entry: Entry)] = []
@@ -71,7 +71,8 @@ package struct LockFile: Equatable, Sendable {
                         status: response.status.code, digest: response.body?.digest, length: response.body?.length ?? 0)
                 ))
         }
-        // Variants and bodies of one URI are told apart by their keys, which no text holds: they are numbered on, in canonical order.
+        // Variants, and requests with different bodies, share a URI and differ only in their keys, which the text omits. So positions count
+        // on across them, in canonical order.
         var positions: [Place: Int] = [:]
         self.init(
             recordings.filter { newest[$0.key] == $0.generation }.map { _, _, entry in
@@ -86,7 +87,7 @@ package struct LockFile: Equatable, Sendable {
 
     package var text: String { Self.firstLine + "\n" + entries.map { $0.text + "\n" }.joined() }
 
-    /// What is wrong with a lock, and where, as `LINE:COLUMN: REASON`; columns count bytes.
+    /// Why a lock file is malformed, and where, as `LINE:COLUMN: REASON`; columns count bytes.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package let line: Int
         package let column: Int
@@ -111,7 +112,7 @@ package struct LockFile: Equatable, Sendable {
 
     private static func entry(_ line: Substring, number: Int) throws(Fault) -> Entry {
         let words = line.split(separator: " ")
-        /// At the word of this number, or where it is missing.
+        /// A fault at the word with this index, or at the line's end if the word is missing.
         func fault(_ index: Int) -> Fault {
             let place = index < words.count ? words[index].startIndex : line.endIndex
             let column = line.utf8.distance(from: line.startIndex, to: place) + 1
@@ -142,12 +143,12 @@ package struct LockFile: Equatable, Sendable {
             method: String(method), uri: String(uri), position: position, status: status, digest: digest, length: length)
     }
 
-    /// What a line is made of.
+    /// The parts of a line, in order.
     private static let parts = [
         "a method", "a URL", "a status code", "`sha256:` with 64 hexadecimal digits, or `-`", "a length", "`#` with a position",
     ]
 
-    /// How a run differs from what is locked.
+    /// A difference between a run and its lock file.
     package enum Violation: Equatable, Sendable {
         case added(Entry)
         case changed(from: Entry, to: Entry)
@@ -162,7 +163,7 @@ package struct LockFile: Equatable, Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether what is locked and was not asked for counts too.
+    /// - Parameter isWhole: whether entries that the run did not request count as missing.
     package func violations(by other: LockFile, isWhole: Bool = true) -> [Violation] {
         var locked = Dictionary(entries.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         var violations: [Violation] = []

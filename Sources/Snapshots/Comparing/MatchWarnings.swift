@@ -1,12 +1,12 @@
 import HTTPMessage
 import ServerTrust
 
-/// Requests that match rules make equal although their responses have different bodies: replay gives one of these in place of another.
+/// Requests that match rules make equal although their responses have different bodies. Replay may serve one response in place of another.
 package struct MatchWarning: Equatable, Sendable {
-    /// The method, and the URIs of two of them.
+    /// The method of the requests, and the URIs of two of them.
     package let method: String
     package let uris: [String]
-    /// How many different requests there are.
+    /// The number of different requests.
     package let requests: Int
 
     package var text: String {
@@ -15,8 +15,8 @@ package struct MatchWarning: Equatable, Sendable {
 }
 
 extension Snapshot {
-    /// Looks for requests that only match rules make equal, and that were answered with different bodies.
-    /// - Parameter limit: no more are looked for.
+    /// Finds requests that only match rules make equal, and whose responses have different bodies.
+    /// - Parameter limit: the search stops after this many warnings.
     package func matchWarnings(limit: Int = 10) throws(SnapshotError) -> [MatchWarning] {
         guard !manifest.terms.canonicalisers.isEmpty else { return [] }
         var plain = manifest.terms
@@ -28,7 +28,7 @@ extension Snapshot {
             let key = Group(key: recording.identity.key, generation: recording.generation)
             let request = CanonicalRequest(try request(of: recording), matcher).primary
             let answer = Answer(place: place, request: request, body: recording.response?.body?.digest)
-            // Each request once: several answers to one are a sequence.
+            // Each request counts once: several responses to the same request are a sequence.
             if !groups[key, default: []].contains(where: { $0.request == request }) { groups[key, default: []].append(answer) }
         }
         var warnings: [MatchWarning] = []

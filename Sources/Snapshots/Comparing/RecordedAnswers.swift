@@ -2,17 +2,17 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// What was recorded, to be compared with what comes now: asked as it is replayed, so that canonicalisers, Vary, secrets and sequences count alike.
-/// Confined to its thread.
+/// Recordings against which new responses are compared. They are looked up as replay does, so canonicalisers, Vary, secrets and sequences
+/// apply here too. Confined to its thread.
 package final class RecordedAnswers {
     private let layers: [SnapshotLayer]
     private var cursors = SequenceCursors()
-    /// Without the project's key a secret is as good as another.
+    /// Without the project key, secrets cannot be compared, so any secret equals any other.
     private let ignoresSecrets: Bool
 
     /// - Parameters:
-    ///   - paths: finished snapshots, the first asked first.
-    ///   - key: the project's.
+    ///   - paths: finished snapshots, in order of precedence.
+    ///   - key: the project key.
     package init(_ paths: [String], key: ProjectKey?, asOf: AsOf = .newest) throws(SnapshotError) {
         var layers: [SnapshotLayer] = []
         for (number, path) in paths.enumerated() {
@@ -22,19 +22,19 @@ package final class RecordedAnswers {
         ignoresSecrets = key == nil
     }
 
-    /// By what the first of them tells requests apart.
+    /// The match terms of the first snapshot.
     package var terms: MatchTerms { layers.first?.snapshot.manifest.terms ?? MatchTerms() }
 
-    /// What was recorded for a request, and where.
+    /// The recording that matches a request, and its layer.
     struct Answer {
         let found: FoundRecording
         fileprivate let layer: SnapshotLayer
 
-        /// Of several answers to one request: what any of them is says nothing without the others.
+        /// Whether the request has several recorded responses: one of them alone proves no change.
         var isOfSequence: Bool { found.sequenceLength > 1 }
     }
 
-    /// - Returns: `nil` where nothing was recorded for it.
+    /// - Returns: `nil` if no layer has a recording for the request.
     func answer(to request: RequestToMatch) throws(SnapshotError) -> Answer? {
         for layer in layers {
             if case .found(let found) = try layer.find(request, &cursors) { return Answer(found: found, layer: layer) }
@@ -42,8 +42,8 @@ package final class RecordedAnswers {
         return nil
     }
 
-    /// In what a new answer differs.
-    /// - Parameter body: its content, without secrets; `nil` where it is too long to be held.
+    /// Compares a new response with a recorded one.
+    /// - Parameter body: the new response's content with its secrets replaced; `nil` if it was too long to be held.
     func difference(of new: Recording, body: [UInt8]?, from old: Answer) throws(SnapshotError) -> AnswerDifference {
         let recorded = old.found.recording
         var difference = AnswerDifference(from: recorded, to: new)
@@ -60,7 +60,7 @@ package final class RecordedAnswers {
         return difference
     }
 
-    /// Fields that say something of content in which placeholders stand.
+    /// Fields that describe the content, and so change if it contains placeholders.
     private static let namesOfContent: Set<String> = [
         "content-length", "etag", "content-digest", "repr-digest", "digest", "content-md5",
     ]

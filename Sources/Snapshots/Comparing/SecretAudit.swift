@@ -1,10 +1,10 @@
 import HTTPMessage
 import SecretScanning
 
-/// A secret that stands in a snapshot in the clear.
+/// A place in a snapshot where a secret is stored in clear text.
 package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
     package let uri: String
-    /// `request field authorization`, `response body`.
+    /// For example `request field authorization` or `response body`.
     package let part: String
     package let kind: SecretKind
 
@@ -12,8 +12,8 @@ package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Snapshot {
-    /// Looks through all of a snapshot for secrets that are no placeholders.
-    /// - Parameter limit: no more are looked for.
+    /// Searches the whole snapshot for secrets that are not placeholders.
+    /// - Parameter limit: the search stops after this many.
     package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
         let finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(manifest.terms.secrets) }
         var audit = SecretAudit(finder: finder, limit: limit)
@@ -34,7 +34,7 @@ extension Snapshot {
         return audit.places
     }
 
-    /// Bodies that are longer than what is searched when they are recorded are left out here too, and what the patterns do not reach.
+    /// Skips bodies that are longer than the recorder's search limit, and bodies that cannot be decoded.
     private func look(
         in body: RecordedBody?, _ fields: Fields, _ part: String, _ audit: inout SecretAudit
     ) throws(SnapshotError) {
@@ -44,7 +44,7 @@ extension Snapshot {
     }
 }
 
-/// What has been found so far. Equal bodies are looked at once.
+/// The places found so far. A body that several recordings share is searched once.
 private struct SecretAudit {
     let finder: SecretFinder
     let limit: Int

@@ -1,13 +1,13 @@
 import HTTPMessage
 import ServerTrust
 
-/// What two snapshots answer differently: of each key the newest generation of both is compared.
+/// How the responses of two snapshots differ. For each key, their newest generations are compared.
 package struct SnapshotDiff: Sendable {
     package enum Kind: String, Sendable {
         case added, removed, changed
     }
 
-    /// What of an answer is another one.
+    /// The aspects in which a response differs.
     package struct Aspects: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ package struct SnapshotDiff: Sendable {
         package let uri: [UInt8]
         package let position: UInt32
         package let aspects: Aspects
-        /// In lower case, sorted: the names of fields whose lines differ.
+        /// The names of fields whose lines differ: in lower case, sorted.
         package let fieldNames: [String]
     }
 
@@ -67,7 +67,7 @@ package struct SnapshotDiff: Sendable {
 
     private struct Answer {
         let place: Int
-        /// The leaf of its content form.
+        /// The Merkle leaf of its content form.
         let form: [UInt8]
     }
 
@@ -83,7 +83,7 @@ package struct SnapshotDiff: Sendable {
             let form = MerkleTree.leaf(ContentForm.make(of: recording))
             answers[place] = (recording.generation, Answer(place: number, form: form))
         }
-        // An older generation may have had more answers.
+        // An older generation may have had more responses than the newest.
         return answers.filter { $0.value.generation == newest[$0.key.key] }.mapValues(\.answer)
     }
 

@@ -4,21 +4,21 @@ import SecretScanning
 import ServerTrust
 
 extension SnapshotMaintenance {
-    /// What rematching has come to.
+    /// The result of applying match rules to a snapshot.
     package struct Rematched: Equatable, Sendable {
         package var recordings = 0
-        /// Recordings that are found by other requests now.
+        /// Recordings whose identity changed, so that different requests find them.
         package var changed = 0
-        /// Recordings in which something became a placeholder that was none.
+        /// Recordings in which further secrets were replaced by placeholders.
         package var redacted = 0
     }
 
-    /// Applies match rules to an existing recording, and computes its keys anew. Nothing else of it changes, but what the rules declare as
-    /// secrets.
+    /// Applies match rules to an existing snapshot and computes its keys again. Nothing else changes, except that values which the rules
+    /// declare as secrets are replaced.
     /// - Parameters:
-    ///   - key: the project's; without one the rules may reveal no secret that stands in the clear.
-    ///   - target: the file that is made; it may be the source.
-    /// - Throws: `holdsSecrets` without a key where there are secrets to be replaced.
+    ///   - key: the project key. Without one, the rules must not declare secrets that the snapshot stores in clear text.
+    ///   - target: the path of the new file; it may be the source.
+    /// - Throws: `holdsSecrets` if there are secrets to replace and no key.
     package static func rematch(
         _ source: Snapshot, by terms: MatchTerms, to target: String, key: ProjectKey?, signing signature: SigningKey? = nil
     ) throws(SnapshotError) -> Rematched {
@@ -45,18 +45,18 @@ extension SnapshotMaintenance {
         return result
     }
 
-    /// What an edit has come to.
+    /// The result of an edit.
     package struct Edited: Equatable, Sendable {
-        /// Bodies that are others now.
+        /// Bodies that were replaced.
         package var bodies = 0
         package var recordings = 0
     }
 
-    /// Puts other bodies in the place of some, in every request and response that has them. Lengths, digests and entity tags are computed
-    /// anew; a content coding stays, and the new body has to be in it.
+    /// Replaces bodies in every request and response that has them. Computes lengths, digests and entity tags again. Content codings stay,
+    /// so a new body must be in the same coding.
     /// - Parameters:
-    ///   - bodies: the new ones by the digests of the old.
-    ///   - isHarmless: what looks like a secret in them is none.
+    ///   - bodies: the new bodies, by the digests of the old ones.
+    ///   - isHarmless: whether suspected secrets in the new bodies are accepted.
     /// - Throws: `noBody` for a digest that no recording has; `malformed` for a body that is not in its coding; `holdsSecrets`.
     package static func edit(
         _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil

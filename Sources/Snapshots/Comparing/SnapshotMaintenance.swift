@@ -1,10 +1,10 @@
 import HTTPMessage
 import ServerTrust
 
-/// Snapshots that are made of others, each as a file of its own that takes the name when it is finished.
+/// Makes snapshots from existing ones. Each is written to a separate file, which gets its name when it is finished.
 package enum SnapshotMaintenance {
-    /// One snapshot of several, in which the later ones are later generations: what both have recorded is answered from the last.
-    /// - Parameter sources: paths; the terms of the first hold.
+    /// Merges several snapshots into one. Later sources become later generations, so where several have a recording, replay uses the last.
+    /// - Parameter sources: paths; the merged snapshot takes the match terms of the first.
     package static func merge(
         _ sources: [String], to path: String, tool: String, now: Timestamp, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {
@@ -28,8 +28,8 @@ package enum SnapshotMaintenance {
         }
     }
 
-    /// Takes out recordings that a later generation has replaced, and bodies that nobody names then. The root `content` stays.
-    /// - Returns: how many recordings went.
+    /// Removes recordings that a later generation replaces, and bodies that no recording uses any more. The root `content` stays.
+    /// - Returns: the number of recordings removed.
     package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
         let source = try Snapshot(path: path)
         var newest: [SHA256Digest: UInt32] = [:]
@@ -42,8 +42,8 @@ package enum SnapshotMaintenance {
         return try keep(of: source, at: path, signing: key) { newest[found[$0].key] == found[$0].generation }
     }
 
-    /// Takes out all recordings but those at some places: what a run never asked for.
-    /// - Returns: how many recordings went.
+    /// Removes the recordings whose places `isKept` rejects, such as those that a run did not request.
+    /// - Returns: the number of recordings removed.
     package static func keep(
         of source: Snapshot, at path: String, signing key: SigningKey? = nil, _ isKept: (Int) -> Bool
     ) throws(SnapshotError) -> Int {

@@ -2,7 +2,7 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A body that is read in pieces, each checked before it is given out. Confined to its snapshot's thread.
+/// Reads a body in pieces and verifies each before returning it. Confined to its snapshot's thread.
 package final class BodyReader {
     package let body: RecordedBody
     private let tables: SnapshotTables
@@ -21,14 +21,14 @@ package final class BodyReader {
         pieces = row.pieces
     }
 
-    /// Goes to the piece in which a byte stands, for a range; the bytes before it in that piece are given out too.
-    /// - Returns: where the next piece begins.
+    /// Moves to the piece that contains an offset, for a range. `next` then also returns the bytes before the offset in that piece.
+    /// - Returns: the offset at which that piece begins.
     package func seek(to offset: UInt64) -> UInt64 {
         number = Int(min(offset, body.length) / UInt64(SnapshotLimits.chunkLength))
         return UInt64(number) * UInt64(SnapshotLimits.chunkLength)
     }
 
-    /// The next piece of up to 256 KiB; `nil` behind the last one.
+    /// Reads the next piece, up to 256 KiB; `nil` after the last one.
     package func next() throws(SnapshotError) -> [UInt8]? {
         guard number * 32 < pieces.count else { return nil }
         let chunk = try onDatabase { () throws(DatabaseError) in try tables.chunk(SnapshotTables.chunkID(ofBody: id, number)) }

@@ -2,15 +2,15 @@ import HTTPMessage
 import HTTPSerialization
 import ServerTrust
 
-/// A body on its way into the file, in pieces; never whole in memory. Confined to its writer's thread.
+/// Writes a body into the file in pieces, without holding the whole body in memory. Confined to its writer's thread.
 package final class BodyWriter {
     private let writer: SnapshotWriter
-    /// What has not come to a whole chunk yet.
+    /// Bytes that do not fill a chunk yet.
     private var rest: [UInt8] = []
     private var whole = DigestHasher(.sha256)
     /// The digests of the chunks so far.
     private var pieces: [UInt8] = []
-    /// By which its chunks stand in the file; `nil` before the first one does.
+    /// The id of its chunks in the file; `nil` until the first is written.
     private var id: Int64?
     private(set) var length: UInt64 = 0
     private var isOver = false
@@ -19,15 +19,15 @@ package final class BodyWriter {
 
     deinit { if !isOver { writer.dropLater(bodyID: id) } }
 
-    /// Goes on with the next bytes.
-    /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. What came stays until `finish` or the end of this object.
+    /// Appends the next bytes.
+    /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. The bytes so far stay until `finish` or the end of this object.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         precondition(!isOver, "a body that has ended goes on")
         guard length + UInt64(octets.count) <= SnapshotLimits.bodyLength else { throw .tooLarge("a body") }
         length += UInt64(octets.count)
         var place = 0
         while place < octets.count {
-            // A whole chunk waits for the next octet: a body of one chunk is not written where the file has it already.
+            // A full chunk waits for the next byte: a body of only one chunk is not written if the file already has it.
             if rest.count == SnapshotLimits.chunkLength { try writeChunk() }
             let end = min(octets.count, place + SnapshotLimits.chunkLength - rest.count)
             rest.append(octets.extracting(place..<end))
@@ -35,8 +35,8 @@ package final class BodyWriter {
         }
     }
 
-    /// The body ends here, or what came of it does.
-    /// - Returns: `nil` for an empty one.
+    /// Ends the body, also if it is incomplete.
+    /// - Returns: `nil` for an empty body.
     package func finish() throws(SnapshotError) -> RecordedBody? {
         precondition(!isOver, "a body that has ended ends again")
         if length == 0 {

@@ -1,9 +1,9 @@
 import SQLiteDatabase
 import ServerTrust
 
-/// The tree under a root as it stands in a file, of which nothing is believed that has not been held against the root.
+/// A Merkle tree as stored in a file. No page of it is used before it is verified against the root.
 struct CheckedTree {
-    /// Pages of digests that are kept once they are checked: 8 KiB each.
+    /// The maximum number of verified pages kept in memory, 8 KiB each.
     private static let pageLimit = 1024
 
     private struct Place: Hashable {
@@ -28,7 +28,7 @@ struct CheckedTree {
         guard page[start..<start + 32].elementsEqual(leaf) else { throw .damaged("a row is in the wrong place") }
     }
 
-    /// A page of digests, held against the digest above it.
+    /// Reads a page of digests and verifies it against the digest above it.
     private mutating func page(_ place: Place, _ tables: SnapshotTables) throws(SnapshotError) -> [UInt8] {
         if let page = checked[place] { return page }
         let count = min(MerkleTree.fanOut, counts[place.level] - place.number * MerkleTree.fanOut) * 32

@@ -1,7 +1,7 @@
 import Glibc
 import SQLiteDatabase
 
-/// What a snapshot asks of the file system.
+/// The file system operations that snapshots need.
 enum FileBasics {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
@@ -10,14 +10,14 @@ enum FileBasics {
         return stat(path, &facts) == 0 && facts.st_size == 0
     }
 
-    /// Makes an empty file for the owner alone.
+    /// Makes an empty file that only its owner can read and write.
     static func makeEmpty(_ path: String) throws(SnapshotError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("open", path) }
         close(descriptor)
     }
 
-    /// A copy for the owner alone; what was there under its name is replaced.
+    /// Copies a file, for its owner only. Replaces any file at the target.
     static func copy(_ source: String, to target: String) throws(SnapshotError) {
         unlink(target)
         let input = open(source, O_RDONLY | O_CLOEXEC)
@@ -27,21 +27,21 @@ enum FileBasics {
         guard output >= 0 else { throw failure("open", target) }
         defer { close(output) }
         while true {
-            // Copied by the kernel, a gigabyte at a time; 0 at the end.
+            // The kernel copies up to 1 GiB a call; `sendfile` returns 0 at the end.
             let count = sendfile(output, input, nil, 1 << 30)
             if count == 0 { return }
             guard count > 0 || errno == EINTR else { throw failure("sendfile", target) }
         }
     }
 
-    /// Makes a finished file durable and gives it its name, in place of what had it.
+    /// Syncs a finished file to disk and renames it, replacing any file with that name.
     static func publish(_ path: String, as name: String) throws(SnapshotError) {
         try synchronise(path, flags: O_RDONLY)
         guard rename(path, name) == 0 else { throw failure("rename", name) }
         try synchronise(folder(of: name), flags: O_RDONLY | O_DIRECTORY)
     }
 
-    /// The folder's path, `.` for a bare name.
+    /// The path of the file's folder; `.` for a bare name.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

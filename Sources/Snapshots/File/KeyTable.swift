@@ -1,12 +1,12 @@
 import HTTPSerialization
 import SQLiteDatabase
 
-/// The primary keys of all recordings in canonical order, in memory: a miss is found out without reading, and is as certain as the root.
+/// The primary keys of all recordings in canonical order, in memory. A miss needs no read from the file, and is as certain as the root.
 struct KeyTable: Sendable {
     private var keys: [PrimaryKey] = []
     private var rows: [Int64] = []
 
-    /// - Throws: `damaged` unless the keys come to the digest in the manifest.
+    /// - Throws: `damaged` if the keys do not match the digest in the manifest.
     init(_ tables: SnapshotTables, _ totals: Manifest.Totals) throws(SnapshotError) {
         let keys = try tables.pages(.keys, length: totals.recordings * PrimaryKey.count)
         guard Hashing.sha256(keys) == totals.keys else { throw .damaged("the keys") }
@@ -24,7 +24,7 @@ struct KeyTable: Sendable {
     func rowID(at place: Int) -> Int64 { rows[place] }
     func key(at place: Int) -> PrimaryKey { keys[place] }
 
-    /// The places of the recordings with this key; empty where there is none.
+    /// The places of the recordings with this key; empty if there are none.
     func places(of key: PrimaryKey) -> Range<Int> {
         let start = firstPlace { !($0 < key) }
         var end = start
@@ -43,8 +43,8 @@ struct KeyTable: Sendable {
 }
 
 extension SnapshotTables {
-    /// All pieces of a table one behind the other.
-    /// - Throws: `damaged` unless there are as many bytes as there should be.
+    /// All pieces of a table, concatenated.
+    /// - Throws: `damaged` if the number of bytes is wrong.
     func pages(_ kind: PageKind, length: Int) throws(SnapshotError) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(length)

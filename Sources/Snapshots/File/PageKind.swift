@@ -1,16 +1,16 @@
-/// What the rows of `page` hold: tables that are read in pieces, by place. A row's id is `kind << 32 | number of the piece`.
+/// The kinds of rows in the table `page`: tables that are read in pieces. A row's id is `kind << 32 | number of the piece`.
 enum PageKind {
     /// The recordings' primary keys, 16 bytes each, in canonical order.
     case keys
-    /// The ids of their rows in this file, 8 bytes each, in the same order. They are in no root: who believes a wrong one is given a row
-    /// whose digest is not the one that belongs there.
+    /// The row ids of the recordings in this file, 8 bytes each, in the same order. No root covers them: a wrong id leads to a row whose
+    /// digest does not match its place.
     case rows
-    /// Method, a space, URI and a line feed of each recording, in the same order: what a near miss is looked for in.
+    /// Method, a space, URI and a line feed for each recording, in the same order. The search for near misses reads them.
     case targets
     /// The digests of one level of the tree under `full`, leaves first.
     case tree(level: Int)
 
-    /// Bytes of a piece.
+    /// The length of a piece, in bytes.
     var pieceLength: Int {
         switch self {
         case .keys, .rows, .targets: 64 << 10

@@ -1,8 +1,9 @@
 import SQLiteDatabase
 
 extension Snapshot {
-    /// Adds a key's signature of the root `full` to a finished file, which is replaced as a whole: who has it open goes on with the old one.
-    /// - Throws: what opening it throws. A key that has signed it already is no error.
+    /// Adds a key's signature of the root `full` to a finished file. The file is replaced atomically; readers that have it open continue
+    /// with the old one.
+    /// - Throws: the errors of opening it. A key that has already signed it is not an error.
     package static func sign(path: String, by key: SigningKey) throws(SnapshotError) {
         let snapshot = try Snapshot(path: path)
         if snapshot.signers.contains(key.verifying) { return }

@@ -3,24 +3,24 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. It is not believed: each row is held against the root `full` before it is given out, and a piece of
-/// a body against the digest that its recording's row names.
+/// A finished snapshot, open for reading. Its content is not trusted: each row is verified against the root `full` before it is returned,
+/// and each piece of a body against the digest in its recording's row.
 ///
-/// Opening takes a time that the number of recordings bounds (24 bytes are read of each), not what they hold. Confined to one thread; others
-/// open their own.
+/// The time to open it depends on the number of recordings (24 bytes are read for each), not on their sizes. Confined to one thread; each
+/// thread opens its own.
 package final class Snapshot {
     package let path: String
     package let manifest: Manifest
     package let roots: SnapshotRoots
-    /// The keys whose signatures of `full` are good, in the order in which they signed.
+    /// The keys with a valid signature of `full`, in the order in which they signed.
     package let signers: [VerifyingKey]
 
     let tables: SnapshotTables
     let keys: KeyTable
     private var tree: CheckedTree
 
-    /// - Parameter keys: one of them has to have signed; empty where nobody has to.
-    /// - Throws: `notASnapshot`, `damaged`, `tooLarge`, `notSigned`, or what SQLite says. A bad signature is `damaged`, whoever made it.
+    /// - Parameter keys: at least one of them must have signed; empty if no signature is required.
+    /// - Throws: `notASnapshot`, `damaged`, `tooLarge`, `notSigned`, or SQLite's error. An invalid signature by any key is `damaged`.
     package init(path: String, signedBy required: [VerifyingKey] = []) throws(SnapshotError) {
         try SnapshotHeader.check(path: path)
         self.path = path
@@ -51,19 +51,19 @@ package final class Snapshot {
         keys = try KeyTable(tables, manifest.totals)
     }
 
-    /// How many recordings there are, those of older generations among them.
+    /// The number of recordings, including those of older generations.
     package var count: Int { manifest.totals.recordings }
 
     // MARK: Recordings
 
-    /// The recording at a place in canonical order, checked.
+    /// The recording at a place in canonical order, verified.
     package func recording(at place: Int) throws(SnapshotError) -> Recording {
         let row = try row(at: place)
         guard let recording = RecordingRow.decode(row) else { throw .damaged("recording \(place)") }
         return recording
     }
 
-    /// The bytes of its row, checked.
+    /// The bytes of its row, verified.
     func row(at place: Int) throws(SnapshotError) -> [UInt8] {
         precondition((0..<count).contains(place), "a place behind the last recording")
         let id = keys.rowID(at: place)
@@ -74,7 +74,7 @@ package final class Snapshot {
         return row
     }
 
-    /// The record of a certificate chain that a recording names.
+    /// The record of a recording's certificate chain.
     package func chain(_ digest: SHA256Digest) throws(SnapshotError) -> [UInt8] {
         let record = try onDatabase { [tables] () throws(DatabaseError) in try tables.chain(digest.octets) }
         guard let record, record.count <= SnapshotLimits.chainLength, SHA256Digest(of: record) == digest else {
@@ -85,11 +85,11 @@ package final class Snapshot {
 
     // MARK: Bodies
 
-    /// Opens a body that a recording names.
-    /// - Throws: `damaged` where it is not there: ask `isKept` before.
+    /// Opens the body of a recording.
+    /// - Throws: `damaged` if the file does not have it: check `isKept` before.
     package func body(_ body: RecordedBody) throws(SnapshotError) -> BodyReader { try BodyReader(body, tables) }
 
-    /// A whole body that is not longer than a limit.
+    /// Reads a whole body, up to a limit in bytes.
     package func octets(of body: RecordedBody, limit: Int = SnapshotLimits.requestBodyLength) throws(SnapshotError) -> [UInt8] {
         guard body.length <= UInt64(limit) else { throw .tooLarge("a body of \(body.length) bytes") }
         let reader = try self.body(body)

@@ -2,10 +2,10 @@ import Glibc
 import HTTPMessage
 import SQLiteDatabase
 
-/// The first 100 bytes of a finished snapshot, read before SQLite is given the file (sqlite.org/fileformat2.html, §1.3).
+/// The first 100 bytes of a finished snapshot, checked before SQLite opens the file (sqlite.org/fileformat2.html, §1.3).
 enum SnapshotHeader {
-    /// - Throws: `notASnapshot` for anything but a finished file of this version: another application's, a log left beside it, a length that is not
-    ///   what the header says.
+    /// - Throws: `notASnapshot` for anything but a finished file of this version, such as a file of another application or one with a
+    ///   write-ahead log; `damaged` if the file's length differs from its header.
     static func check(path: String) throws(SnapshotError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .database(DatabaseError(systemCall: "open", path: path, code: errno)) }
@@ -27,7 +27,7 @@ enum SnapshotHeader {
         guard Int(span.bigEndian(at: 16) as UInt16) == SnapshotSchema.pageLength else {
             throw .notASnapshot("it has a different page size")
         }
-        // Neither a log nor pages kept for others, text in UTF-8, no file that moves its pages about.
+        // No write-ahead log, no reserved bytes in its pages, text in UTF-8, no auto-vacuum.
         guard header[18] == 1, header[19] == 1, header[20] == 0, span.bigEndian(at: 56) as UInt32 == 1,
             span.bigEndian(at: 52) as UInt32 == 0
         else { throw .notASnapshot("it is not finished") }

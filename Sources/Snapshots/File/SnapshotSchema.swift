@@ -1,13 +1,13 @@
 import SQLiteDatabase
 
-/// The tables of a snapshot (docs/decisions/0030-snapshot-schema.md). A file whose schema is not this one to the letter is not opened.
+/// The tables of a snapshot (docs/decisions/0030-snapshot-schema.md). A file with any other schema is not opened.
 enum SnapshotSchema {
     /// `LSNP`.
     static let applicationID: UInt32 = 0x4C53_4E50
     static let version: UInt32 = 1
     static let pageLength = 8192
 
-    /// One thing that a schema holds: its kind, its name and its text; `nil` for what SQLite makes by itself.
+    /// An entry of the schema: kind, name and SQL; the SQL is `nil` for an index that SQLite makes itself.
     struct Entry: Equatable {
         let type: String
         let name: String
@@ -26,7 +26,7 @@ enum SnapshotSchema {
         }
     }
 
-    /// In the order in which they stand in the file.
+    /// In the order of the file.
     static let entries = [
         Entry(table: "manifest", "CREATE TABLE manifest(id INTEGER PRIMARY KEY, text BLOB NOT NULL)"),
         Entry(table: "recording", "CREATE TABLE recording(id INTEGER PRIMARY KEY, row BLOB NOT NULL)"),
@@ -48,7 +48,7 @@ enum SnapshotSchema {
             table: "signature", "CREATE TABLE signature(id INTEGER PRIMARY KEY, key BLOB NOT NULL, octets BLOB NOT NULL)"),
     ]
 
-    /// Makes the tables in an empty file.
+    /// Creates the tables in an empty file.
     static func create(on connection: Connection) throws(DatabaseError) {
         try connection.execute("PRAGMA page_size=\(pageLength); PRAGMA auto_vacuum=NONE; PRAGMA encoding='UTF-8'")
         try connection.execute("BEGIN IMMEDIATE")
@@ -64,7 +64,7 @@ enum SnapshotSchema {
         let query = try connection.prepare("SELECT type, name, tbl_name, sql IS NULL, sql FROM sqlite_master")
         var place = 0
         while try query.step() {
-            // No more is looked at than we write ourselves, however many there are.
+            // Reads no more entries than Larder writes, even if the file has more.
             guard place < entries.count else { return false }
             let expected = entries[place]
             let found = Entry(

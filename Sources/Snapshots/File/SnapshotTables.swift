@@ -1,6 +1,6 @@
 import SQLiteDatabase
 
-/// The statements on a snapshot's tables, each prepared when it is first used. Confined to its connection's thread.
+/// Statements on a snapshot's tables, each prepared at its first use. Confined to its connection's thread.
 final class SnapshotTables {
     let connection: Connection
     private var prepared: [String: Statement] = [:]
@@ -14,7 +14,7 @@ final class SnapshotTables {
         return statement
     }
 
-    /// One value of the row that a number selects; `nil` without one.
+    /// One value of the row with an id; `nil` if there is none.
     private func octets(_ sql: String, _ id: Int64) throws(DatabaseError) -> [UInt8]? {
         let query = try statement(sql)
         query.bind(1, id)
@@ -40,7 +40,7 @@ final class SnapshotTables {
         try octets("SELECT octets FROM page WHERE id = ?", kind.id(of: number))
     }
 
-    /// The rows of recordings in the order in which they were made, beginning behind one of them.
+    /// The rows of recordings after an id, in the order of recording.
     func recordings(behind id: Int64, limit: Int64) throws(DatabaseError) -> [(id: Int64, row: [UInt8])] {
         let query = try statement("SELECT id, row FROM recording WHERE id > ? ORDER BY id LIMIT ?")
         query.bind(1, id)
@@ -54,7 +54,7 @@ final class SnapshotTables {
     struct BodyRow {
         let id: Int64
         let length: UInt64
-        /// The digests of its pieces.
+        /// The concatenated digests of its pieces.
         let pieces: [UInt8]
     }
 
@@ -66,7 +66,7 @@ final class SnapshotTables {
         return BodyRow(id: query.integer(0), length: UInt64(bitPattern: query.integer(1)), pieces: query.bytes(2))
     }
 
-    /// The digests of all bodies with their ids, beginning behind an id.
+    /// The digests and ids of bodies after an id.
     func bodies(behind id: Int64, limit: Int64) throws(DatabaseError) -> [(id: Int64, digest: [UInt8])] {
         let query = try statement("SELECT id, digest FROM body WHERE id > ? ORDER BY id LIMIT ?")
         query.bind(1, id)
@@ -92,7 +92,7 @@ final class SnapshotTables {
         return digests
     }
 
-    /// Public keys with their signatures, in the order in which they were made; no more than may be.
+    /// Public keys with their signatures, in the order of signing; at most `SnapshotLimits.signatures`.
     func signatures() throws(DatabaseError) -> [(key: [UInt8], octets: [UInt8])] {
         let query = try statement("SELECT key, octets FROM signature ORDER BY id LIMIT ?")
         query.bind(1, Int64(SnapshotLimits.signatures))
@@ -102,7 +102,7 @@ final class SnapshotTables {
         return found
     }
 
-    /// The highest id of a table, or 0.
+    /// The highest id in a table, or 0.
     func highestID(of table: String) throws(DatabaseError) -> Int64 {
         try connection.integer("SELECT max(id) FROM \(table)") ?? 0
     }
@@ -170,12 +170,12 @@ final class SnapshotTables {
         try deletion.run()
     }
 
-    /// What a finishing writes, so that it can be written anew.
+    /// Removes all that finishing writes, so that it can be written again.
     func removeSeal() throws(DatabaseError) {
         for table in ["seal", "signature", "page"] { try connection.execute("DELETE FROM \(table)") }
     }
 
-    /// The chunks of one body lie together: `body << 20 | number`.
+    /// The chunks of a body have consecutive ids: `body << 20 | number`.
     static func chunkID(ofBody id: Int64, _ number: Int) -> Int64 { id << 20 | Int64(number) }
 
     private func delete(_ sql: String, _ id: Int64) throws(DatabaseError) {

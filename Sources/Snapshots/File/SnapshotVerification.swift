@@ -3,19 +3,19 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// What going through a whole snapshot has found.
+/// The result of verifying a whole snapshot.
 package struct SnapshotVerification: Equatable, Sendable {
     package var recordings = 0
     package var bodies = 0
     package var bodyOctets: UInt64 = 0
     package var chains = 0
-    /// Bodies that no recording names. They are in no root.
+    /// Bodies that no recording uses. No root covers them.
     package var unreferencedBodies = 0
 }
 
 extension Snapshot {
-    /// Goes through all of the file: every row and body against the roots, every key against its recording, the database against its own rules.
-    /// - Throws: at the first thing that is not as it should be.
+    /// Verifies the whole file: every row and body against the roots, every key against its recording, and the database's own consistency.
+    /// - Throws: at the first fault.
     package func verify() throws(SnapshotError) -> SnapshotVerification {
         let answer = try onDatabase { [tables] () throws(DatabaseError) in
             let query = try tables.connection.prepare("PRAGMA quick_check(1)")
@@ -53,11 +53,11 @@ extension Snapshot {
         else { throw .damaged("the targets") }
     }
 
-    /// - Returns: its length.
+    /// - Returns: the body's length.
     private func verify(_ body: RecordedBody) throws(SnapshotError) -> UInt64 {
         let reader = try self.body(body)
         let isOnePiece = body.length <= UInt64(SnapshotLimits.chunkLength)
-        // The only piece's digest is the whole's, and was checked with it.
+        // The digest of an only piece is the body's digest, and was verified with it.
         let whole = DigestHasher(.sha256)
         while let piece = try reader.next() {
             if !isOnePiece { whole.update(piece.span) }
@@ -68,7 +68,7 @@ extension Snapshot {
         return body.length
     }
 
-    /// What is put together while rows go by in canonical order.
+    /// State collected while rows are read in canonical order.
     private struct Walk {
         private(set) var bodies: [SHA256Digest: RecordedBody] = [:]
         private(set) var chains: Set<SHA256Digest> = []

@@ -5,7 +5,7 @@ import SQLiteDatabase
 import ServerTrust
 
 extension SnapshotWriter {
-    /// Puts the recordings in canonical order, makes both roots, signs, and gives the file its name. This writer is of no use afterwards.
+    /// Puts the recordings in canonical order, computes both roots, signs, and renames the file. The writer cannot be used afterwards.
     /// - Parameter key: signs the root `full`; `nil` leaves the file unsigned.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots {
         try commit()
@@ -39,7 +39,7 @@ extension SnapshotWriter {
         return SnapshotRoots(content: sealing.content, full: tree.root)
     }
 
-    /// Goes over to one file: the log is written back and taken away. A file that would be free pages for a good part is written anew.
+    /// Writes the log back into the file and removes it. Compacts the file if more than a quarter of its pages are free.
     private func publish() throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         let connection = tables.connection
@@ -61,7 +61,7 @@ extension SnapshotWriter {
         if isWasteful { unlink(partial) }
     }
 
-    /// Counts positions, in the order of recording.
+    /// Reads all rows and counts positions, in the order of recording.
     private func readRows(into order: inout CanonicalOrder) throws(SnapshotError) {
         var last: Int64 = 0
         while true {
@@ -84,7 +84,7 @@ extension SnapshotWriter {
         }
     }
 
-    /// Bodies and chains that no recording names: of exchanges that were under way when recording ended, or of recordings that were removed.
+    /// Deletes bodies and chains that no recording uses: of exchanges that were in flight when recording ended, or of removed recordings.
     private func deleteUnreferenced(_ bodies: Set<SHA256Digest>, _ chains: Set<SHA256Digest>) throws(SnapshotError) {
         try onDatabase { [tables] () throws(DatabaseError) in
             var last: Int64 = 0
@@ -96,7 +96,7 @@ extension SnapshotWriter {
                     try tables.deleteBody(id)
                 }
             }
-            // Chunks of bodies that never ended.
+            // Chunks of bodies that were never finished.
             try tables.connection.execute("DELETE FROM chunk WHERE id >> 20 NOT IN (SELECT id FROM body)")
             for digest in try tables.chainDigests() where !(SHA256Digest(digest).map(chains.contains) ?? false) {
                 try tables.deleteChain(digest)
@@ -105,11 +105,11 @@ extension SnapshotWriter {
     }
 }
 
-/// The recordings of a file on their way into canonical order: that of their rows' bytes, which begin with primary key, key, secrets,
+/// Sorts the recordings of a file into canonical order: the order of their rows' bytes, which begin with primary key, key, secrets,
 /// generation and position.
 private struct CanonicalOrder {
     private struct Entry {
-        /// The head of its row, which no other row has.
+        /// The first bytes of its row, unique in the file.
         let head: [UInt8]
         let id: Int64
         let leaf: [UInt8]

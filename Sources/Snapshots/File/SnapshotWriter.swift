@@ -3,30 +3,30 @@ import HTTPMessage
 import SQLiteDatabase
 import ServerTrust
 
-/// A snapshot that is being made: `FILE.partial`, a SQLite file with a log beside it, until `finish` makes `FILE` of it.
+/// A snapshot that is being made: `FILE.partial`, a SQLite file with a write-ahead log, until `finish` turns it into `FILE`.
 ///
-/// What was appended is committed after half a second at the next call, or when the owner's timer calls `commitIfDue`: after a `kill -9`
-/// `resume` finds all that is older than a second. Confined to one thread.
+/// Appended data is committed by the next call once half a second has passed, or by `commitIfDue`, which the owner's timer calls. After a
+/// `kill -9`, `resume` finds all data older than a second. Confined to one thread.
 package final class SnapshotWriter {
-    /// What becomes of a file that is there.
+    /// What to do with an existing file.
     package enum Existing: Sendable {
         case refuse
-        /// Its recordings stay, and what is recorded now is a generation of its own.
+        /// Keep its recordings; new recordings form a new generation.
         case append
-        /// Nothing of it stays once the new one is finished.
+        /// Replace it when the new file is finished.
         case overwrite
     }
 
-    /// How long what was appended may wait to be committed.
+    /// The longest time before appended data is committed.
     static let commitInterval = Duration.milliseconds(500)
-    /// Bytes of a transaction.
+    /// The size of a transaction, in bytes.
     static let commitLength = 8 << 20
 
     package let path: String
     package private(set) var manifest: Manifest
-    /// In which the recordings made now stand.
+    /// The generation of new recordings.
     package var generation: UInt32 { manifest.generations.last?.number ?? 1 }
-    /// How many recordings there are, those of older generations among them.
+    /// The number of recordings, including those of older generations.
     package private(set) var count: Int
 
     let tables: SnapshotTables
@@ -34,17 +34,17 @@ package final class SnapshotWriter {
     private var lastBodyID: Int64
     private var pendingLength = 0
     private var pendingSince: ContinuousClock.Instant?
-    /// How often what was appended has been committed.
+    /// The number of commits.
     package private(set) var commitCount = 0
-    /// Bodies that nobody has: their chunks go with the next transaction.
+    /// Bodies that no recording uses: the next transaction deletes their chunks.
     private var dropped: [Int64] = []
-    /// What could not be written first. From there on all fails for the same reason: SQLite has let go of the transaction, and would say only that there
-    /// is none.
+    /// The first write error. Every later call fails with it: SQLite has rolled back the transaction, and would report only that none is
+    /// active.
     private var failure: SnapshotError?
 
     /// - Parameters:
-    ///   - terms: of a new file; one that is appended to keeps its own.
-    ///   - now: when this generation begins.
+    ///   - terms: the match terms of a new file; an existing one keeps its own.
+    ///   - now: the time at which this generation begins.
     package convenience init(
         path: String, existing: Existing = .refuse, terms: MatchTerms = MatchTerms(), tool: String, now: Timestamp
     ) throws(SnapshotError) {
@@ -53,7 +53,7 @@ package final class SnapshotWriter {
             path: path, existing: existing, manifest: Manifest(created: now, tool: tool, generations: [first], terms: terms))
     }
 
-    /// - Parameter manifest: of a new file. One that is appended to keeps its own, and the last generation of this one is added to it.
+    /// - Parameter manifest: the manifest of a new file. An existing file keeps its own and adds the last generation of this one.
     init(path: String, existing: Existing, manifest fresh: Manifest) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard !FileBasics.exists(partial) else { throw .unfinished(path: partial) }
@@ -62,7 +62,7 @@ package final class SnapshotWriter {
         let isAppended = isThere && existing == .append
         var manifest = fresh
         if isAppended {
-            // Read as a stranger's before it is believed enough to be written to.
+            // The existing file is not trusted: it is verified like any other before it is copied and appended to.
             manifest = try Snapshot(path: path).manifest
             let last = manifest.generations.last?.number ?? 0
             manifest.generations.append(
@@ -82,7 +82,7 @@ package final class SnapshotWriter {
         (lastID, lastBodyID, count) = try onDatabase { [tables] () throws(DatabaseError) in try Self.counters(of: tables) }
     }
 
-    /// Goes on with a recording that was not finished, whatever ended it.
+    /// Resumes an unfinished recording, whatever interrupted it.
     package init(resuming path: String) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard FileBasics.exists(partial) else { throw .nothingToResume(path: partial) }
@@ -109,9 +109,9 @@ package final class SnapshotWriter {
     package static func partialPath(of path: String) -> String { path + ".partial" }
 
     private static func begin(on connection: Connection, _ manifest: Manifest) throws(DatabaseError) -> SnapshotTables {
-        // Whoever else would go on with it, or finish it, is told that it is locked.
+        // Another process that tries to resume or finish the file gets SQLite's "locked" error.
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4096")
-        // What is deleted leaves no bytes behind: bodies may hold what nobody is to find.
+        // Deleted bodies may hold secrets: overwrite their bytes.
         try connection.execute("PRAGMA secure_delete=ON")
         let tables = SnapshotTables(connection)
         try connection.execute("BEGIN IMMEDIATE")
@@ -122,7 +122,7 @@ package final class SnapshotWriter {
     }
 
     private static func counters(of tables: SnapshotTables) throws(DatabaseError) -> (Int64, Int64, Int) {
-        // Chunks of a body whose row was never written have a number above those of all bodies.
+        // Chunks of a body whose row was never written may have a higher id than any body.
         let bodies = try tables.highestID(of: "body")
         let chunks = try tables.highestID(of: "chunk") >> 20
         let count = try tables.connection.integer("SELECT count(*) FROM recording") ?? 0
@@ -131,18 +131,18 @@ package final class SnapshotWriter {
 
     // MARK: Appending
 
-    /// Begins a body; its recording is appended when it has ended.
+    /// Begins a body. Its recording is appended after the body is finished.
     package func beginBody() -> BodyWriter { BodyWriter(self) }
 
-    /// A whole body at once.
+    /// Writes a whole body at once.
     package func body(_ octets: [UInt8]) throws(SnapshotError) -> RecordedBody? {
         let body = beginBody()
         try body.append(octets.span)
         return try body.finish()
     }
 
-    /// Adds a recording, in the generation that it names. Its position is found out when the file is finished.
-    /// - Throws: `tooLarge` for what no file may hold.
+    /// Adds a recording, in its own `generation`. `finish` computes its position.
+    /// - Throws: `tooLarge` for a recording, or a number of recordings, past the limits.
     package func append(_ recording: Recording) throws(SnapshotError) {
         let row = RecordingRow.encode(recording)
         guard row.count <= SnapshotLimits.recordLength, recording.request.fields.count <= SnapshotLimits.fieldLines,
@@ -155,8 +155,8 @@ package final class SnapshotWriter {
         try write(row.count) { [lastID] (tables) throws(DatabaseError) in try tables.insertRecording(lastID, row) }
     }
 
-    /// Keeps the record of a certificate chain, once.
-    /// - Returns: by what recordings name it; `nil` for one that is too long to be kept.
+    /// Stores the record of a certificate chain, once.
+    /// - Returns: the digest by which recordings refer to it; `nil` for an empty record or one that is too long.
     package func chain(_ record: [UInt8]) throws(SnapshotError) -> SHA256Digest? {
         guard !record.isEmpty, record.count <= SnapshotLimits.chainLength else { return nil }
         let digest = SHA256Digest(of: record)
@@ -168,14 +168,14 @@ package final class SnapshotWriter {
 
     // MARK: Changing
 
-    /// The number of the recording that was appended last.
+    /// The id of the last appended recording.
     var lastRecording: Int64 { lastID }
 
-    /// Puts others in the place of recordings that were appended.
+    /// Replaces recordings that were appended.
     /// - Parameters:
-    ///   - last: the number of the last of them.
-    ///   - isWhole: those of earlier generations too.
-    ///   - change: gives the other one, or `nil` where the recording stays.
+    ///   - last: the id of the last recording to visit.
+    ///   - isWhole: whether recordings of earlier generations are visited too.
+    ///   - change: returns the replacement, or `nil` to keep the recording.
     func rewrite(
         upTo last: Int64, inAllGenerations isWhole: Bool, _ change: (Recording) throws(SnapshotError) -> Recording?
     ) throws(SnapshotError) {
@@ -195,7 +195,7 @@ package final class SnapshotWriter {
         }
     }
 
-    /// A whole body that was written.
+    /// Reads a whole body from the unfinished file.
     func octets(of body: RecordedBody) throws(SnapshotError) -> [UInt8] {
         let reader = try BodyReader(body, tables)
         var octets: [UInt8] = []
@@ -203,7 +203,7 @@ package final class SnapshotWriter {
         return octets
     }
 
-    /// A recording's request as one to be matched.
+    /// The request of a recording, to be matched.
     func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {
         var body = RequestToMatch.Body.none
         if let recorded = recording.request.body {
@@ -215,13 +215,13 @@ package final class SnapshotWriter {
 
     // MARK: Committing
 
-    /// Commits what has waited for as long as it may. To be called by a timer at least twice a second.
+    /// Commits data that is due. A timer must call it at least twice a second.
     package func commitIfDue() throws(SnapshotError) {
         guard let pendingSince, ContinuousClock.now - pendingSince >= Self.commitInterval else { return }
         try commit()
     }
 
-    /// Commits all that was appended.
+    /// Commits all appended data.
     package func commit() throws(SnapshotError) {
         if let failure { throw failure }
         guard pendingSince != nil else { return }
@@ -271,7 +271,7 @@ package final class SnapshotWriter {
         }
     }
 
-    /// - Parameter only: its only chunk, where that has not been written.
+    /// - Parameter only: the body's only chunk, if it is not written yet.
     func insertBody(
         _ id: Int64?, digest: SHA256Digest, length: UInt64, pieces: [UInt8], only: [UInt8]?
     ) throws(SnapshotError) {
@@ -286,12 +286,12 @@ package final class SnapshotWriter {
         if let id { dropped.append(id) }
     }
 
-    /// Nothing becomes of it: what has been written goes.
+    /// Discards the recording: deletes the unfinished file.
     package func abandon() {
         let partial = Self.partialPath(of: path)
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) }
     }
 
-    /// Takes over the totals that finishing has found out.
+    /// Sets the totals that finishing computed.
     func seal(_ totals: Manifest.Totals) { manifest.totals = totals }
 }

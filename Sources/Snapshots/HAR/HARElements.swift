@@ -1,26 +1,26 @@
 import HTTPMessage
 
-/// Cuts the entries out of a HAR file while it comes, so that one of them at a time is in memory. Strings and brackets are all it knows of JSON: what
-/// is between an entry's brackets is judged by who parses it.
+/// Splits a HAR stream into its entries, so that only one is in memory at a time. It knows only JSON's strings and brackets; the parser of
+/// an entry validates the rest.
 struct HARElements {
-    /// Bytes of one entry's text: twice what a body in base64 may be that is searched for secrets, and heads.
+    /// The maximum length of one entry, in bytes: twice the base64 form of the longest body that is searched for secrets, and heads.
     static let elementLimit = 48 << 20
-    /// How deeply brackets may stand in each other.
+    /// The maximum nesting depth.
     static let depthLimit = 512
 
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The last string that was read outside of the entries, and the name that it was where a colon came behind it.
+    /// The last string outside the entries, and the last string that a colon followed.
     private var string: [UInt8] = []
     private var name: [UInt8] = []
-    /// At which depth the array of entries stands; `nil` before and behind it.
+    /// The depth of the array of entries; `nil` before and after it.
     private var entriesDepth: Int?
     private var isInLog = false
     private(set) var hasEntries = false
     private var element: [UInt8] = []
 
-    /// - Parameter take: is given each entry's text.
+    /// - Parameter take: receives each entry's text.
     mutating func append(
         _ octets: Span<UInt8>, take: (_ entry: [UInt8]) throws(SnapshotError) -> Void
     ) throws(SnapshotError) {
@@ -77,7 +77,7 @@ struct HARElements {
         }
     }
 
-    /// - Throws: `malformed` where the text did not come to its end, or has no entries.
+    /// - Throws: `malformed` if the text is truncated or has no entries.
     func finish() throws(SnapshotError) {
         guard hasEntries else { throw .malformed("not HAR: there is no log with entries") }
         guard depth == 0 else { throw .malformed("the HAR file is truncated") }

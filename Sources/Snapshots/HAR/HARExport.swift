@@ -2,9 +2,9 @@ import HTTPMessage
 import HTTPSerialization
 import ServerTrust
 
-/// Writes recordings as HAR 1.2, one after the other; no body is ever whole in memory.
+/// Writes recordings as HAR 1.2, one by one. No response body is held whole in memory.
 package struct HARExport {
-    /// Where the text goes.
+    /// Receives the text.
     package typealias Sink = (_ text: [UInt8]) throws(SnapshotError) -> Void
 
     private let snapshot: Snapshot
@@ -15,8 +15,8 @@ package struct HARExport {
         self.tool = tool
     }
 
-    /// - Parameter isTaken: says which recordings are written; all of the newest generations, by default.
-    /// - Returns: how many were.
+    /// - Parameter isTaken: selects the recordings to write; by default all of them, whatever their generation.
+    /// - Returns: the number of recordings written.
     package func write(taking isTaken: (Recording) -> Bool = { _ in true }, to sink: Sink) throws(SnapshotError) -> Int {
         let creator: JSONValue = ["name": .string(tool.name), "version": .string(tool.version)]
         try sink(
@@ -61,7 +61,7 @@ package struct HARExport {
                 if let text = String(validating: octets, as: UTF8.self) {
                     data.append(("text", .string(text)))
                 } else {
-                    // HAR 1.2 has no word for it; this one is in use.
+                    // HAR 1.2 has no member for the encoding of postData; several tools use this one.
                     data += [("text", .string(Base64.encode(octets))), ("_encoding", "base64")]
                 }
             } else {
@@ -97,8 +97,8 @@ package struct HARExport {
         try sink(Array(",\"size\":\(size)}}".utf8))
     }
 
-    /// In base64, out of its codings where they come off.
-    /// - Returns: how many bytes were written.
+    /// Writes a body in base64, with its content codings removed where possible.
+    /// - Returns: the number of bytes written, before base64.
     private func writeContent(_ body: RecordedBody, _ fields: Fields, to sink: Sink) throws(SnapshotError) -> Int {
         let codings = fields.lines.filter { $0.known == .contentEncoding }.map { fields.text(of: $0.value) }
         let decoder = ContentDecoder(contentEncoding: codings, limits: CodingLimits(length: SnapshotLimits.bodyLength))
@@ -110,7 +110,7 @@ package struct HARExport {
                 continue
             }
             var decoded: [UInt8] = []
-            // What breaks off is written as far as it came: so it was recorded.
+            // A truncated coding is written up to where it ends: the recording is truncated there too.
             try? decoder.decode(piece.span) { decoded.append($0) }
             try sink(encoder.next(decoded))
         }
@@ -123,7 +123,7 @@ package struct HARExport {
     private static func text(_ octets: [UInt8]) -> JSONValue { .string(String(decoding: octets, as: UTF8.self)) }
     private static func number(_ value: Double) -> JSONValue { .number(JSONNumber(value) ?? JSONNumber(0)) }
 
-    /// Without the port of the scheme, as browsers write it.
+    /// The URL without the scheme's default port, as browsers write it.
     private static func url(_ uri: [UInt8]) -> [UInt8] {
         let split = SplitURI(uri)
         for (scheme, port) in [("http://", ":80"), ("https://", ":443")] where split.origin.starts(with: Array(scheme.utf8)) {
@@ -166,7 +166,7 @@ package struct HARExport {
         return pair(name, text.dropFirst(name.count + 1))
     }
 
-    /// In milliseconds; -1 for what did not happen (HAR 1.2, "timings"). `connect` takes in TLS.
+    /// In milliseconds; -1 for phases that did not happen (HAR 1.2, "timings"). `connect` includes TLS.
     private static func timings(_ times: RecordedTimes) -> JSONValue {
         func optional(_ phase: RecordedTimes.Phase) -> JSONValue { times[phase].map { number(Double($0) / 1000) } ?? -1 }
         func required(_ phase: RecordedTimes.Phase) -> JSONValue { number(Double(times[phase] ?? 0) / 1000) }
@@ -179,7 +179,7 @@ package struct HARExport {
     }
 }
 
-/// Base64 of bytes that come in pieces.
+/// Encodes bytes as base64, piece by piece.
 struct Base64Pieces {
     private var rest: [UInt8] = []
     private(set) var count = 0

@@ -3,22 +3,23 @@ import HTTPMessage
 import HTTPSerialization
 import ServerTrust
 
-/// What became of the entries of a HAR file.
+/// The result of importing a HAR file.
 package struct HARImportReport: Equatable, Sendable {
-    /// An entry of which there is something to say.
+    /// An entry with a remark.
     package struct Entry: Equatable, Sendable {
-        /// From 0, in the order of the file.
+        /// Counted from 0, in the order of the file.
         package let index: Int
         package let reason: String
     }
 
     package internal(set) var recorded = 0
     package internal(set) var leftOut: [Entry] = []
-    /// What was recorded with other bytes than came.
+    /// Entries that were recorded with bytes that may differ from the original's.
     package internal(set) var changed: [Entry] = []
 }
 
-/// Records what a HAR file holds, whoever wrote it: browsers leave out what they took off, and write what no message can hold.
+/// Records the entries of a HAR file from any tool. Browsers omit content codings that they removed, and write values that no HTTP message
+/// can contain.
 package final class HARImport {
     private let recorder: SnapshotRecorder
     private var elements = HARElements()
@@ -27,7 +28,7 @@ package final class HARImport {
 
     package init(_ recorder: SnapshotRecorder) { self.recorder = recorder }
 
-    /// The next bytes of the file.
+    /// Reads the next bytes of the file.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         var entries: [[UInt8]] = []
         try elements.append(octets) { entries.append($0) }
@@ -43,9 +44,9 @@ package final class HARImport {
 
     package func finish() throws(SnapshotError) { try elements.finish() }
 
-    /// - Returns: why it was left out; `nil` where it was recorded.
+    /// - Returns: the reason why the entry was left out; `nil` if it was recorded.
     private func record(_ text: [UInt8]) throws(SnapshotError) -> String? {
-        // What is wrong with it is told by where it stands.
+        // The report names the entry's index, so the parser's error is not needed.
         guard let entry = try? JSONValue(parsing: text), let request = entry["request"], let response = entry["response"] else {
             return "it is not an entry"
         }
@@ -74,7 +75,7 @@ package final class HARImport {
             let version = (response["httpVersion"]?.string ?? "HTTP/1.1").utf8.filter { $0 > 0x20 && $0 < 0x7F }
             try exchange.finish(times: Self.times(entry), protocolName: Array(version.prefix(16)))
         } catch {
-            // The file fails as a whole only where nothing more can be written.
+            // Only a failure to write ends the import.
             if case .database = error { throw error }
             return error.description
         }
@@ -90,14 +91,14 @@ package final class HARImport {
         return CacheKey(of: head).bytes
     }
 
-    /// Pseudo-fields of HTTP/2 and what is no field are left out; cookies that stand beside the fields alone are put among them.
+    /// Leaves out HTTP/2 pseudo-fields and invalid fields. Adds cookies that the file lists only outside the fields.
     private static func fields(_ lines: JSONValue?, cookies: JSONValue?) -> Fields {
         var fields = Fields()
         for line in lines?.array ?? [] {
             guard let name = line["name"]?.string, let value = line["value"]?.string, FieldName(name) != nil,
                 fields.count < SnapshotLimits.fieldLines
             else { continue }
-            // Several lines of one name stand in one value with line feeds between them.
+            // HAR joins several lines of one name into one value, with line feeds.
             for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 fields.append(name: name, value: String(decoding: part.utf8.filter(ASCII.isFieldValueCharacter), as: UTF8.self))
             }
@@ -113,10 +114,10 @@ package final class HARImport {
         return fields
     }
 
-    /// Bytes, and what is to be said of them.
+    /// Bytes, with a remark if they may differ from the original's.
     private typealias Body = (octets: [UInt8], change: String?)
 
-    /// - Returns: empty without one; `nil` where it cannot be had.
+    /// - Returns: empty bytes if the request has no body; `nil` if its body is not available.
     private static func requestBody(_ request: JSONValue, _ fields: Fields) -> Body? {
         guard let data = request["postData"], !data.isNull else { return ([], nil) }
         if let text = data["text"]?.string {
@@ -130,8 +131,8 @@ package final class HARImport {
         return (Array(pairs.joined(separator: "&").utf8), nil)
     }
 
-    /// The content as a browser has it: out of its codings.
-    /// - Returns: `nil` where there was one and it is not in the file.
+    /// The content as a browser stores it: without content codings.
+    /// - Returns: `nil` if there was content but the file does not have it.
     private static func content(_ response: JSONValue, _ fields: Fields) -> Body? {
         guard let content = response["content"], let text = content["text"]?.string else {
             let size = response["content"]?["size"]?.int ?? response["bodySize"]?.int ?? 0
@@ -150,7 +151,7 @@ package final class HARImport {
         fields.first(.contentType).map { fields.text(of: $0.value) } ?? mediaType?.string ?? ""
     }
 
-    /// What fields say of the length and of codings that were taken off is not so any more.
+    /// Removes or corrects fields that describe the length and codings, which no longer apply.
     private static func describe(_ content: [UInt8], in fields: inout Fields) {
         let hadLength = fields.contains(.contentLength)
         fields.remove { _, line in
@@ -159,7 +160,7 @@ package final class HARImport {
         if hadLength { fields.append(name: "Content-Length", value: "\(content.count)") }
     }
 
-    /// HAR counts in milliseconds, and TLS as a part of connecting.
+    /// HAR counts in milliseconds, and includes TLS in `connect`.
     private static func times(_ entry: JSONValue) -> RecordedTimes {
         func microseconds(_ name: String) -> Int64? {
             guard let value = entry["timings"]?[name]?.double, value >= 0, value < 1e9 else { return nil }

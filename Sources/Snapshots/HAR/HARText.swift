@@ -1,16 +1,17 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The bytes for which a text of a HAR file stands. HAR has every text in Unicode, whatever charset it came in: that which the type names, and where it
-/// names none UTF-8, or Latin-1 as mitmproxy reads bytes that it takes for text. Where they disagree the length tells which was meant.
+/// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. That is the charset that the
+/// content type names; if it names none, it is UTF-8, or Latin-1, as which mitmproxy decodes binary data that it takes for text. If these
+/// disagree, the length decides.
 struct HARText {
     let octets: [UInt8]
-    /// Why they are not those that came, for people; `nil` where nothing is known of that.
+    /// Why the bytes may differ from the original, for users; `nil` if there is no sign of it.
     let change: String?
 
     /// - Parameters:
-    ///   - contentType: of the message; empty where it declares none.
-    ///   - length: how many bytes came, as the file has it; `nil` where it does not say.
+    ///   - contentType: the message's Content-Type; empty if it has none.
+    ///   - length: the number of original bytes according to the file; `nil` if it gives none.
     init(_ text: String, contentType: String, length: Int?) {
         let unicode = Array(text.utf8)
         func isMeant(_ octets: [UInt8]) -> Bool { octets.count == length }
@@ -25,14 +26,14 @@ struct HARText {
             change = "its charset \(label) is not supported, so its text is stored as UTF-8"
             return
         }
-        // Browsers read Latin-1 as Windows-1252, which has letters in the place of controls.
+        // Browsers read Latin-1 as Windows-1252, which has letters where Latin-1 has control characters.
         let wider = charset == .latin1 ? Charset("windows-1252") : nil
         guard let named = charset.octets(of: text) ?? wider?.octets(of: text) else {
             octets = unicode
             change = isMeant(unicode) ? nil : "\(charset) lacks characters of its text, which is stored as UTF-8"
             return
         }
-        // A server may name another charset than its bytes are in; whoever looked at them knew better.
+        // A server may declare a charset that its bytes do not use; the tool that wrote the file detected the right one.
         octets = isMeant(unicode) && !isMeant(named) ? unicode : named
         change = nil
     }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// Times as HAR 1.2 writes them: RFC 3339 with milliseconds.
+/// HAR 1.2 times: RFC 3339 with milliseconds.
 enum HARTime {
     static func text(_ time: Timestamp) -> String {
         let seconds = POSIXTime(seconds: time.seconds).rfc3339.dropLast()
@@ -9,7 +9,7 @@ enum HARTime {
         return seconds + "." + String(repeating: "0", count: 3 - rest.utf8.count) + rest + "Z"
     }
 
-    /// - Returns: `nil` for what is no date and time with a zone.
+    /// - Returns: `nil` if the text is not a date and time with a time zone.
     static func read(_ text: String) -> Timestamp? {
         let octets = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int? {

@@ -3,9 +3,9 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// A request's body on its way into canonical form: out of its codings, without what says nothing.
+/// Converts a request body to its canonical form: decoded, and without what the rules ignore.
 ///
-/// What cannot be read as its media type says stays as it came, so that it is compared byte by byte.
+/// A body that does not parse as its media type stays as it is, and is compared byte by byte.
 struct CanonicalBody {
     private(set) var text: [UInt8]
     private let mediaType: MediaKind
@@ -27,17 +27,17 @@ struct CanonicalBody {
     }
 
     func secrets(_ finder: SecretFinder) -> [FoundSecret] {
-        // Its boundary is out of it.
+        // The boundary has already been replaced by the mark.
         if case .multipart = mediaType { return finder.secrets(inBody: text, .multipart(Self.boundaryMark)) }
         return finder.secrets(inBody: text, mediaType)
     }
 
     private static let boundaryMark = Array("{boundary}".utf8)
 
-    /// Values at named places go, and those that are named as secrets become the mark of one. The text is written anew, without blanks.
+    /// Removes ignored values, and replaces declared secrets by the canonical mark. Writes the JSON text again, without white space.
     private mutating func removeValues(_ ignored: [JSONPointer]) {
         guard !ignored.isEmpty || !secretPointers.isEmpty else { return }
-        // What is no JSON is compared as it is.
+        // A body that is not JSON is compared as it is.
         guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: SnapshotLimits.requestBodyLength))
         else { return }
         for pointer in ignored { _ = value.remove(at: pointer) }
@@ -55,7 +55,7 @@ struct CanonicalBody {
         text = Array(kept.joined(separator: [UInt8(ascii: "&")]))
     }
 
-    /// A boundary (RFC 2046 §5.1.1) is made anew for each request.
+    /// Clients choose a new boundary (RFC 2046 §5.1.1) for each request.
     private static func withoutBoundary(_ text: [UInt8], _ boundary: [UInt8]) -> [UInt8] {
         let delimiter = Array("--".utf8) + boundary
         var result: [UInt8] = []

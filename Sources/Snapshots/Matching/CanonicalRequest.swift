@@ -4,24 +4,24 @@ import HTTPSerialization
 import SecretScanning
 import ServerTrust
 
-/// A request with all that says nothing about the answer taken out, and a mark in the place of each secret.
+/// A request without the parts that do not affect the response, and with a mark in place of each secret.
 ///
-/// Its text is written to be read, and to be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields
-/// that count.
+/// Its text is readable and can be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields that
+/// count.
 struct CanonicalRequest {
     let method: [UInt8]
     private(set) var uri: [UInt8]
     /// SHA-256 of the canonical body in hexadecimal, or `-`.
     private(set) var bodyDigest: [UInt8]
-    /// The canonical body; `nil` where it is none, or only its digest is known.
+    /// The canonical body; `nil` if there is none or only its digest is known.
     let body: [UInt8]?
-    /// How it is read.
+    /// The media kind of the body.
     let mediaKind: MediaKind
-    /// Without those that are ignored, with marks for secrets.
+    /// All fields except ignored ones, with marks for secrets.
     let fields: Fields
-    /// Those that count whatever the response says: credentials, and the ones of `match.fields`.
+    /// Fields that count regardless of Vary: credentials, and those in `match.fields`.
     let countedFields: [(name: [UInt8], value: [UInt8])]
-    /// The secrets of what counts, each with its kind.
+    /// The secrets in the parts that count, each with its kind.
     private(set) var secrets: [(octets: [UInt8], found: FoundSecret)]
 
     private let terms: MatchTerms
@@ -49,7 +49,7 @@ struct CanonicalRequest {
             if ignored.contains(text) { continue }
             let value = Array(request.fields.bytes[line.value.range])
             let found = matcher.finder.secrets(of: line, in: request.fields)
-            // The secrets of fields that tell no requests apart tell none apart either.
+            // Secrets in fields that do not distinguish requests do not distinguish them either.
             let canonical =
                 counted.contains(text) ? marked(value, found) : value.replacing(found) { _, _ in SecretMark.canonical }
             kept.append(name: name.span, value: canonical.span)
@@ -81,8 +81,8 @@ struct CanonicalRequest {
         }
     }
 
-    /// The same request with a mark in the place of values that were replaced in a recording of it, though no name indicates them.
-    /// - Parameter values: what stands in this request in those places.
+    /// The same request, with a mark in place of each value that a recording replaced although no name or form indicates a secret.
+    /// - Parameter values: the values of this request in those places.
     func marked(as recorded: CanonicalRequest, _ values: [[UInt8]]) -> CanonicalRequest {
         var request = self
         request.uri = recorded.uri
@@ -93,7 +93,7 @@ struct CanonicalRequest {
         return request
     }
 
-    /// What is hashed into the primary key.
+    /// The input of the primary key's hash.
     var text: [UInt8] {
         var text = Array("larder-request-1\n".utf8)
         for line in [method, uri, bodyDigest] { text += line + [ASCII.lf] }
@@ -103,12 +103,12 @@ struct CanonicalRequest {
 
     var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
 
-    /// The key under a response: the text, a zero byte, and the canonical form of the fields that its Vary names.
+    /// The key with a response: hashes the text, a zero byte, and the canonical form of the fields that its Vary nominates.
     func key(nominatedBy response: Fields?) -> SHA256Digest {
         SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // 32 bytes
     }
 
-    /// The names in lower case that tell recordings apart where the response has these fields; none where it varies by everything.
+    /// The lower-case names of fields that distinguish recordings with this response; none for `Vary: *`.
     func nominatedNames(by response: Fields) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for line in response.lines where line.known == .vary {
@@ -116,7 +116,7 @@ struct CanonicalRequest {
             var elements = ListElements()
             while let element = elements.next(in: value) {
                 let name = element.map { ASCII.lowercased(value[$0]) }
-                // What varies by everything was recorded all the same, and is the answer to its request.
+                // A response with `Vary: *` is recorded too, and answers its request.
                 if name == [UInt8(ascii: "*")] { return [] }
                 if isCounted(name), !names.contains(name) { names.append(name) }
             }
@@ -136,11 +136,11 @@ struct CanonicalRequest {
         head.fields.append("Vary", Array(names.joined(separator: [ASCII.comma])).span)
         var request = RequestHead()
         request.fields = fields
-        // More names than can be told apart are none: the answer is the one to its URI.
+        // If Vary nominates too many fields, none of them counts.
         return Vary.nominatedFields(for: head, request: request) ?? []
     }
 
-    /// By what its secrets are told from those of another request of the same run.
+    /// The digest by which requests of the same run with different secrets are distinguished.
     var secretValues: SHA256Digest {
         SHA256Digest(
             of: secrets.flatMap { secret -> [UInt8] in
@@ -150,9 +150,9 @@ struct CanonicalRequest {
             })
     }
 
-    /// What the request's secrets come to: their placeholders, sorted, each with a line feed; those that are placeholders already stand for
-    /// themselves.
-    /// - Returns: `nil` where there is a secret and no key to say its placeholder by.
+    /// The digest of the request's secrets: their placeholders in order, each with a line feed. A secret that is already a placeholder
+    /// stands for itself.
+    /// - Returns: `nil` if there is a secret and no key to compute its placeholder.
     func secretsDigest(under key: ProjectKey?) -> SHA256Digest? {
         var lines: [[UInt8]] = []
         for (octets, secret) in secrets {
@@ -169,7 +169,7 @@ struct CanonicalRequest {
     }
 }
 
-/// A target URI without what rules take out of it, and with a mark in the place of each secret that is left.
+/// A target URI without the parts that rules remove, and with a mark in place of each remaining secret.
 private struct RuledURI {
     private(set) var text: [UInt8] = []
     private(set) var secrets: [(octets: [UInt8], found: FoundSecret)] = []
@@ -177,7 +177,7 @@ private struct RuledURI {
     init(_ uri: [UInt8], _ rules: [CanonicalRule], _ finder: SecretFinder) {
         var found: [(octets: [UInt8], found: FoundSecret)] = []
         let end = UInt8(ascii: ".")
-        // Marks that may stand in a URI, so that rules can read it, with their numbers.
+        // Numbered marks that are valid in a URI, so that rules can parse it.
         let marked = uri.replacing(finder.secrets(inURI: uri)) { octets, secret in
             found.append((secret.value ?? Array(octets), secret))
             return SecretMark.word + Array("\(found.count - 1)".utf8) + [end]

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import SecretScanning
 
-/// A canonicaliser with its patterns read.
+/// A canonicaliser with its patterns compiled.
 struct CanonicalRule: Sendable {
     let canonicaliser: Canonicaliser
     private let rewriting: KeyRewriting?
@@ -40,7 +40,7 @@ struct CanonicalRule: Sendable {
         return Glob.matches(pattern.span, uri.span)
     }
 
-    /// The URI without what says nothing; what cannot be read stays as it is.
+    /// The URI without ignored parts; a URI that cannot be parsed stays as it is.
     func canonicalURI(_ uri: [UInt8]) -> [UInt8] {
         var uri = uri
         if let rewriting, let head = RequestHead(uri: uri.span, method: .get) {
@@ -49,7 +49,7 @@ struct CanonicalRule: Sendable {
         return canonicalText(uri, .uri)
     }
 
-    /// Replacements and marks for UUIDs and times.
+    /// Applies replacements, and marks UUIDs and times.
     func canonicalText(_ text: [UInt8], _ place: Canonicaliser.Replacement.Place) -> [UInt8] {
         var text = text
         for replacement in replacements where replacement.place == place {
@@ -59,7 +59,7 @@ struct CanonicalRule: Sendable {
         return VolatileText.marked(text, uuids: canonicaliser.hasUUIDs, times: canonicaliser.hasTimes)
     }
 
-    /// Whether a body has to be looked at for it.
+    /// Whether the rule reads bodies.
     var changesBodies: Bool {
         !formNames.isEmpty || !canonicaliser.ignoredPointers.isEmpty || canonicaliser.hasUUIDs || canonicaliser.hasTimes
             || replacements.contains { $0.place == .body }

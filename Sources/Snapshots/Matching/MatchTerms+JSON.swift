@@ -1,7 +1,7 @@
 import HTTPSerialization
 import SecretScanning
 
-/// As the manifest has them. What says nothing is not written, so that terms are written in one way.
+/// The JSON form in the manifest. Defaults are omitted, so each set of terms has one text.
 extension MatchTerms {
     var json: JSONValue {
         var members: [(String, JSONValue)] = []
@@ -12,7 +12,7 @@ extension MatchTerms {
         return .object(JSONObject(members))
     }
 
-    /// Reads them as the manifest has them.
+    /// Reads terms in the manifest's JSON form.
     /// - Throws: `noJSON`, `malformed`, `tooLarge`.
     package init(text: [UInt8]) throws(SnapshotError) {
         let json: JSONValue
@@ -45,7 +45,7 @@ extension MatchTerms {
     }
 }
 
-/// An array of JSON pointers, or an object where more than these is declared.
+/// An array of JSON pointers, or an object if other secrets are declared too.
 extension DeclaredSecrets {
     fileprivate var json: JSONValue {
         let pointers = JSONValue.strings(self.pointers.map(\.description))

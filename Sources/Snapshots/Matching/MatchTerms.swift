@@ -1,15 +1,16 @@
 import HTTPSerialization
 import SecretScanning
 
-/// By what requests are taken for equal, kept with the snapshot: what was recorded by one set of terms is found by the same.
+/// The terms by which requests are matched. They are stored in the snapshot, so that replay uses the same terms as recording.
 package struct MatchTerms: Equatable, Sendable {
     /// In the order in which they are applied.
     package var canonicalisers: [Canonicaliser]
-    /// Request fields whose values tell recordings apart, besides those that a response's Vary names; in lower case.
+    /// Request fields whose values distinguish recordings, in addition to those that a response's Vary nominates; in lower case.
     package var fields: [String]
-    /// Whether Accept-Encoding tells recordings apart where Vary names it. Otherwise codings are taken off when a client wants another.
+    /// Whether Accept-Encoding distinguishes recordings if Vary nominates it. Otherwise replay removes codings that a client does not
+    /// accept.
     package var isExact: Bool
-    /// What is a secret besides what Larder knows for one.
+    /// Secrets in addition to those that Larder knows.
     package var secrets: DeclaredSecrets
 
     package init(
@@ -22,44 +23,44 @@ package struct MatchTerms: Equatable, Sendable {
         self.secrets = secrets
     }
 
-    /// More canonicalisers than these are refused.
+    /// The maximum number of canonicalisers.
     package static let canonicaliserLimit = 256
-    /// More replacements by patterns than these, of all canonicalisers together, are refused: each may take a third of a second.
+    /// The maximum number of pattern replacements in all canonicalisers together: each may take a third of a second.
     package static let replacementLimit = 32
 }
 
-/// What of a request says nothing about the answer to it.
+/// The parts of a request that do not affect its response.
 package struct Canonicaliser: Equatable, Sendable {
-    /// Which requests are meant: an URI in the spelling of `CacheKey` with stars for any bytes.
+    /// The requests that it applies to: a URI in the spelling of `CacheKey`, where stars match any bytes.
     package var uri: String
-    /// The only method that is meant; `nil` is any.
+    /// The method that it applies to; `nil` for all.
     package var method: String?
-    /// Query parameters that are left out: a name, or the beginning of one with a star behind.
+    /// Query parameters to ignore: a name, or a prefix followed by a star.
     package var ignoredParameters: [String] = []
-    /// Whether the order of query parameters says nothing.
+    /// Whether the order of query parameters is ignored.
     package var sortsQuery = false
-    /// Fields that are taken as absent, in lower case, also where Vary or `match.fields` names them.
+    /// Fields to treat as absent, in lower case, even if Vary or `match.fields` names them.
     package var ignoredFields: [String] = []
-    /// Fields of a form in the body that are left out, as query parameters are.
+    /// Form fields in the body to ignore, with the same syntax as query parameters.
     package var ignoredFormFields: [String] = []
-    /// Places of a JSON body that are left out.
+    /// Places in a JSON body to ignore.
     package var ignoredPointers: [JSONPointer] = []
     package var replacements: [Replacement] = []
-    /// Whether any UUID is as good as another.
+    /// Whether all UUIDs are treated as equal.
     package var hasUUIDs = false
-    /// Whether any time is as good as another: RFC 3339, HTTP-date, and seconds or milliseconds since 1970 in our years.
+    /// Whether all times are treated as equal: RFC 3339, HTTP-date, and seconds or milliseconds since 1970 between the years 2000 and 2100.
     package var hasTimes = false
 
     package init(uri: String = "*") { self.uri = uri }
 
-    /// What a regular expression finds is replaced before requests are compared.
+    /// Replaces the matches of a regular expression before requests are compared.
     package struct Replacement: Equatable, Sendable {
         package enum Place: String, Sendable, CaseIterable {
             case uri, body
         }
 
         package var place: Place
-        /// As `LinearPattern` reads it.
+        /// In the syntax of `LinearPattern`.
         package var pattern: String
         package var text: String
 
@@ -72,8 +73,9 @@ package struct Canonicaliser: Equatable, Sendable {
 }
 
 extension SecretMask {
-    /// - Parameter terms: what these declare as secrets is replaced too. Names that one of them declares as harmless indicate secrets here.
-    /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
+    /// - Parameter terms: secrets that these declare are replaced too. A name that one of them declares harmless still indicates a secret
+    ///   here.
+    /// - Throws: `malformed` for an invalid pattern, `tooLarge` for too many patterns.
     package init(_ terms: [MatchTerms]) throws(SnapshotError) {
         self = try onSecretScanning { () throws(SecretScanningError) in try SecretMask(terms.map(\.secrets)) }
     }

@@ -2,14 +2,14 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// Says what requests come to under a snapshot's terms. Its patterns are read once.
+/// Computes the identities of requests under a snapshot's terms. Compiles patterns once.
 package struct RequestMatcher: Sendable {
     package let terms: MatchTerms
     /// Finds the secrets of requests and responses under these terms.
     let finder: SecretFinder
     private let rules: [CanonicalRule]
 
-    /// - Throws: `malformed` for a pattern that cannot be read.
+    /// - Throws: `malformed` for an invalid pattern.
     package init(_ terms: MatchTerms) throws(SnapshotError) {
         self.terms = terms
         finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(terms.secrets) }
@@ -18,14 +18,14 @@ package struct RequestMatcher: Sendable {
         self.rules = rules
     }
 
-    /// Those that speak of a request, in order.
+    /// The rules that apply to a request, in order.
     func rules(for request: RequestToMatch) -> [CanonicalRule] {
         rules.isEmpty ? [] : rules.filter { $0.concerns(method: request.method, uri: request.uri) }
     }
 
-    /// By what a recording of this request is found.
-    /// - Parameter key: the project's; a request with a secret that is no placeholder yet has an identity only under one.
-    /// - Returns: `nil` without one.
+    /// The identity under which a recording of this request is found.
+    /// - Parameter key: the project key; required if the request has a secret that is not a placeholder.
+    /// - Returns: `nil` if the key is required and missing.
     package func identity(of request: RequestToMatch, response: Fields?, under key: ProjectKey?) -> RequestIdentity? {
         let canonical = CanonicalRequest(request, self)
         guard let secrets = canonical.secretsDigest(under: key) else { return nil }

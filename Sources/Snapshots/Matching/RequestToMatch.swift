@@ -1,13 +1,13 @@
 import HTTPMessage
 import ServerTrust
 
-/// A request for which a recording is looked for, or one that is being recorded.
+/// A request that is looked up or recorded.
 package struct RequestToMatch: Sendable {
     package enum Body: Sendable {
         case none
-        /// All of it, as it came; `SnapshotLimits.requestBodyLength` bytes at most.
+        /// The whole body as received, at most `SnapshotLimits.requestBodyLength` bytes.
         case octets([UInt8])
-        /// What a longer one comes to, and how many bytes it has.
+        /// The digest of a longer body, and its length in bytes.
         case digest(SHA256Digest, length: UInt64)
     }
 

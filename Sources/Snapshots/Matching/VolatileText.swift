@@ -1,11 +1,11 @@
 import HTTPMessage
 import SecretScanning
 
-/// UUIDs and times in a text, with one mark in the place of each.
+/// Replaces each UUID and each time in a text by a mark.
 enum VolatileText {
     private static let uuidMark = Array("{uuid}".utf8)
     private static let timeMark = Array("{time}".utf8)
-    /// The first seconds of 2000 and of 2100: what lies between is taken for a time where times are asked for.
+    /// The first seconds of 2000 and of 2100: numbers in this range are taken for times, if times are marked.
     private static let seconds: ClosedRange<UInt64> = 946_684_800...4_102_444_800
 
     static func marked(_ text: [UInt8], uuids: Bool, times: Bool) -> [UInt8] {
@@ -46,13 +46,13 @@ enum VolatileText {
 
     private static func endOfTime(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         if ASCII.isDigit(octets[start]) { return endOfDate(in: octets, at: start) ?? endOfSeconds(in: octets, at: start) }
-        // HTTP-date as it is written today (RFC 9110 §5.6.7), 29 bytes.
+        // IMF-fixdate (RFC 9110 §5.6.7), 29 bytes.
         guard ASCII.isAlpha(octets[start]), octets.count - start >= 29 else { return nil }
         let date = Array(octets[start..<start + 29])
         return HTTPDate.parse(date.span, now: Timestamp(seconds: 0)) == nil ? nil : start + 29
     }
 
-    /// `2026-11-23T06:23:31.123+00:00` (RFC 3339 §5.6); between date and time may stand a space or `%20`, and colons may be escaped.
+    /// `2026-11-23T06:23:31.123+00:00` (RFC 3339 §5.6). A space or `%20` may separate date and time, and colons may be escaped.
     private static func endOfDate(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         var place = start
         func digits(_ count: Int) -> Bool {

@@ -2,16 +2,16 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// The canonicaliser that takes differences away, where one can.
+/// Proposes a canonicaliser that removes given differences, if one can.
 struct CanonicaliserProposal {
-    /// `nil` where there is nothing that it could take away, or something that it could not.
+    /// `nil` if there are no differences, or one that a canonicaliser cannot remove.
     private(set) var canonicaliser: Canonicaliser?
-    /// Whether it takes away which thing is asked for, and not only what is said of the request.
+    /// Whether it changes the path, which names the resource, and not only parameters or fields.
     var changesPath: Bool { canonicaliser?.replacements.isEmpty == false }
 
     /// - Parameters:
     ///   - recorded: the target of the recording.
-    ///   - offered: that of the request.
+    ///   - offered: the target of the request.
     init(for differences: [RequestDifference], recorded: [UInt8], offered: [UInt8]) {
         guard !differences.isEmpty else { return }
         let (old, uri) = (SplitURI(recorded), SplitURI(offered))
@@ -39,13 +39,13 @@ struct CanonicaliserProposal {
     }
 }
 
-/// The one segment in which two paths differ, where it looks like an id in both.
+/// The only segment in which two paths differ, if it looks like an id in both.
 private struct DifferentSegment {
     private let before: [Substring]
     private let after: [Substring]
     private let form: Form
 
-    /// What an id looks like, as a pattern. A word with a number, such as `users-1` or `v2`, is a name.
+    /// Patterns of ids. A word with a number, such as `users-1` or `v2`, is a name.
     private enum Form: String, CaseIterable {
         case number = "[0-9]+"
         case uuid = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
@@ -54,18 +54,18 @@ private struct DifferentSegment {
 
         func matches(_ text: Substring) -> Bool {
             let octets = Array(text.utf8)
-            // A word of letters alone is none, however long it is.
+            // Letters alone are not an id, whatever their number.
             guard octets.contains(where: ASCII.isDigit) else { return false }
             if self == .generated, octets.count(where: ASCII.isDigit) < 3 || octets.split(separator: UInt8(ascii: "-")).count > 3
             {
                 return false
             }
-            guard let pattern = try? LinearPattern("^\(rawValue)$") else { return false }  // each of these can be read
+            guard let pattern = try? LinearPattern("^\(rawValue)$") else { return false }  // each of these patterns is valid
             return pattern.ranges(in: octets) == [0..<octets.count]
         }
     }
 
-    /// - Returns: `nil` for paths that differ otherwise, and for segments that look like names.
+    /// - Returns: `nil` for paths with other differences, and for segments that look like names.
     init?(_ difference: RequestDifference) {
         let recorded = difference.recorded?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         let offered = difference.offered?.split(separator: "/", omittingEmptySubsequences: false) ?? []
@@ -78,7 +78,7 @@ private struct DifferentSegment {
         self.form = form
     }
 
-    /// Both paths as they were sent, with a star for what differs.
+    /// Both paths as sent, with a star in place of each segment that differs.
     static func wildcard(_ recorded: [UInt8], _ offered: [UInt8]) -> String? {
         let old = recorded.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let new = offered.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -86,7 +86,7 @@ private struct DifferentSegment {
         return zip(old, new).map { $0 == $1 ? String(decoding: $0, as: UTF8.self) : "*" }.joined(separator: "/")
     }
 
-    /// From the beginning of the URI to the end of its path, so that only this segment of only such paths is made equal.
+    /// Matches from the beginning of the URI to the end of its path, so that only this segment, and only in such paths, is replaced.
     func replacements(behind origin: String, hasQuery: Bool) -> [Canonicaliser.Replacement] {
         func path(_ segment: String, _ text: (Substring) -> String) -> String {
             (before.map(text) + [segment] + after.map(text)).map { "/" + $0 }.joined()

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 
 extension NearMiss {
-    /// For the log and for people: a line for the recording, one for each difference, and the canonicaliser that can be pasted.
+    /// For the log and for users: a line for the recording, a line for each difference, and a canonicaliser to paste.
     package var text: String {
         var lines = [String(decoding: method + [ASCII.space] + uri, as: UTF8.self)]
         for difference in differences {
@@ -19,7 +19,7 @@ extension NearMiss {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// As a member of the 504's body.
+    /// A member of the 504 response's body.
     package var json: JSONValue {
         func value(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
         let different = differences.map { difference -> JSONValue in

@@ -9,21 +9,21 @@ package struct NearMiss: Sendable {
     package let uri: [UInt8]
     package let generation: UInt32
     package let differences: [RequestDifference]
-    /// By which both would be the same; `nil` where no canonicaliser does that, and where one for a path would make recordings equal.
+    /// The canonicaliser that makes both equal; `nil` if there is none, or if one that changes the path would make recordings equal.
     package let canonicaliser: Canonicaliser?
-    /// How many recordings that differ now the canonicaliser makes, or would make, equal to others.
+    /// The number of different recordings that the canonicaliser makes, or would make, equal.
     package let equalled: Int
 }
 
-/// Looks for the recordings that are nearest to a request which nothing answers. Confined to its snapshot's thread.
+/// Finds the recordings nearest to a request that was missed. Confined to its snapshot's thread.
 package final class NearMissSearch {
-    /// How many are told.
+    /// How many near misses are reported.
     package static let count = 5
-    /// How many of the nearest targets are compared place by place.
+    /// How many of the nearest targets are compared in detail.
     static let candidateCount = 24
-    /// How many recordings are looked at for what a canonicaliser makes equal.
+    /// How many recordings are checked for whether a canonicaliser makes them equal.
     static let comparisonLimit = 4096
-    /// Bytes of a recorded body that is compared place by place.
+    /// The maximum length of a recorded body that is compared in detail, in bytes.
     static let bodyLimit = 1 << 20
 
     private let snapshot: Snapshot
@@ -31,7 +31,7 @@ package final class NearMissSearch {
     private let key: ProjectKey?
     private let targets: TargetTable
 
-    /// - Parameter key: the project's, if it was replayed with one.
+    /// - Parameter key: the project key, if replay uses one.
     package init(_ snapshot: Snapshot, key: ProjectKey?) throws(SnapshotError) {
         self.snapshot = snapshot
         self.key = key
@@ -39,7 +39,7 @@ package final class NearMissSearch {
         targets = try TargetTable(snapshot)
     }
 
-    /// The nearest first: those with the fewest differences.
+    /// The nearest recordings, those with the fewest differences first.
     package func nearest(to request: RequestToMatch) throws(SnapshotError) -> [NearMiss] {
         let offered = CanonicalRequest(request, matcher)
         var found: [NearMiss] = []
@@ -59,7 +59,7 @@ package final class NearMissSearch {
                     place: place, method: recording.request.method, uri: recording.request.uri, generation: recording.generation,
                     differences: comparison.differences, canonicaliser: nil, equalled: 0))
         }
-        // Sorting keeps no order of equals by itself: the nearer target comes first.
+        // `sorted` is not guaranteed to be stable: ties keep the order of their targets' distances.
         let ranked = found.enumerated().sorted { left, right in
             left.element.weight == right.element.weight
                 ? left.offset < right.offset : left.element.weight < right.element.weight
@@ -73,7 +73,7 @@ package final class NearMissSearch {
         let recording = try snapshot.recording(at: miss.place)
         let proposal = CanonicaliserProposal(for: miss.differences, recorded: miss.uri, offered: request.uri)
         guard let canonicaliser = proposal.canonicaliser else { return miss }
-        // Only what makes both the same is proposed.
+        // A canonicaliser is proposed only if it makes both requests equal.
         var terms = matcher.terms
         terms.canonicalisers.append(canonicaliser)
         guard let proposed = try? RequestMatcher(terms) else { return miss }
@@ -87,7 +87,7 @@ package final class NearMissSearch {
             canonicaliser: proposal.changesPath && equalled > 0 ? nil : canonicaliser, equalled: equalled)
     }
 
-    /// Recordings that are told apart now, and are not under a canonicaliser more.
+    /// The number of recordings that are different now, and equal with the proposed canonicaliser.
     private func recordingsMadeEqual(
         by canonicaliser: Canonicaliser, under proposed: RequestMatcher
     ) throws(SnapshotError) -> Int {
@@ -107,7 +107,7 @@ package final class NearMissSearch {
 }
 
 extension NearMiss {
-    /// How far it is: a method or an origin counts for more than a field.
+    /// The distance: a method or an origin counts more than a field.
     fileprivate var weight: Int {
         differences.reduce(0) { weight, difference in
             switch difference.place {
@@ -122,8 +122,8 @@ extension NearMiss {
 }
 
 extension Snapshot {
-    /// A recording's request as one to be matched.
-    /// - Parameter bodyLimit: of a longer body the digest stands for it, under which it may match nothing.
+    /// The request of a recording, to be matched.
+    /// - Parameter bodyLimit: a longer body is represented by its digest, which may match no request.
     package func request(
         of recording: Recording, bodyLimit: Int = SnapshotLimits.requestBodyLength
     ) throws(SnapshotError) -> RequestToMatch {

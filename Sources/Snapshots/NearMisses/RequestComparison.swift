@@ -2,14 +2,14 @@ import HTTPMessage
 import HTTPSerialization
 import ServerTrust
 
-/// Compares two canonical requests, place by place.
+/// Compares two canonical requests part by part.
 struct RequestComparison {
-    /// More differences in a body are not told one by one.
+    /// The maximum number of differences in a body that are listed individually.
     static let bodyDifferenceLimit = 16
 
     private(set) var differences: [RequestDifference] = []
 
-    /// - Parameter nominated: names of fields that the recorded response's Vary names.
+    /// - Parameter nominated: the fields that the recorded response's Vary nominates.
     init(recorded: CanonicalRequest, offered: CanonicalRequest, nominated: [[UInt8]]) {
         compare(.method, recorded.method, offered.method)
         compareTargets(recorded.uri, offered.uri)
@@ -68,7 +68,7 @@ struct RequestComparison {
             if recorded.mediaKind == .json, let old = try? JSONValue(parsing: old, options: options),
                 let new = try? JSONValue(parsing: new, options: options)
             {
-                // What cannot be read is compared as bytes.
+                // Bodies that do not parse are compared as bytes.
                 compare(old, new, below: [])
             } else if recorded.mediaKind == .form {
                 comparePairs(SplitURI.pairs(old[...]), SplitURI.pairs(new[...])) { .formField($0) }

@@ -1,4 +1,4 @@
-/// One thing in which a request differs from a recorded one. Values are those of the canonical requests: no secret stands in them.
+/// A difference between a request and a recorded one. Its values come from the canonical requests, so they contain no secrets.
 package struct RequestDifference: Equatable, Sendable {
     package enum Place: Equatable, Sendable {
         case method
@@ -6,19 +6,19 @@ package struct RequestDifference: Equatable, Sendable {
         case origin
         case path
         case parameter(String)
-        /// Query parameters in another order.
+        /// The order of query parameters differs.
         case parameterOrder
         case field(String)
         /// A JSON pointer.
         case json(String)
         case formField(String)
         case body
-        /// A credential that is another one under the project's key.
+        /// A credential that differs under the project key.
         case secret
     }
 
     package let place: Place
-    /// `nil` where it was not there.
+    /// `nil` if the recording does not have it.
     package let recorded: String?
     package let offered: String?
 
@@ -28,14 +28,14 @@ package struct RequestDifference: Equatable, Sendable {
         self.offered = offered.map(Self.shortened)
     }
 
-    /// Characters of a value that are told.
+    /// The maximum length of a displayed value, in characters.
     static let valueLimit = 200
 
     private static func shortened(_ value: String) -> String {
         value.count > valueLimit ? String(value.prefix(valueLimit)) + "…" : value
     }
 
-    /// What stands in texts: `query parameter page`.
+    /// The name of the place for users: `query parameter page`.
     package var name: String {
         switch place {
         case .method: "method"

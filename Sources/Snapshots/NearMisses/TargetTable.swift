@@ -1,13 +1,13 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The methods and URIs of all recordings in memory, in canonical order, read when something is first missed.
+/// The methods and URIs of all recordings in canonical order, in memory. Read at the first miss.
 struct TargetTable {
     private let octets: [UInt8]
-    /// Where each line begins; one more than there are lines.
+    /// The offset of each line, and the end of the last.
     private let starts: [Int]
 
-    /// - Throws: `damaged` unless the lines come to the digest in the manifest.
+    /// - Throws: `damaged` if the lines do not match the digest in the manifest.
     init(_ snapshot: Snapshot) throws(SnapshotError) {
         let totals = snapshot.manifest.totals
         octets = try snapshot.tables.pages(.targets, length: totals.targetsLength)
@@ -19,7 +19,7 @@ struct TargetTable {
         self.starts = starts
     }
 
-    /// The places of the recordings whose methods and URIs are meant.
+    /// The places of the recordings whose method and URI satisfy a condition.
     func places(where isMeant: (_ method: [UInt8], _ uri: [UInt8]) -> Bool) -> [Int] {
         (0..<starts.count - 1).filter { place in
             let line = octets[starts[place]..<starts[place + 1] - 1]
@@ -28,7 +28,8 @@ struct TargetTable {
         }
     }
 
-    /// The places of the recordings whose lines are most like a target, the nearest first. Of equal lines that stand side by side one is taken.
+    /// The places of the recordings whose lines are most similar to a target, the nearest first. Of adjacent equal lines only one is
+    /// returned.
     func nearest(to method: [UInt8], _ uri: [UInt8], count: Int) -> [Int] {
         let wanted = method + [ASCII.space] + uri
         var best: [(distance: Int, place: Int)] = []
@@ -48,7 +49,7 @@ struct TargetTable {
         return best.map(\.place)
     }
 
-    /// How many bytes are not in the common beginning or the common end of both.
+    /// The number of bytes outside the common prefix and the common suffix of both.
     private static func distance(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>, below bound: Int) -> Int
     {
         let shorter = min(one.count, other.count)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Numbers as rows hold them: the greatest byte first, so that rows sort as their numbers do.
+/// Big-endian numbers, as rows hold them: so the rows' byte order is the order of their numbers.
 extension Array<UInt8> {
     mutating func append(bigEndian number: some FixedWidthInteger) {
         for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
@@ -8,7 +8,7 @@ extension Array<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The number at this place. The span must reach so far.
+    /// The big-endian number at this offset. The span must be long enough.
     func bigEndian<Number: FixedWidthInteger>(at place: Int) -> Number {
         var number: Number = 0
         for index in 0..<Number.bitWidth / 8 { number = number << 8 | Number(truncatingIfNeeded: self[place + index]) }

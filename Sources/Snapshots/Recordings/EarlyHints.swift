@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Responses with the status 103 (Early Hints, RFC 8297) that came before a final response, each by its fields.
+/// The fields of each 103 response (Early Hints, RFC 8297) before a final response.
 enum EarlyHints {
-    /// Of each the fields, `name:value` with a line feed behind, and an empty line. No name and no value holds a line feed.
+    /// Writes each response as lines `name:value`, each with a line feed, and then an empty line. Names and values contain no line feeds.
     static func encode(_ hints: [Fields]) -> [UInt8] {
         var octets: [UInt8] = []
         for fields in hints {
@@ -19,7 +19,7 @@ enum EarlyHints {
 
     static func areWithinLimits(_ hints: [Fields]) -> Bool { withinLimits(hints).count == hints.count }
 
-    /// The first of them, up to what a recording may hold. A client misses nothing by the others but time.
+    /// The first ones, up to the limits of a recording. A client loses only time without the others.
     static func withinLimits(_ hints: [Fields]) -> [Fields] {
         var length = 0
         return Array(

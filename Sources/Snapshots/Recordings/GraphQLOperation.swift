@@ -3,13 +3,13 @@ import HTTPSerialization
 import SecretScanning
 
 extension Snapshot {
-    /// The name of the GraphQL operation that a recording asked for (graphql-over-http, "Request parameters").
-    /// - Returns: `nil` for anything else.
+    /// The name of the GraphQL operation in a recording's request (graphql-over-http, "Request parameters").
+    /// - Returns: `nil` if the request is not such an operation.
     package func operationName(of recording: Recording) throws(SnapshotError) -> String? {
         guard MediaKind(of: recording.request.fields) == .json, let body = recording.request.body, body.isKept,
             body.length <= 64 << 10
         else { return nil }
-        // What is no JSON names nothing.
+        // A body that is not JSON names no operation.
         guard let value = try? JSONValue(parsing: try octets(of: body)), value["query"]?.string != nil else { return nil }
         return value["operationName"]?.string
     }

@@ -1,14 +1,14 @@
 import ServerTrust
 
-/// Which bytes a message had as its body: by what they come to, so that equal ones stand in the file once.
+/// The body of a message, identified by its digest: equal bodies are stored in the file once.
 package struct RecordedBody: Hashable, Sendable {
-    /// SHA-256 of the bytes as they came, content codings and all.
+    /// SHA-256 of the bytes as received, with their content codings.
     package let digest: SHA256Digest
-    /// In bytes.
+    /// The length in bytes.
     package let length: UInt64
-    /// What the digests of its pieces come to (`ChunkDigests`): by them a piece is checked before it is delivered.
+    /// The combined digest of its pieces (`ChunkDigests`), by which each piece is verified before it is delivered.
     package let pieces: SHA256Digest
-    /// Whether the bytes stand in the file, and not only their digest.
+    /// Whether the file has the bytes, and not only their digest.
     package let isKept: Bool
 
     package init(digest: SHA256Digest, length: UInt64, pieces: SHA256Digest, isKept: Bool) {

@@ -1,16 +1,16 @@
-/// How an exchange failed while it was recorded. Replay gives the same failure, or a miss, as is set.
+/// How an exchange failed while it was recorded. Replay reproduces the failure or reports a miss, as configured.
 package struct RecordedFailure: Equatable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// The response ended before its end: what came of it is kept.
+        /// The response was truncated: the bytes received so far are kept.
         case cutShort = 1
-        /// No connection, or none that is trusted.
+        /// There was no connection, or no trusted one.
         case refused = 2
-        /// Nothing came in time.
+        /// No response arrived in time.
         case timedOut = 3
-        /// What came was no response.
+        /// The response was malformed.
         case malformed = 4
 
-        /// As it stands in texts.
+        /// The name in texts.
         package var word: String {
             switch self {
             case .cutShort: "cut_short"
@@ -27,7 +27,7 @@ package struct RecordedFailure: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// The fault's code as the access log has it, in ASCII.
+    /// The error's code as in the access log, in ASCII.
     package let code: String
 
     package init(_ kind: Kind, code: String) {

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// When an exchange was recorded, and how long each phase of it took.
+/// When an exchange was recorded, and the duration of each phase.
 package struct RecordedTimes: Equatable, Sendable {
-    /// The phases in order, as HAR 1.2 names them.
+    /// The phases in order, as named by HAR 1.2.
     package enum Phase: Int, CaseIterable, Sendable {
         case blocked, dns, connect, tls, send, wait, receive
     }
 
-    /// The times at which a recording may start, in seconds since 1970: those that have a date.
+    /// The range of times at which a recording may start, in seconds since 1970: those that are calendar dates.
     static let startSeconds = CivilDate.earliest...CivilDate.latest
 
     package var started: Timestamp
-    /// In microseconds, by phase; `nil` where a phase did not happen or was not measured.
+    /// Durations in microseconds, by phase; `nil` if a phase did not happen or was not measured.
     package var phases: [Int64?]
 
     package init(started: Timestamp, phases: [Int64?] = []) {
@@ -24,6 +24,6 @@ package struct RecordedTimes: Equatable, Sendable {
         set { phases[phase.rawValue] = newValue }
     }
 
-    /// In microseconds: what was measured, together.
+    /// The sum of the measured phases, in microseconds.
     package var total: Int64 { phases.reduce(0) { $0 &+ ($1 ?? 0) } }
 }

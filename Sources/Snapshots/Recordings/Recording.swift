@@ -1,24 +1,24 @@
 import HTTPMessage
 import ServerTrust
 
-/// One exchange as it was recorded: a request with the response to it, or with the failure that stood in its place.
+/// One recorded exchange: a request with its response, or with the failure that prevented one.
 package struct Recording: Sendable {
     package var request: RecordedRequest
-    /// `nil` where the exchange failed before a head came.
+    /// `nil` if the exchange failed before a response head arrived.
     package var response: RecordedResponse?
     package var failure: RecordedFailure?
     package var times: RecordedTimes
-    /// Of the protocol spoken with the origin, such as `HTTP/1.1`.
+    /// The protocol of the exchange with the origin, such as `HTTP/1.1`.
     package var protocolName: [UInt8]
-    /// SHA-256 of the chain's record (`ServerEvidence.record`) that stands in the file; `nil` for plain HTTP.
+    /// SHA-256 of the chain's record (`ServerEvidence.record`) in the file; `nil` for plain HTTP.
     package var chain: SHA256Digest?
-    /// Whether secrets were put out of it, so that lengths or digests are not those that came.
+    /// Whether secrets were replaced in it, so that lengths or digests may differ from the original's.
     package var isRedacted = false
-    /// By what it is found.
+    /// The identity by which requests find it.
     package var identity: RequestIdentity
-    /// From 1: in which run it was recorded.
+    /// The generation of the run that recorded it, from 1.
     package var generation: UInt32
-    /// From 0: which of the answers to equal requests of its generation, in the order of recording.
+    /// Its position among the responses to equal requests of its generation, from 0, in the order of recording.
     package var position: UInt32
 
     package init(
@@ -38,14 +38,14 @@ package struct Recording: Sendable {
     }
 }
 
-/// A request as it was sent to the origin, without what concerns one connection alone.
+/// A request as sent to the origin, without connection-specific fields.
 package struct RecordedRequest: Sendable {
-    /// As it stood in the request line.
+    /// As in the request line.
     package var method: [UInt8]
     /// The target URI in the spelling of `CacheKey`.
     package var uri: [UInt8]
     package var fields: Fields
-    /// `nil` without a body, which is not told from an empty one.
+    /// `nil` without a body or with an empty one.
     package var body: RecordedBody?
 
     package init(method: [UInt8], uri: [UInt8], fields: Fields, body: RecordedBody? = nil) {
@@ -56,16 +56,16 @@ package struct RecordedRequest: Sendable {
     }
 }
 
-/// A response as it came from the origin, without what concerns one connection alone.
+/// A response as received from the origin, without connection-specific fields.
 package struct RecordedResponse: Sendable {
     package var status: Status
-    /// The reason phrase as it came; may be empty.
+    /// The reason phrase as received; may be empty.
     package var reason: [UInt8]
     package var fields: Fields
     package var trailers: Fields
-    /// The fields of each 103 (Early Hints, RFC 8297) that came before it, in order.
+    /// The fields of each 103 (Early Hints, RFC 8297) before it, in order.
     package var earlyHints: [Fields]
-    /// `nil` without a body, which is not told from an empty one.
+    /// `nil` without a body or with an empty one.
     package var body: RecordedBody?
 
     package init(
@@ -80,6 +80,6 @@ package struct RecordedResponse: Sendable {
         self.body = body
     }
 
-    /// The fields of the head, the trailers and the fields of each 103, in this order.
+    /// The fields of the head, the trailers, and the fields of each 103, in this order.
     var fieldParts: [Fields] { [fields, trailers] + earlyHints }
 }

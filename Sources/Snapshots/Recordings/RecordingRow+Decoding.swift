@@ -2,8 +2,8 @@ import HTTPMessage
 import ServerTrust
 
 extension RecordingRow {
-    /// Believes nothing of what stands there.
-    /// - Returns: `nil` for bytes that no recording is written as.
+    /// Decodes a row. Its bytes are not trusted.
+    /// - Returns: `nil` for bytes that `encode` would not write.
     static func decode(_ row: [UInt8]) -> Recording? {
         let span = row.span
         guard span.count >= headCount, span.count <= SnapshotLimits.recordLength, span[0] == version,
@@ -14,7 +14,7 @@ extension RecordingRow {
         guard parts.read(span, from: headCount), let times = parts.times, let request = parts.request,
             let protocolName = parts.protocolName, let marks = parts.marks
         else { return nil }
-        // Either a head came, or it is said why none did; and what belongs to a head stands behind one.
+        // A recording has a response head, a failure or both. Early hints require a response head.
         guard parts.response != nil || parts.failure != nil else { return nil }
         guard (marks & earlyHintsMark != 0) == (parts.response?.earlyHints.isEmpty == false) else { return nil }
         var recording = Recording(
@@ -25,7 +25,7 @@ extension RecordingRow {
         return recording
     }
 
-    /// What has been read of a row's parts.
+    /// The parts of a row read so far.
     private struct Parts {
         var method: [UInt8]?
         var uri: [UInt8]?
@@ -43,7 +43,7 @@ extension RecordingRow {
             return RecordedRequest(method: method, uri: uri, fields: requestFields, body: requestBody)
         }
 
-        /// - Returns: whether all parts are known, in order and well-formed, up to the row's end.
+        /// - Returns: whether all parts are known, in order and well-formed, up to the end of the row.
         mutating func read(_ row: Span<UInt8>, from start: Int) -> Bool {
             var place = start
             var last: UInt8 = 0
@@ -84,10 +84,10 @@ extension RecordingRow {
                 return response != nil && isFieldValue(value)
             case .responseField:
                 guard response != nil else { return false }
-                return RecordingRow.note(value, in: &response!.fields)  // asked for right above
+                return RecordingRow.note(value, in: &response!.fields)  // checked above
             case .trailer:
                 guard response != nil else { return false }
-                return RecordingRow.note(value, in: &response!.trailers)  // asked for right above
+                return RecordingRow.note(value, in: &response!.trailers)  // checked above
             case .responseBody:
                 response?.body = RecordingRow.body(value)
                 return response?.body != nil
@@ -173,7 +173,7 @@ extension RecordingRow {
         return true
     }
 
-    /// No blank and no control character; what else a URI is may be judged where it is used.
+    /// Rejects white space and control characters; the user of the URI validates the rest.
     private static func isURI(_ value: Span<UInt8>) -> Bool {
         for index in 0..<value.count where value[index] <= ASCII.space || value[index] == 0x7F { return false }
         return !value.isEmpty

@@ -2,7 +2,7 @@ import HTTPMessage
 import ServerTrust
 
 extension RecordingRow {
-    /// The row of a recording. What is longer than `SnapshotLimits` allow is refused by who writes it.
+    /// The row of a recording. `SnapshotWriter` refuses rows that exceed `SnapshotLimits`.
     static func encode(_ recording: Recording) -> [UInt8] {
         var row: [UInt8] = []
         row.reserveCapacity(768)

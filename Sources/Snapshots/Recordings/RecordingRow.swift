@@ -1,11 +1,10 @@
-/// A recording as it stands in its row (docs/snapshot-format.md): what is ordered, hashed into the root `full`, and signed.
+/// A recording as stored in its row (docs/snapshot-format.md): the bytes that are ordered, hashed into the root `full`, and signed.
 ///
-/// Behind a head of fixed length come parts: a tag (1 byte), a count (4) and so many bytes, in the order of their tags. Numbers have their
-/// greatest byte first, so that the order of rows is the order of their bytes. There is one way to write a recording: what decodes
-/// encodes to the same bytes.
+/// A head of fixed length is followed by parts: a tag (1 byte), a length (4 bytes) and that many bytes, in the order of their tags. Numbers
+/// are big-endian, so the rows' byte order is their order. Each recording has one encoding: a decoded row encodes to the same bytes.
 enum RecordingRow {
     static let version: UInt8 = 1
-    /// Version, primary key, key, secrets, generation, position.
+    /// The version, primary key, key, secrets, generation and position.
     static let headCount = 1 + 16 + 32 + 32 + 4 + 4
     static let keyRange = 17..<49
     static let secretsRange = 49..<81
@@ -24,6 +23,6 @@ enum RecordingRow {
     }
 
     static let redactedMark: UInt8 = 1
-    /// Another part is behind the marks, which are the last of other rows: a row that is cut is none.
+    /// A part follows the marks. In other rows the marks come last, so a truncated row is invalid.
     static let earlyHintsMark: UInt8 = 2
 }

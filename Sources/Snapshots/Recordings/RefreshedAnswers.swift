@@ -1,26 +1,26 @@
 import ServerTrust
 
-/// What a refresh has found of the answers to each request. Those of a later generation take the place of all before: so where one of them is
-/// recorded anew the others are too, those before it from what was recorded and was the same. Confined to its recorder's thread.
+/// The results of a refresh for the responses to each request. A later generation replaces all earlier responses to a request. So if one
+/// response is recorded again, the others are too, including earlier ones that had not changed. Confined to its recorder's thread.
 struct RefreshedAnswers {
-    /// Requests that one recording has answered, and that have the same secrets now.
+    /// Requests that match one recording's key and now have the same secrets.
     struct Group: Hashable {
         let recorded: SHA256Digest
         let secrets: SHA256Digest
     }
 
     private enum State {
-        /// So often, one behind the other.
+        /// This many responses so far, all unchanged.
         case unchanged(Int)
         case recorded
     }
 
     private var states: [Group: State] = [:]
 
-    /// More are not told apart: they are recorded anew, which is never wrong.
+    /// The maximum number of groups. Requests beyond it are recorded again, which is always correct.
     static let limit = 1 << 20
 
-    /// - Returns: whether what is unchanged may stay as it was recorded.
+    /// - Returns: whether the unchanged response can be left as recorded.
     mutating func staysUnchanged(_ group: Group) -> Bool {
         switch states[group] {
         case .recorded?: return false
@@ -32,7 +32,7 @@ struct RefreshedAnswers {
         return true
     }
 
-    /// - Returns: how many answers before this one were unchanged, and are to be recorded with it.
+    /// - Returns: the number of earlier, unchanged responses that must be recorded too.
     mutating func beginRecording(_ group: Group) -> Int {
         let state = states[group]
         if state != nil || states.count < Self.limit { states[group] = .recorded }

@@ -1,15 +1,15 @@
 import ServerTrust
 
-/// By what a recording is found: what its request comes to under the snapshot's canonicalisers.
+/// The identity of a recording: digests of its request under the snapshot's canonicalisers.
 ///
-/// Three digests, each taking in more. Requests that share `primary` are candidates for each other; those that share `key` too are
-/// answered by one sequence, unless their secrets tell them apart and the project's key is there to say so.
+/// Each of the three digests covers more. Requests with the same `primary` are candidates for each other. Requests with the same `key` are
+/// answered from one sequence, unless their secrets differ and the project key is available to tell.
 package struct RequestIdentity: Hashable, Sendable {
     /// The first 16 bytes of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
     package let primary: PrimaryKey
-    /// The same and the fields that the response's Vary names.
+    /// A digest of the same, and the fields that the response's Vary nominates.
     package let key: SHA256Digest
-    /// The placeholders of the request's secrets, in order; that of nothing where there are none.
+    /// A digest of the placeholders of the request's secrets, in order; the digest of no bytes if it has none.
     package let secrets: SHA256Digest
 
     package init(primary: PrimaryKey, key: SHA256Digest, secrets: SHA256Digest) {
@@ -19,7 +19,7 @@ package struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-/// 128 bits by which the recordings of a file are ordered and found.
+/// 128 bits by which the recordings of a file are sorted and found.
 package struct PrimaryKey: Hashable, Comparable, Sendable {
     package static let count = 16
 
@@ -33,7 +33,7 @@ package struct PrimaryKey: Hashable, Comparable, Sendable {
 
     package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest is longer */ }
 
-    /// - Returns: `nil` for fewer bytes than 16; more are not looked at.
+    /// - Returns: `nil` for fewer than 16 bytes; further bytes are ignored.
     package init?(_ octets: ArraySlice<UInt8>) {
         guard octets.count >= Self.count else { return nil }
         func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }

@@ -1,7 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// Takes recordings over from one snapshot into another that is being made, with their bodies and chains, under the terms of the new one.
+/// Copies recordings, with their bodies and chains, from one snapshot into another that is being made. Applies the match terms of the new
+/// one.
 package struct SnapshotCopy {
     private let source: Snapshot
     private let writer: SnapshotWriter
@@ -15,11 +16,11 @@ package struct SnapshotCopy {
 
     /// - Parameters:
     ///   - offset: is added to the generations.
-    ///   - isByTime: requests that were told apart may be equal now, so that the times alone say which came first.
-    ///   - isTaken: says which places are taken over; all by default.
-    ///   - change: gives what stands in a recording's place, with bodies that are in the file already or in the source.
-    ///   - note: hears of each with what became of it.
-    /// - Returns: how many were.
+    ///   - isByTime: whether to order by time: requests that were different may now be equal, and then only the times give their order.
+    ///   - isTaken: selects the places to copy; all by default.
+    ///   - change: returns the recording to write. Its bodies must be in the new file or in the source.
+    ///   - note: is called with each recording and its copy.
+    /// - Returns: the number of recordings copied.
     package func run(
         generationOffset offset: UInt32 = 0, inOrderOfTime isByTime: Bool = false, taking isTaken: (Int) -> Bool = { _ in true },
         changing change: (Recording) throws(SnapshotError) -> Recording = { $0 },
@@ -31,7 +32,7 @@ package struct SnapshotCopy {
             let time = isByTime ? recording.times.started.milliseconds : 0
             order.append((recording.generation, time, recording.position, place))
         }
-        // So that positions, which are counted anew, come out as they were.
+        // Positions are counted again: in this order they come out the same.
         order.sort { ($0.generation, $0.time, $0.position, $0.place) < ($1.generation, $1.time, $1.position, $1.place) }
         for entry in order {
             let original = try source.recording(at: entry.place)

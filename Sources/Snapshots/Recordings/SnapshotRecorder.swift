@@ -3,23 +3,23 @@ import HTTPSerialization
 import SecretScanning
 import ServerTrust
 
-/// Records exchanges into a snapshot: takes out what concerns one connection alone, puts placeholders in the place of secrets, and says by what each
-/// is found. Nothing is written before that. Confined to its writer's thread.
+/// Records exchanges into a snapshot: removes connection-specific fields, replaces secrets by placeholders, and computes identities. Data
+/// is written only after that, except response bodies too long to search. Confined to its writer's thread.
 package final class SnapshotRecorder {
-    /// `nil` where answers are only compared.
+    /// `nil` if responses are only compared.
     package let writer: SnapshotWriter?
-    /// With what answers are compared; `nil` where each is kept.
+    /// The recordings to compare with; `nil` if every response is kept.
     fileprivate let former: RecordedAnswers?
     fileprivate var refreshed = RefreshedAnswers()
     private var redactor: Redactor
-    /// The last recording that had been written when a secret became known: what was written before may hold it.
+    /// The last recording written before the latest secret became known: recordings up to it may contain that secret.
     private var lastBeforeKnowledge: Int64 = 0
     private let matcher: RequestMatcher
     private let key: ProjectKey
 
     /// - Parameters:
-    ///   - unscanned: what becomes of a body that cannot be searched; `nil` refuses JSON and forms and keeps others.
-    ///   - former: only what is not the same in these is kept.
+    ///   - unscanned: what to do with a body that cannot be searched; `nil` refuses JSON and forms and keeps others.
+    ///   - former: if set, only responses that differ from these are kept.
     package init(
         _ writer: SnapshotWriter, key: ProjectKey, unscanned: Redactor.Unscanned? = nil, unlessIn former: RecordedAnswers? = nil
     ) throws(SnapshotError) {
@@ -32,7 +32,7 @@ package final class SnapshotRecorder {
         matcher = try RequestMatcher(writer.manifest.terms)
     }
 
-    /// Compares, and writes nothing.
+    /// Compares responses and writes nothing.
     package init(comparing former: RecordedAnswers, key: ProjectKey) throws(SnapshotError) {
         writer = nil
         self.former = former
@@ -43,12 +43,12 @@ package final class SnapshotRecorder {
         matcher = try RequestMatcher(former.terms)
     }
 
-    /// Without its query, for people.
+    /// The URI without its query, for users.
     static func shown(_ uri: [UInt8]) -> String {
         String(decoding: uri.prefix { $0 != ASCII.question }, as: UTF8.self)
     }
 
-    /// Begins an exchange whose request is known whole.
+    /// Begins an exchange with a complete request.
     /// - Throws: `unsearchable` for a body that is not kept because it cannot be searched.
     package func begin(_ request: RequestToMatch) throws(SnapshotError) -> ExchangeRecording {
         let asked = request
@@ -61,7 +61,7 @@ package final class SnapshotRecorder {
 
     // MARK: Secrets
 
-    /// - Returns: whether anything was put out.
+    /// - Returns: whether a secret was replaced.
     /// - Throws: `unsearchable` for a body that is not kept because it cannot be searched.
     fileprivate func redact(_ request: inout RequestToMatch) throws(SnapshotError) -> Bool {
         defer { noteKnowledge() }
@@ -84,7 +84,7 @@ package final class SnapshotRecorder {
         return redactor.redact(&request.fields) || isRedacted
     }
 
-    /// Puts out what has become known since the request came.
+    /// Replaces secrets that became known after the request was received.
     fileprivate func redact(_ request: inout RequestToMatch, knownSince knowledge: Int) throws(SnapshotError) -> Bool {
         guard redactor.knowledge > knowledge else { return false }
         return try redact(&request)
@@ -97,7 +97,7 @@ package final class SnapshotRecorder {
 
     fileprivate func redact(_ fields: inout Fields) -> Bool { redactor.redact(&fields) }
 
-    /// A placeholder may be longer than its secret: what goes past the limits is left out.
+    /// A placeholder may be longer than its secret: early hints that then exceed the limits are left out.
     fileprivate func redact(_ hints: inout [Fields]) -> Bool {
         var isRedacted = false
         for index in hints.indices { isRedacted = redact(&hints[index]) || isRedacted }
@@ -118,21 +118,21 @@ package final class SnapshotRecorder {
         lastBeforeKnowledge = writer.lastRecording
     }
 
-    /// Puts out of what was recorded in this run before what has become known since, and finishes the snapshot.
-    /// - Returns: `nil` where answers are only compared.
+    /// Replaces secrets in this run's earlier recordings that became known after those were written, and finishes the snapshot.
+    /// - Returns: `nil` if responses are only compared.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots? {
         try redactEarlier()
         return try writer?.finish(signing: key)
     }
 
-    /// - Parameter isWhole: out of earlier generations too, where all of them are written anew.
+    /// - Parameter isWhole: whether earlier generations are searched too, for a file in which all of them are written again.
     func redactEarlier(inAllGenerations isWhole: Bool = false) throws(SnapshotError) {
         try writer?.rewrite(upTo: lastBeforeKnowledge, inAllGenerations: isWhole) { [self] (recording) throws(SnapshotError) in
             try redacted(recording)
         }
     }
 
-    /// - Returns: `nil` where nothing is known now that was not known then.
+    /// - Returns: the recording without secrets that became known since; `nil` if no further secret was replaced.
     func redacted(_ recording: Recording) throws(SnapshotError) -> Recording? {
         guard let writer else { return nil }
         var result = recording
@@ -176,37 +176,37 @@ package final class SnapshotRecorder {
     }
 }
 
-/// What has become of an exchange that was to be recorded.
+/// The outcome of recording an exchange.
 package enum RecordingOutcome: Sendable {
     case recorded
-    /// It was recorded before as it is now.
+    /// The same response had already been recorded.
     case unchanged
-    /// It is not kept, and is not what was recorded.
+    /// It differs from the recording, and is not kept.
     case differs(SnapshotDiff.Entry)
 }
 
-/// One exchange on its way into a snapshot. The body comes in pieces; what is searched for secrets is held until it is whole, 8 MiB at most.
+/// Records one exchange. Its body arrives in pieces. Content that is searched for secrets is held until it is complete, up to 8 MiB.
 package final class ExchangeRecording {
     private let recorder: SnapshotRecorder
     private var request: RequestToMatch
-    /// As it came; `nil` where nothing is compared.
+    /// The request as received; `nil` if responses are not compared.
     private var asked: RequestToMatch?
     private var response: RecordedResponse?
-    /// What came before the response.
+    /// Received before the response.
     private var earlyHints: [Fields] = []
-    /// One of them went past the limits: those behind it are not kept either.
+    /// Whether one of them exceeded the limits: later ones are not kept either.
     private var hasTooManyHints = false
     private var isRedacted: Bool
-    /// What was known to be secret when the request came.
+    /// The redactor's knowledge of secrets when the request was received.
     private let knowledge: Int
-    /// What has come of a body that is still to be searched.
+    /// The part of the body received so far, still to be searched.
     private var held: [UInt8] = []
-    /// Where it goes once it is too long to be searched.
+    /// The writer of a body that is too long to be searched.
     private var body: BodyWriter?
-    /// What it comes to where nothing is written, once it is too long to be searched.
+    /// The digest of a body that is too long to be searched, if nothing is written.
     private var digest: (hasher: DigestHasher, length: UInt64)?
-    /// Of the response's content as it stands in the file once this has ended, or would stand there; `nil` where there is none, and where nothing
-    /// was recorded. Of what is unchanged it is that of the recording that stays.
+    /// The digest of the response's content as it is, or would be, stored in the file, once the exchange has ended. `nil` without content,
+    /// and if nothing was recorded. For an unchanged response, it is the digest of the existing recording.
     package private(set) var bodyDigest: SHA256Digest?
 
     fileprivate init(
@@ -219,16 +219,16 @@ package final class ExchangeRecording {
         self.knowledge = knowledge
     }
 
-    /// The request's URI without its query, for people.
+    /// The request's URI without its query, for users.
     package var url: String { SnapshotRecorder.shown(request.uri) }
 
-    /// The request's content, where it is known only now: of one that is too long to be held.
+    /// The request's content, if it was too long to be held and is known only now.
     package func requestBody(_ body: RequestToMatch.Body) {
         request.body = body
         asked?.body = body
     }
 
-    /// The fields of a 103 as it came, before the head of the final response. From the first that goes past the limits, none is kept.
+    /// The fields of a 103 as received, before the final response's head. From the first that exceeds the limits, none is kept.
     package func earlyHints(_ fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
@@ -236,7 +236,7 @@ package final class ExchangeRecording {
         if !hasTooManyHints { earlyHints.append(fields) }
     }
 
-    /// The head of the response as it came.
+    /// The response's head as received.
     package func head(status: Status, reason: [UInt8], fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
@@ -244,7 +244,7 @@ package final class ExchangeRecording {
     }
 
     /// The next bytes of the response's body, without its transfer coding.
-    /// - Throws: `unsearchable` where it becomes too long to be searched and is not to be kept then; this exchange is not recorded.
+    /// - Throws: `unsearchable` if the body becomes too long to be searched and must not be kept unsearched; the exchange is not recorded.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         if let body { return try body.append(octets) }
         if let digest {
@@ -270,9 +270,9 @@ package final class ExchangeRecording {
         try body.append(begun.span)
     }
 
-    /// The exchange ends here.
-    /// - Parameter failure: how it failed; what came of the response stays.
-    /// - Throws: `unsearchable` for a body that cannot be searched and is not to be kept then. Of one that broke off only the failure is kept.
+    /// Ends the exchange.
+    /// - Parameter failure: how it failed; the part of the response received so far stays.
+    /// - Throws: `unsearchable` for a body that cannot be searched and must not be kept unsearched. A truncated one is left out instead.
     @discardableResult
     package func finish(
         times: RecordedTimes, protocolName: [UInt8] = Array("HTTP/1.1".utf8), trailers: Fields = Fields(), chain: [UInt8]? = nil,
@@ -285,10 +285,10 @@ package final class ExchangeRecording {
         isRedacted = try recorder.redact(&request, knownSince: knowledge) || isRedacted
         if response != nil {
             var trailers = trailers
-            isRedacted = recorder.redact(&response!.fields) || isRedacted  // asked for right above
+            isRedacted = recorder.redact(&response!.fields) || isRedacted  // checked above
             isRedacted = recorder.redact(&trailers) || isRedacted
             response?.trailers = trailers
-            isRedacted = recorder.redact(&response!.earlyHints) || isRedacted  // asked for right above
+            isRedacted = recorder.redact(&response!.earlyHints) || isRedacted  // checked above
         }
         var recording = Recording(
             request: RecordedRequest(method: request.method, uri: request.uri, fields: request.fields),
@@ -308,7 +308,7 @@ package final class ExchangeRecording {
         switch request.body {
         case .none: break
         case .octets(let octets): recording.request.body = try writer.body(octets)
-        // Its pieces are never delivered: its digest stands for theirs.
+        // Its pieces are never delivered, so its digest is used for theirs.
         case .digest(let digest, let length):
             recording.request.body = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
         }
@@ -319,10 +319,10 @@ package final class ExchangeRecording {
         return .recorded
     }
 
-    /// What a comparison with what was recorded comes to.
+    /// The result of comparing a response with recordings.
     private enum Comparison {
         case ended(RecordingOutcome)
-        /// - Parameter before: what answered the same request before in this run, was unchanged, and is to be kept with it.
+        /// - Parameter before: earlier responses of this run to the same request, unchanged, which must be kept too.
         case isKept(before: [Recording])
     }
 
@@ -338,7 +338,7 @@ package final class ExchangeRecording {
         let isUnchanged = difference.aspects.isEmpty
         let recorded = answer.found.recording
         if recorder.writer != nil {
-            // Of several answers to one request all are kept anew: those of a later generation take the place of all before.
+            // If one of several responses to a request is kept, all are: a later generation replaces all earlier ones.
             let group = RefreshedAnswers.Group(recorded: recorded.identity.key, secrets: recording.identity.secrets)
             guard isUnchanged, !answer.isOfSequence, recorder.refreshed.staysUnchanged(group) else {
                 return .isKept(before: Array(repeating: recorded, count: recorder.refreshed.beginRecording(group)))
@@ -348,10 +348,11 @@ package final class ExchangeRecording {
         return .ended(isUnchanged ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference)))
     }
 
-    /// What was recorded of the same request, in the generation of this one. Its bodies stand in the file, which is the one that is refreshed.
+    /// An earlier recording of the same request, in the generation of this one. Its bodies are in the file, which is the one being
+    /// refreshed.
     private func again(_ recorded: Recording, to recording: Recording) throws(SnapshotError) -> Recording {
         var again = recorded
-        // Placeholders in it are of the key of this run.
+        // Placeholders in the request must use the key of this run.
         again.request = recording.request
         again.identity = try recorder.identity(of: request, response: recorded.response?.fields)
         again.generation = recording.generation
@@ -359,7 +360,7 @@ package final class ExchangeRecording {
         return again
     }
 
-    /// - Returns: the content that is still to be written, and that stands by its digest in the response meanwhile; `nil` where none is.
+    /// - Returns: content that is still to be written, and that the response meanwhile refers to by its digest; `nil` if there is none.
     private func finishBody(isBroken: Bool) throws(SnapshotError) -> [UInt8]? {
         guard var response else { return nil }
         var content: [UInt8]?
@@ -373,14 +374,14 @@ package final class ExchangeRecording {
             case .replaced(let text):
                 content = text
                 Redactor.describe(text, in: &response.fields)
-                // Of the whole nobody knows how long it would have become.
+                // The full length after replacement is unknown, since the body is truncated.
                 if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
             case .refused where isBroken: break
             case .refused: throw .unsearchable("the response of \(url)")
             }
             if content?.isEmpty ?? true { content = nil }
-            // Only where it is compared before it is written.
+            // Only needed if the response is compared before it is written.
             if let content, recorder.former != nil {
                 response.body = Self.unwritten(Hashing.sha256(content), UInt64(content.count))
             }

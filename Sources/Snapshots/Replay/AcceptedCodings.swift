@@ -1,9 +1,9 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Which content codings a client takes (RFC 9110 §12.5.3).
+/// The content codings that a client accepts (RFC 9110 §12.5.3).
 struct AcceptedCodings {
-    /// Names in lower case with whether they are taken; `nil` where the client says nothing, and takes all.
+    /// Whether each named coding is accepted, by lower-case name; `nil` without Accept-Encoding: all are accepted.
     private let named: [[UInt8]: Bool]?
 
     init(_ fields: Fields) {
@@ -25,10 +25,10 @@ struct AcceptedCodings {
         self.named = named
     }
 
-    /// Whether a body in these codings is one that the client takes.
-    /// - Parameter fields: of the response, for the names that it uses.
+    /// Whether the client accepts a body in these codings.
+    /// - Parameter fields: the response's fields, for the coding names that it uses.
     func permit(_ codings: ContentCodings, of fields: Fields) -> Bool {
-        // What cannot be taken off is sent as it is.
+        // Unknown codings cannot be removed, so the body is sent as it is.
         guard case .known(let codings) = codings, !codings.isEmpty, let named else { return true }
         for line in fields.lines where line.known == .contentEncoding {
             let value = fields.value(of: line)

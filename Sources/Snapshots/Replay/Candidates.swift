@@ -1,10 +1,10 @@
 import HTTPMessage
 import ServerTrust
 
-/// The recordings of one primary key: what may answer a request, if its secrets and the fields that each one's own Vary names agree.
+/// The recordings with one primary key. Each may answer a request if its secrets and the fields that its Vary nominates match.
 struct Candidates {
     private(set) var groups: [RecordingGroup] = []
-    /// Each different set of Vary lines once.
+    /// Each distinct set of Vary lines.
     private var nominating: [Fields] = []
     private var numbers: [[[UInt8]]: Int] = [:]
     private var entries: [Entry] = []
@@ -19,26 +19,26 @@ struct Candidates {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The numbers of the groups that a request is answered from by its fields.
+    /// The numbers of the groups that match a request's fields.
     func groups(for request: CanonicalRequest) -> [Int] {
         let keys = nominating.map { request.key(nominatedBy: $0) }
         return groups.indices.filter { groups[$0].key == keys[groups[$0].nominating] }
     }
 
-    /// The places of the recordings in some groups, in the order of recording.
+    /// The places of the recordings in given groups, in the order of recording.
     func places(in chosen: [Int]) -> [Int] {
         if groups.count == chosen.count { return places }
         let chosen = Set(chosen)
         return entries.filter { chosen.contains($0.group) }.map(\.place)
     }
 
-    /// What the secrets of the recording at a place come to.
+    /// The secrets digest of the recording at a place.
     func secrets(at place: Int) -> SHA256Digest {
         guard let entry = entries.first(where: { $0.place == place }) else { preconditionFailure("a place of these candidates") }
         return groups[entry.group].secrets
     }
 
-    /// Adds the one that is next in canonical order: those of one key by their positions.
+    /// Appends the next recording in canonical order. Recordings with one key are appended by position.
     mutating func append(_ recording: Recording, at place: Int) {
         let identity = recording.identity
         var vary = Fields()
@@ -47,7 +47,7 @@ struct Candidates {
         }
         let group = RecordingGroup(
             key: identity.key, secrets: identity.secrets, generation: recording.generation, nominating: number(of: vary))
-        // What has one key has positions, and they are surer than a clock that was set back.
+        // Within a group, positions are more reliable than times: the clock may have been set back.
         var time = recording.times.started
         if let last = entries.last, groups[last.group].hasPositions(of: group) { time = max(time, last.time) }
         let side = groups.lastIndex { !$0.hasPositions(of: group) }.map { $0 + 1 } ?? 0
@@ -56,7 +56,7 @@ struct Candidates {
         entries.append(Entry(group: number, place: place, position: recording.position, time: time))
     }
 
-    /// Goes over from canonical order to that of recording: positions are counted by key, so that between keys the times decide.
+    /// Sorts from canonical order into the order of recording. Positions are counted per key, so times decide between keys.
     mutating func sort() {
         entries.sort { ($0.time, $0.position, $0.place) < ($1.time, $1.position, $1.place) }
         places = entries.map(\.place)
@@ -71,12 +71,12 @@ struct Candidates {
     }
 }
 
-/// What recordings have in common that answer the same requests.
+/// The properties shared by recordings that answer the same requests.
 struct RecordingGroup: Hashable {
     let key: SHA256Digest
     let secrets: SHA256Digest
     let generation: UInt32
-    /// Which of its candidates' sets of Vary lines they have.
+    /// The index of their set of Vary lines among the candidates.
     let nominating: Int
 
     fileprivate func hasPositions(of other: RecordingGroup) -> Bool {

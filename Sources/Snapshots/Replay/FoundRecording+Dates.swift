@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension FoundRecording {
-    /// The same as if it had been recorded at another time: Date, Expires and what cookies say of their ends stand as far from it as they stood.
+    /// The same recording as if made at another time: shifts Date, Expires and the expiry dates of cookies by the difference.
     package func moved(to time: Timestamp) -> FoundRecording {
         var recording = recording
         recording.response?.fields.moveDates(from: recording.times.started, to: time)
@@ -15,7 +15,7 @@ extension FoundRecording {
 }
 
 extension Fields {
-    /// Dates of a response that say when it was made and how long it holds. What is no date stays what it is.
+    /// Shifts the dates of a response. Values that are not dates stay.
     mutating func moveDates(from start: Timestamp, to end: Timestamp) {
         let distance = end.seconds - start.seconds
         guard distance != 0, contains(.date) || contains(.expires) || contains(.setCookie) else { return }
@@ -41,7 +41,7 @@ extension Fields {
         return text
     }
 
-    /// RFC 6265 §4.1.1: attributes stand behind semicolons. `Max-Age` counts from whenever it is read.
+    /// RFC 6265 §4.1.1: attributes follow semicolons. `Max-Age` is relative, and stays.
     private static func cookie(_ octets: [UInt8], movedBy distance: Int64, _ now: Timestamp) -> [UInt8] {
         var parts = octets.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { Array($0) }
         for index in parts.indices.dropFirst() {
@@ -50,7 +50,7 @@ extension Fields {
             let attribute = parts[index].dropFirst(blanks)
             guard attribute.prefix(name.count).map(ASCII.lowercased) == name else { continue }
             let place = blanks + name.count
-            // Some write the day's parts with hyphens (RFC 6265 §5.1.1 reads that), which is no HTTP-date.
+            // Some servers write hyphens in the date, which RFC 6265 §5.1.1 accepts but HTTP-date does not.
             var value = Array(parts[index][place...])
             if value.count == 29, value[7] == UInt8(ascii: "-"), value[11] == UInt8(ascii: "-") {
                 value[7] = ASCII.space

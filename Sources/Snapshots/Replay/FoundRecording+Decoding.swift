@@ -2,9 +2,9 @@ import HTTPMessage
 import SecretScanning
 
 extension FoundRecording {
-    /// The same recording with its body out of its codings, for a client that does not know them, and that body. Its fields say what is so then.
-    /// - Parameter lengthLimit: of what comes out of them, in bytes.
-    /// - Returns: `nil` where they cannot be seen through.
+    /// The same recording with its content decoded, for a client that does not accept its codings, and that content. Adjusts the fields.
+    /// - Parameter lengthLimit: the maximum decoded length, in bytes.
+    /// - Returns: `nil` if the content cannot be decoded.
     package func decoded(_ octets: [UInt8], lengthLimit: UInt64) -> (FoundRecording, body: [UInt8])? {
         guard var response = recording.response,
             let decoded = DecodedBody.decoded(octets, describedBy: response.fields, lengthLimit: lengthLimit)

@@ -1,16 +1,16 @@
 import HTTPMessage
 import SecretScanning
 
-/// Recordings of requests in which known secrets were replaced where nothing but their value indicates them, such as a user's key in a path.
+/// Recordings of requests in which known secrets were replaced although only their value indicates them, such as a user's key in a path.
 ///
-/// A request that is replayed holds the secret itself there. It is compared with what was recorded piece by piece: what stands in the place of
-/// a placeholder is the secret, if it is the same one under the project's key, or without a key looks like one.
+/// A replayed request contains the secret itself there. Request and recording are compared piece by piece. The value in place of a
+/// placeholder is accepted if it is the same secret under the project key or, without a key, looks like a secret.
 struct ReplacedValues {
-    /// More recordings are not compared so.
+    /// The maximum number of recordings compared in this way.
     private static let limit = 1 << 16
-    /// Bytes of a body that is compared so.
+    /// The maximum length of a body compared in this way, in bytes.
     private static let bodyLimit = 1 << 20
-    /// The fewest bytes that stand for a secret without a key.
+    /// The minimum length of a value accepted as a secret without a key, in bytes.
     private static let lengthFloor = 6
 
     private struct Entry {
@@ -23,7 +23,7 @@ struct ReplacedValues {
     private let matcher: RequestMatcher
     private var entries: [Entry] = []
 
-    /// Goes through all recordings once.
+    /// Reads all recordings once.
     init(_ snapshot: Snapshot, _ matcher: RequestMatcher) throws(SnapshotError) {
         self.snapshot = snapshot
         self.matcher = matcher
@@ -43,7 +43,7 @@ struct ReplacedValues {
         CanonicalRequest(try snapshot.request(of: recording, bodyLimit: bodyLimit), matcher)
     }
 
-    /// The request as each recording has it that it may be the same as.
+    /// The request in the form of each recording that it may match.
     func requests(for request: CanonicalRequest, hasKey: Bool) throws(SnapshotError) -> [CanonicalRequest] {
         var requests: [CanonicalRequest] = []
         for entry in entries where entry.method == request.method {
@@ -67,8 +67,8 @@ struct ReplacedValues {
         }
     }
 
-    /// What stands in a text where a recorded one has marks, besides marks.
-    /// - Returns: `nil` where they differ in anything else.
+    /// The values of a text in the places where a recorded text has marks. Marks in both are skipped.
+    /// - Returns: `nil` if the texts differ anywhere else.
     private static func values(
         in text: [UInt8], as recorded: [UInt8], delimiters: String, hasKey: Bool
     ) -> [[UInt8]]? {
@@ -84,7 +84,7 @@ struct ReplacedValues {
                             place += mark.count
                             continue
                         }
-                        // A value goes as far as what stands behind it in the recording.
+                        // A value ends at the byte that follows it in the recording.
                         let next = old < recorded.count ? recorded[old] : nil
                         let end = text.end(from: place, limit: SecretScan.tokenLengthLimit) { octet in
                             octet != next && octet > ASCII.space && octet != ASCII.backslash && !delimiters.utf8.contains(octet)

@@ -3,13 +3,13 @@ import HTTPMessage
 import HTTPSerialization
 import ServerTrust
 
-/// How recordings are given to clients.
+/// How recordings are delivered to clients.
 package struct ReplayTerms: Sendable {
-    /// Bytes of a body that is read at once; a longer one is read in pieces.
+    /// Up to this many bytes, a body is read at once; a longer one is read in pieces.
     package var wholeLength: UInt64
-    /// Bytes of a body, in its codings and out of them, that is taken out of them for a client that does not know them.
+    /// The maximum length, encoded and decoded, of a body that is decoded for a client that does not accept its codings, in bytes.
     package var decodedLength: UInt64
-    /// Whether answers are dated as if they had been recorded when they are given.
+    /// Whether dates are shifted as if the response had been recorded at delivery.
     package var movesDates: Bool
 
     package init(wholeLength: UInt64, decodedLength: UInt64, movesDates: Bool) {
@@ -19,33 +19,33 @@ package struct ReplayTerms: Sendable {
     }
 }
 
-/// What a recording gives a client.
+/// The response delivered from a recording.
 package enum ReplayedResponse: Sendable {
     /// - Parameters:
-    ///   - isLengthTold: the answer to a HEAD may tell none.
-    ///   - isLasting: whoever asks the same gets the same.
+    ///   - isLengthTold: whether the length is known; the recorded response to a HEAD may have none.
+    ///   - isLasting: whether an equal request gets the same response again.
     case response(StoredResponse, isLengthTold: Bool, isLasting: Bool)
-    /// Its content breaks off.
-    /// - Parameter toldLength: what its head has said of it; `nil` where that is nothing.
+    /// The content is truncated.
+    /// - Parameter toldLength: the recorded Content-Length; `nil` if there was none.
     case broken(StoredResponse, toldLength: UInt64?, RecordedFailure)
     case failure(RecordedFailure)
 }
 
-/// What a recording gives a client, and what of it does not stand in the response.
+/// The response delivered from a recording, and data outside it.
 package struct ReplayedRecording: Sendable {
     package let response: ReplayedResponse
-    /// Where the content is read piece by piece; `nil` where the response holds it.
+    /// The body to read piece by piece; `nil` if the response holds its content.
     package var body: RecordedBody?
-    /// Of the whole content as it was recorded; `nil` where it has none.
+    /// The digest of the whole content as recorded; `nil` if it has none.
     package var digest: SHA256Digest?
-    /// The fields of each 103 that is sent before it.
+    /// The fields of each 103 to send before it.
     package var earlyHints: [Fields] = []
 }
 
 extension SnapshotLayer {
-    /// What a client is given of a recording that was found for its request.
+    /// The response that a client gets from a recording found for its request.
     /// - Parameter now: when it is delivered.
-    /// - Returns: `nil` for a status from which nothing is derived.
+    /// - Returns: `nil` for a status outside 200...599.
     /// - Throws: `damaged`.
     package func replayed(
         _ found: FoundRecording, to request: RequestToMatch, at now: Timestamp, _ terms: ReplayTerms
@@ -54,7 +54,7 @@ extension SnapshotLayer {
         if let failure = found.recording.failure { return broken(found, by: failure, at: now) }
         let recorded = found.recording.response?.body
         var (given, body, later) = try content(of: found, for: request, terms)
-        // To a HEAD, its length is all that is told of a body.
+        // A response to HEAD gives only the length of the body.
         var isLengthTold = true
         if request.method == Array("HEAD".utf8), !given.isFromGet {
             let length = given.recording.response?.toldLength
@@ -63,15 +63,15 @@ extension SnapshotLayer {
             later = nil
         }
         guard let stored = given.storedResponse(at: now, body: body) else { return nil }
-        // What is dated when it is given is another one the next time.
+        // If dates are shifted, the next response differs.
         let isLasting = isLengthTold && given.sequenceLength == 1 && end != .error && !terms.movesDates
         return ReplayedRecording(
             response: .response(stored, isLengthTold: isLengthTold, isLasting: isLasting), body: later, digest: recorded?.digest,
             earlyHints: given.recording.response?.earlyHints ?? [])
     }
 
-    /// The content of a recording, out of its codings where the client does not know them.
-    /// - Returns: the recording with fields that say what is so then, its content, and what of it is read later.
+    /// The content of a recording, decoded if the client does not accept its codings.
+    /// - Returns: the recording with fields that describe the result, its content, and the body to read later.
     private func content(
         of found: FoundRecording, for request: RequestToMatch, _ terms: ReplayTerms
     ) throws(SnapshotError) -> (given: FoundRecording, body: StoredBody, later: RecordedBody?) {
@@ -87,7 +87,7 @@ extension SnapshotLayer {
         return (found, .onDisk(BodyReference(id: 0, length: recorded.length)), recorded)
     }
 
-    /// What had come of the answer comes again, and ends where it ended.
+    /// Delivers the recorded part of the response, and ends at the same place.
     private func broken(_ found: FoundRecording, by failure: RecordedFailure, at now: Timestamp) -> ReplayedRecording {
         let response = found.recording.response
         let reference = BodyReference(id: 0, length: response?.body?.length ?? 0)
@@ -101,7 +101,7 @@ extension SnapshotLayer {
 }
 
 extension RecordedResponse {
-    /// What its Content-Length says.
+    /// The value of Content-Length.
     fileprivate var toldLength: UInt64? {
         guard let line = fields.first(.contentLength) else { return nil }
         return UInt64(String(decoding: fields.bytes[line.value.range], as: UTF8.self))

@@ -1,24 +1,24 @@
 import ServerTrust
 
-/// What comes behind the last answer of a sequence.
+/// What follows the last response of a sequence.
 package enum SequenceEnd: String, Sendable, CaseIterable {
-    /// The first one again.
+    /// Start again from the first one.
     case loop
-    /// The last one again.
+    /// Repeat the last one.
     case last
-    /// Nothing: it is a miss.
+    /// A miss.
     case error
 }
 
-/// How far the sequences of one replay session have come. A value: whoever shares it among threads locks it.
+/// The positions in the sequences of one replay session. A value type: callers that share it among threads must lock it.
 package struct SequenceCursors: Sendable {
-    /// Which answers are given one after the other.
+    /// Identifies a sequence: responses that are delivered one after the other.
     package struct Sequence: Hashable, Sendable {
-        /// The place of the file among the layers.
+        /// The index of its layer.
         let layer: Int
-        /// Of its first recording.
+        /// The place of its first recording.
         private let place: Int
-        /// Of the numbers of its groups, where it has several.
+        /// A digest of the numbers of its groups, if it has several.
         private let groups: SHA256Digest?
 
         init(layer: Int, place: Int, groups: [Int]) {
@@ -30,19 +30,19 @@ package struct SequenceCursors: Sendable {
         }
     }
 
-    /// More sequences than these are not told apart any more: all begin anew.
+    /// The maximum number of sequences; beyond it all start again.
     package static let limit = 1 << 20
 
     private var given: [Sequence: Int] = [:]
 
-    /// By what recordings of different secrets have in common: which of them answers requests with these secrets.
+    /// By sequence of recordings with different secrets: which of them answers requests with given secrets.
     private var assigned: [Sequence: [SHA256Digest: Int]] = [:]
 
     package init() {}
 
-    /// Without the project's key nothing tells which secret of a request is which of those recorded: each that has not been seen before stands for the
-    /// next one.
-    /// - Parameter count: how many different ones were recorded.
+    /// Assigns a recorded set of secrets to the secrets of a request. Without the project key they cannot be compared, so each new set
+    /// takes the next number.
+    /// - Parameter count: the number of different recorded sets.
     mutating func number(of secrets: SHA256Digest, in sequence: Sequence, among count: Int) -> Int {
         if assigned.count >= Self.limit, assigned[sequence] == nil { assigned.removeAll() }
         let numbers = assigned[sequence, default: [:]]
@@ -52,7 +52,7 @@ package struct SequenceCursors: Sendable {
         return numbers.count
     }
 
-    /// How many answers of a sequence have been asked for, with this one; counted on.
+    /// Advances a sequence, and returns how many of its responses have been requested, including this one.
     mutating func next(of sequence: Sequence) -> Int {
         if given.count >= Self.limit, given[sequence] == nil { given.removeAll() }
         let count = given[sequence, default: 0] + 1
@@ -60,7 +60,7 @@ package struct SequenceCursors: Sendable {
         return count
     }
 
-    /// All sequences begin anew.
+    /// Restarts all sequences.
     package mutating func rewind() {
         given.removeAll()
         assigned.removeAll()

@@ -2,14 +2,14 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// Up to which generation a snapshot is asked.
+/// The newest generation of a snapshot that replay uses.
 package enum AsOf: Equatable, Sendable {
     case newest
     case generation(UInt32)
-    /// What had been begun by then.
+    /// Generations that began by this time.
     case time(Timestamp)
 
-    /// Checks that one of the snapshots that are asked together has the generation that is asked for.
+    /// Checks that at least one of the snapshots has the requested generation.
     /// - Throws: `noGeneration`, `nothingRecordedYet`.
     package func check(_ snapshots: [Snapshot]) throws(SnapshotError) {
         switch self {
@@ -24,57 +24,57 @@ package enum AsOf: Equatable, Sendable {
     }
 }
 
-/// What a snapshot has for a request.
+/// The outcome of looking up a request in a snapshot.
 package enum ReplayOutcome: Sendable {
     case found(FoundRecording)
     case missed(MissReason)
 }
 
-/// A recording that answers a request.
+/// A recording that matches a request.
 package struct FoundRecording: Sendable {
     package let recording: Recording
-    /// In canonical order.
+    /// Its place in canonical order.
     package let place: Int
-    /// Which of how many answers of its sequence it is, from 0.
+    /// Its position in its sequence, from 0.
     package let position: Int
     package let sequenceLength: Int
-    /// Whether a HEAD is answered from the recording of a GET.
+    /// Whether the recording of a GET answers a HEAD.
     package let isFromGet: Bool
 }
 
-/// Why no recording answers a request.
+/// Why no recording matches a request.
 package enum MissReason: String, Sendable, CaseIterable {
-    /// Nothing was recorded for its method, URI, body, credentials and the fields that count.
+    /// No recording has its method, URI, body, credentials and the fields that count.
     case notRecorded = "not_recorded"
-    /// It was, and a field that the response's Vary names differs.
+    /// One has, but a field that its response's Vary nominates differs.
     case varies
-    /// It was, with other secrets.
+    /// One has, but its secrets differ.
     case otherSecret = "other_secret"
-    /// It was, in a later generation than is asked for.
+    /// One has, but in a later generation than requested.
     case later
-    /// All answers of its sequence have been given.
+    /// All responses of its sequence have been delivered.
     case exhausted
 }
 
-/// A snapshot that is replayed from, with what is known of its sequences. Confined to its snapshot's thread.
+/// A snapshot used for replay, with an index of its sequences. Confined to its snapshot's thread.
 package final class SnapshotLayer {
     package let snapshot: Snapshot
     package let matcher: RequestMatcher
-    /// The project's; without one any value stands for a secret.
+    /// The project key; without one, any value matches a secret.
     private let key: ProjectKey?
     private let newestGeneration: UInt32
     let end: SequenceEnd
     private let number: Int
     private var candidates: [PrimaryKey: Candidates] = [:]
-    /// Made when something is first missed.
+    /// Made at the first miss.
     private var replacedValues: ReplacedValues?
-    /// Whether a request was answered whose secrets could not be compared, since there is no key.
+    /// Whether a request was matched without comparing its secrets, because there is no key.
     package private(set) var hasMatchedAnySecret = false
 
-    /// Keys whose recordings are remembered.
+    /// The maximum number of keys whose recordings are kept in memory.
     private static let candidatesLimit = 1 << 16
 
-    /// - Parameter number: its place among the layers.
+    /// - Parameter number: its index among the layers.
     package init(
         _ snapshot: Snapshot, number: Int = 0, key: ProjectKey?, asOf: AsOf = .newest, end: SequenceEnd = .loop
     ) throws(SnapshotError) {
@@ -91,8 +91,8 @@ package final class SnapshotLayer {
             }
     }
 
-    /// The recording that answers a request, and the sequence it is in moved on.
-    /// - Throws: `damaged` for what is not what was signed: it is neither an answer nor a miss.
+    /// Finds the recording that answers a request, and advances its sequence.
+    /// - Throws: `damaged` if the data differs from what was signed: that is neither a match nor a miss.
     package func find(_ request: RequestToMatch, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
         let outcome = try findAsItIs(request, &cursors)
         guard case .missed = outcome, request.method == Array("HEAD".utf8) else { return outcome }
@@ -159,7 +159,7 @@ package final class SnapshotLayer {
         return same.isEmpty && key == nil ? groups : same
     }
 
-    /// Without the project's key several recordings may differ by their secrets alone.
+    /// Chooses among recordings that differ only by their secrets, if there is no project key to compare them.
     private func withOneSecret(
         of canonical: CanonicalRequest, among groups: [Int], of candidates: Candidates, _ cursors: inout SequenceCursors
     ) -> [Int] {

@@ -1,13 +1,14 @@
 import HTTPSerialization
 import ServerTrust
 
-/// The digests of a body's pieces (`SnapshotLimits.chunkLength` bytes each, the last one shorter), so that each is checked by itself.
+/// The digests of a body's pieces (`SnapshotLimits.chunkLength` bytes each, the last may be shorter), so that each piece can be verified
+/// alone.
 ///
-/// They come to one digest, which the recording's row names: that of the only piece, else SHA-256 of 0x02 and the digests one behind the other.
+/// The recording's row has their combined digest: the digest of an only piece, otherwise SHA-256 of 0x02 and the concatenated digests.
 enum ChunkDigests {
-    /// - Parameter digests: of at least one piece, one behind the other.
+    /// - Parameter digests: the concatenated digests of one or more pieces.
     static func combined(_ digests: [UInt8]) -> SHA256Digest {
-        // 32 bytes either way.
+        // Both are 32 bytes.
         SHA256Digest(digests.count == 32 ? digests : Hashing.sha256([0x02], digests))!
     }
 

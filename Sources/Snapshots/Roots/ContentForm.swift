@@ -1,13 +1,13 @@
 import HTTPMessage
 import ServerTrust
 
-/// What a recording means, apart from when it was made and by whom: what is hashed into the root `content`.
+/// The meaning of a recording, independent of its time and its author: the input of the root `content`.
 ///
-/// Key (32 bytes), position (4), then parts as in a row: the status, the reason is left out, each response field in lower case with its
-/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure, the fields of each 103. Of volatile fields the names alone stand there.
+/// Key (32 bytes), position (4), then parts as in a row: the status without the reason phrase, each response field in lower case with its
+/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure, the fields of each 103. Volatile fields have
+/// only their names.
 enum ContentForm {
-    /// What differs from one answer to the next without meaning another one: when it was sent, how long it had been stored, who passed it on, and
-    /// what is made anew for each.
+    /// Fields whose values differ between equivalent responses: dates, ages, proxies on the way, and values made for each response.
     static let volatileFields: Set<String> = [
         "age", "alt-svc", "cache-status", "cf-ray", "date", "expires", "nel", "report-to",
         "server-timing", "set-cookie", "via", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id", "x-cache",
@@ -44,7 +44,7 @@ enum ContentForm {
         }
     }
 
-    /// `name:value` each, sorted by their bytes.
+    /// Each as `name:value`, sorted by bytes.
     static func lines(of fields: Fields) -> [[UInt8]] {
         fields.lines.map { line in
             let range = line.name.range

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import ServerTrust
 
-/// The recordings of a file on their way into the root `content`: of each key those of the newest generation, which are what replay answers from.
+/// Computes the root `content` of a file's recordings: for each key those of the newest generation, which replay uses.
 struct ContentTree {
     private struct Entry {
         let key: SHA256Digest
@@ -22,7 +22,8 @@ struct ContentTree {
                 leaf: MerkleTree.leaf(ContentForm.make(of: recording))))
     }
 
-    /// Leaves stand in the order of their forms' bytes, which begin with key and position. Without recordings there is the leaf of nothing.
+    /// Leaves are in the byte order of their forms, which begin with key and position. Without recordings, the only leaf is that of no
+    /// bytes.
     func root() -> SHA256Digest {
         let answering = entries.filter { newest[$0.key] == $0.generation }.sorted { left, right in
             left.key == right.key ? left.position < right.position : left.key < right.key
@@ -33,6 +34,6 @@ struct ContentTree {
 }
 
 extension Recording {
-    /// Its line among the targets: method, a space, URI and a line feed.
+    /// Its line in the table of targets: method, a space, URI and a line feed.
     var targetLine: [UInt8] { request.method + [0x20] + request.uri + [0x0A] }
 }

@@ -1,12 +1,12 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Reads the members of a JSON object that is known to the letter: what is of another type, or unknown, is refused with its name.
+/// Reads the members of a JSON object with a fixed set of names. Members of another type or with an unknown name are refused by name.
 struct JSONMembers {
     private let object: JSONObject
     private let name: String
 
-    /// - Throws: `malformed` where the value is no object, or has a member that is not known.
+    /// - Throws: `malformed` if the value is not an object or has an unknown member.
     init(_ value: JSONValue, of name: String, known: [String]) throws(SnapshotError) {
         guard let object = value.object else { throw .malformed("\(name) is not an object") }
         for member in object.members where !known.contains(member.name) {
@@ -52,7 +52,7 @@ struct JSONMembers {
         return int
     }
 
-    /// Hexadecimal digits of a digest.
+    /// A digest in hexadecimal.
     func digest(_ member: String) throws(SnapshotError) -> [UInt8] {
         guard let text = try string(member), let octets = Hexadecimal.decode(text), octets.count == 32 else {
             throw .malformed("\(name).\(member) is not a digest")

@@ -1,11 +1,11 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// What holds for a snapshot as a whole: the first leaf under `full`, so that who believes the root believes it.
+/// The properties of a snapshot as a whole. It is the first leaf under `full`, so the root covers it.
 package struct Manifest: Equatable, Sendable {
-    /// One run that recorded.
+    /// One recording run.
     package struct Generation: Equatable, Sendable {
-        /// From 1.
+        /// Counted from 1.
         package let number: UInt32
         package let started: Timestamp
 
@@ -15,21 +15,21 @@ package struct Manifest: Equatable, Sendable {
         }
     }
 
-    /// What the members of the manifest stand for that finishing finds out.
+    /// The members of the manifest that finishing computes.
     package struct Totals: Equatable, Sendable {
         package var recordings = 0
         /// The root `content`.
         package var content = [UInt8](repeating: 0, count: 32)
         /// SHA-256 of the primary keys in canonical order.
         package var keys = [UInt8](repeating: 0, count: 32)
-        /// SHA-256 of the lines of targets in canonical order.
+        /// SHA-256 of the targets' lines in canonical order.
         package var targets = [UInt8](repeating: 0, count: 32)
-        /// Bytes of the lines of targets.
+        /// The length of the targets' lines, in bytes.
         package var targetsLength = 0
     }
 
     package var created: Timestamp
-    /// Which program wrote it.
+    /// The program that wrote it.
     package var tool: String
     package var generations: [Generation]
     package var terms: MatchTerms
@@ -44,7 +44,7 @@ package struct Manifest: Equatable, Sendable {
 
     static let format = "larder-snapshot/1"
 
-    /// The text that stands in the file.
+    /// The text in the file.
     var text: [UInt8] {
         let value: JSONValue = [
             "content": .string(Hexadecimal.encode(totals.content)),
@@ -64,7 +64,7 @@ package struct Manifest: Equatable, Sendable {
         return value.text()
     }
 
-    /// - Throws: `malformed` for anything but what `text` writes, byte for byte; `tooLarge` for what goes past a limit.
+    /// - Throws: `malformed` for anything that differs, in any byte, from what `text` writes; `tooLarge` past a limit.
     init(text: [UInt8]) throws(SnapshotError) {
         guard text.count <= SnapshotLimits.manifestLength else { throw .tooLarge("the manifest") }
         let value: JSONValue

@@ -1,19 +1,19 @@
 import HTTPSerialization
 import ServerTrust
 
-/// A tree of SHA-256 digests with 256 children at each node, so that a leaf's path is two or three pages of 8 KiB.
+/// A tree of SHA-256 digests with 256 children for each node: the path to a leaf is two or three pages of 8 KiB.
 ///
-/// A leaf is SHA-256 of 0x00 and the row's bytes, a node SHA-256 of 0x01 and the digests of its children, each level grouped from its
-/// beginning by 256 until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero byte, the number of
-/// leaves (8 bytes, the greatest first) and the topmost node, so that no root of one tree is one of another.
+/// A leaf is SHA-256 of 0x00 and the row's bytes; a node is SHA-256 of 0x01 and the digests of its children. Each level is grouped by 256
+/// from its beginning until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero byte, the number
+/// of leaves (8 bytes, big-endian) and the top node, so roots of different trees differ.
 struct MerkleTree: Sendable {
     static let fanOut = 256
 
-    /// Digests one behind the other: the leaves, then each level of nodes up to the topmost one.
+    /// Concatenated digests: the leaves, then each level of nodes up to the top.
     private(set) var levels: [[UInt8]]
     let root: SHA256Digest
 
-    /// - Parameter leaves: the leaves' digests one behind the other, at least one.
+    /// - Parameter leaves: the concatenated digests of one or more leaves.
     init(name: String, leaves: [UInt8]) {
         precondition(!leaves.isEmpty && leaves.count % 32 == 0, "a tree has whole leaves")
         var levels = [leaves]
@@ -40,7 +40,7 @@ struct MerkleTree: Sendable {
         return SHA256Digest(Hashing.sha256(prefix, top))!  // 32 bytes
     }
 
-    /// How many digests there are on each level of a tree with so many leaves, the leaves first.
+    /// The number of digests on each level of a tree with this many leaves, the leaves first.
     static func levelCounts(leaves count: Int) -> [Int] {
         var counts = [count]
         repeat { counts.append((counts[counts.count - 1] + fanOut - 1) / fanOut) } while counts[counts.count - 1] > 1
@@ -48,7 +48,7 @@ struct MerkleTree: Sendable {
     }
 }
 
-/// SHA-256 of several pieces, by OpenSSL.
+/// SHA-256 of concatenated pieces, by OpenSSL.
 enum Hashing {
     static func sha256(_ pieces: [UInt8]...) -> [UInt8] {
         let hasher = DigestHasher(.sha256)

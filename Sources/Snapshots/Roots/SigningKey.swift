@@ -2,7 +2,7 @@ internal import COpenSSL
 import HTTPMessage
 import ServerTrust
 
-/// An Ed25519 key (RFC 8032) by which snapshots are signed. It is in no description and in no error.
+/// An Ed25519 key (RFC 8032) that signs snapshots. No description and no error contains it.
 package struct SigningKey: Sendable {
     private let key: PrivateKey
     package let verifying: VerifyingKey
@@ -20,7 +20,7 @@ package struct SigningKey: Sendable {
         verifying = VerifyingKey(octets: octets)
     }
 
-    /// Of the root `full`.
+    /// Signs the root `full`.
     func signature(of full: SHA256Digest) throws(SnapshotError) -> [UInt8] {
         let message = VerifyingKey.message(full)
         var signature = [UInt8](repeating: 0, count: VerifyingKey.signatureLength)
@@ -44,12 +44,12 @@ package struct SigningKey: Sendable {
     }
 }
 
-/// The public half, by which signatures are judged.
+/// The public key, which verifies signatures.
 package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
     static let length = 32
     static let signatureLength = 64
 
-    /// As RFC 8032 §5.1.5 encodes it.
+    /// In the encoding of RFC 8032 §5.1.5
     package let octets: [UInt8]
 
     init(octets: [UInt8]) { self.octets = octets }
@@ -72,7 +72,7 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is signed: the root with words before it, so that no signature of it is one of anything else.
+    /// The signed message: the root with a prefix, so that the signature is valid for nothing else.
     static func message(_ full: SHA256Digest) -> [UInt8] { Array("larder-snapshot-signature-1\0".utf8) + full.octets }
 
     func accepts(_ signature: [UInt8], of full: SHA256Digest) -> Bool {
@@ -88,6 +88,6 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// SHA-256 of the key's bytes, in hexadecimal: by what settings may name it.
+    /// SHA-256 of the key's bytes, in hexadecimal; settings may name the key by it.
     package var description: String { Hexadecimal.encode(SHA256Digest(of: octets).octets) }
 }

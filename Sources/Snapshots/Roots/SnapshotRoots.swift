@@ -2,9 +2,9 @@ import ServerTrust
 
 /// The two digests of a snapshot.
 package struct SnapshotRoots: Equatable, Sendable {
-    /// Of what the recordings mean: two snapshots with the same one replay the same answers.
+    /// The digest of what the recordings mean: snapshots with an equal one replay the same responses.
     package let content: SHA256Digest
-    /// Of everything. It is what is signed.
+    /// The digest of everything, which is signed.
     package let full: SHA256Digest
 
     static let contentName = "larder-snapshot-content"

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// A recording as a text that people review: a head of ours, the request, and the response, each with its fields as they were.
+/// A recording as a text for review: a head, the request and the response, each with its original fields.
 ///
 ///     larder-recording 1
 ///     generation 1
@@ -19,11 +19,11 @@ import ServerTrust
 ///     < Content-Type: text/plain
 ///     < body sha256:… 5 … kept .txt
 ///
-/// Lines behind `>`, `<` and `<103` hold the bytes of fields as they are; the line that begins with `body` has no colon behind a name and so is no field.
-/// What it says of identity and positions is not written: it comes out again from the rest.
+/// Lines after `>`, `<` and `<103` hold the original bytes of fields. The line that begins with `body` has no colon after a name, so it is
+/// not a field. Identity and positions are not written: reading computes them again.
 enum RecordingText {
     static let firstLine = Array("larder-recording 1".utf8)
-    /// Begins a 103; its fields stand behind the same with a blank.
+    /// Begins a 103; each of its fields follows this prefix and a space.
     static let earlyHintsLine = Array("<103".utf8)
 
     static func write(_ recording: Recording) -> [UInt8] {
@@ -75,14 +75,14 @@ enum RecordingText {
         text += mark + Array(words.joined(separator: " ").utf8) + [ASCII.lf]
     }
 
-    /// What a text says, apart from identity and position.
+    /// The content of a text, without identity and position.
     struct Parsed {
         var recording: Recording
-        /// Of the request's and the response's body in the folder.
+        /// The file name suffixes of the request's and the response's body.
         var suffixes: [SHA256Digest: String] = [:]
     }
 
-    /// - Throws: `malformed` with the line.
+    /// - Throws: `malformed` with the line number.
     static func read(_ text: [UInt8]) throws(SnapshotError) -> Parsed {
         var reader = RecordingTextReader()
         var number = 0
@@ -95,9 +95,9 @@ enum RecordingText {
     }
 }
 
-/// Names of the files in which bodies stand beside the recordings.
+/// The names of body files in the folder.
 enum BodyName {
-    /// For who looks at them; nothing is read from it.
+    /// A suffix for people who open the file; reading does not interpret it.
     static func suffix(for fields: Fields) -> String {
         if let coding = fields.first(.contentEncoding) {
             switch fields.text(of: coding.value) {

@@ -17,7 +17,7 @@ struct RecordingTextReader {
     private var suffixes: [SHA256Digest: String] = [:]
     private var position: UInt32 = 0
 
-    /// `nil` unless all that has to be said was said.
+    /// `nil` until all required lines have been read.
     var parsed: RecordingText.Parsed? {
         guard let request, let generation, let started, let protocolName, response != nil || failure != nil,
             earlyHints.isEmpty || response != nil, EarlyHints.areWithinLimits(earlyHints)
@@ -34,7 +34,7 @@ struct RecordingTextReader {
         return RecordingText.Parsed(recording: recording, suffixes: suffixes)
     }
 
-    /// - Returns: whether the line could be read.
+    /// - Returns: whether the line is valid.
     mutating func take(_ line: [UInt8]) -> Bool {
         guard isBegun else {
             isBegun = true
@@ -101,7 +101,7 @@ struct RecordingTextReader {
             request?.body = body
             return body != nil
         }
-        return Self.note(line, in: &request!.fields)  // asked for above
+        return Self.note(line, in: &request!.fields)  // checked above
     }
 
     private mutating func takeResponse(_ line: [UInt8]) -> Bool {
@@ -116,10 +116,10 @@ struct RecordingTextReader {
             response?.body = body
             return body != nil
         }
-        return Self.note(line, in: &response!.fields)  // asked for above
+        return Self.note(line, in: &response!.fields)  // checked above
     }
 
-    /// A field's name ends with a colon right behind it; this line has a blank there.
+    /// A field's name is directly followed by a colon; this line has a space there.
     private static func isBody(_ line: [UInt8]) -> Bool { line.starts(with: Array("body ".utf8)) }
 
     private mutating func body(_ line: [UInt8]) -> RecordedBody? {

@@ -3,15 +3,15 @@ import HTTPMessage
 import SQLiteDatabase
 import ServerTrust
 
-/// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains beside them under their
-/// digests. It comes to the same roots again.
+/// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains named by
+/// their digests. Reading it produces the same roots.
 package enum TextFolder {
-    /// Bytes of one recording's text.
+    /// The maximum length of one recording's text, in bytes.
     static let textLimit = 2 * SnapshotLimits.recordLength
 
     // MARK: Writing
 
-    /// - Parameter path: of a folder that is not there yet.
+    /// - Parameter path: a folder that does not exist yet.
     package static func write(_ snapshot: Snapshot, to path: String) throws(SnapshotError) {
         for folder in ["", "/recordings", "/bodies", "/chains"] {
             guard mkdir(path + folder, 0o700) == 0 else { throw FileBasics.failure("mkdir", path + folder) }
@@ -39,7 +39,7 @@ package enum TextFolder {
         }
     }
 
-    /// Host, method and path for people, then what no other recording has: the same in whatever order it was recorded.
+    /// Host, method and path for readability, then a unique part that does not depend on the order of recording.
     private static func name(of recording: Recording) -> String {
         let uri = SplitURI(recording.request.uri)
         let host = uri.origin.drop { $0 != ASCII.slash }.dropFirst(2)
@@ -73,7 +73,7 @@ package enum TextFolder {
 
     // MARK: Reading
 
-    /// Makes a snapshot of a folder. Names in it are looked up and nothing else is done with them; links are not followed.
+    /// Makes a snapshot from a folder. Names in it are only used to open files; symlinks are not followed.
     package static func read(
         _ folder: String, to path: String, existing: SnapshotWriter.Existing = .refuse, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {
@@ -144,7 +144,7 @@ package enum TextFolder {
 }
 
 extension Recording {
-    /// Those of the request and of the response, each with the fields that describe it.
+    /// The bodies of the request and the response, each with the fields that describe it.
     var bodies: [(body: RecordedBody, fields: Fields)] {
         var bodies: [(body: RecordedBody, fields: Fields)] = []
         if let body = request.body { bodies.append((body, request.fields)) }
@@ -153,9 +153,9 @@ extension Recording {
     }
 }
 
-/// Files of a folder that is not believed: regular ones alone, and none longer than is asked for.
+/// Reads files of an untrusted folder: only regular files, up to a given length.
 enum FolderFile {
-    /// Names of one folder.
+    /// The maximum number of names in one folder.
     static let nameLimit = SnapshotLimits.recordings
 
     static func names(in folder: String) throws(SnapshotError) -> [String] {
