@@ -1,7 +1,7 @@
-/// Why what is declared as a secret, or a pattern, cannot be used.
+/// Why a declaration of secrets or a pattern is invalid.
 package enum SecretScanningError: Error, Sendable, Equatable {
     /// A pattern is malformed.
     case malformed(String)
-    /// There are more of something than the limit.
+    /// A limit is exceeded.
     case tooLarge(String)
 }

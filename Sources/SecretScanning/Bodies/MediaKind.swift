@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// What a body is, as far as matching and the search for secrets read it.
+/// The kind of a body, for matching and for the search for secrets.
 package enum MediaKind: Equatable, Sendable {
     case json
-    /// Several JSON texts: lines, sequences and event streams.
+    /// Several JSON texts: JSON lines, JSON text sequences and event streams.
     case jsonTexts
     case form
-    /// HTML too.
+    /// XML or HTML.
     case xml
-    /// With its boundary.
+    /// The value is the boundary.
     case multipart([UInt8])
-    /// Text, or bytes, of which nothing more is said.
+    /// Text or bytes of unknown format.
     case text
     case other
 
@@ -40,7 +40,7 @@ package enum MediaKind: Equatable, Sendable {
         }
     }
 
-    /// Whether it is searched for secrets before anything else is, and refused where it cannot be.
+    /// Whether a body of this kind must be searched for secrets, and is refused by default if it cannot be searched.
     package var isReadForSecrets: Bool { self == .json || self == .form }
 
     private static let typesOfJSONTexts: Set<String> = [

@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// A text out of its escapes, and where each of its bytes stands in the text from which it was taken.
+/// A text without its escapes, and the position of each of its bytes in the escaped text.
 struct DecodedText {
     private(set) var octets: [UInt8] = []
-    /// One more than there are bytes: the last is the end.
+    /// One more than the number of bytes: the last is the end.
     private var places: [Int] = []
 
-    /// - Returns: the place that a range has in the text with its escapes.
+    /// - Returns: the position of a range in the escaped text.
     func source(of range: Range<Int>) -> Range<Int> { places[range.lowerBound]..<places[range.upperBound] }
 
     private mutating func append(_ octets: some Collection<UInt8>, at place: Int) {
@@ -14,7 +14,7 @@ struct DecodedText {
         places += repeatElement(place, count: octets.count)
     }
 
-    /// Out of percent-encoding (RFC 3986 §2.1), and a plus sign as the space that it is in forms and queries.
+    /// Decodes percent-encoding (RFC 3986 §2.1), and plus signs as spaces, as in forms and queries.
     init(percentEncoded octets: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         let text = octets.span.extracting(..<range.upperBound)
         var place = range.lowerBound
@@ -30,7 +30,7 @@ struct DecodedText {
         places.append(range.upperBound)
     }
 
-    /// Out of the escapes of a JSON string (RFC 8259 §7). What is no escape stays as it is.
+    /// Decodes the escapes of a JSON string (RFC 8259 §7). Invalid escapes stay as they are.
     init(jsonEscaped octets: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         var place = range.lowerBound
         while place < range.upperBound {
@@ -54,7 +54,7 @@ struct DecodedText {
         UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
     ]
 
-    /// `\u0041`, or two of them for a character beyond the first 65,536.
+    /// Reads `\u0041`, or a surrogate pair for a character beyond the first 65,536.
     private static func scalar(
         _ octets: UnsafeBufferPointer<UInt8>, at place: Int, before limit: Int
     ) -> (value: Character, end: Int)? {

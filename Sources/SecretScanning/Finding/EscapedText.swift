@@ -1,26 +1,26 @@
 import HTTPMessage
 
-/// How what stands around a secret is written in JSON, in queries and in forms.
+/// How the text around a secret is escaped in JSON, queries and forms.
 enum EscapedText {
-    /// A blank in a text, in a form and in a URI.
+    /// A space in plain text, in a form and in a URI.
     private static let blanks = [" ", "+", "%20"].map { Array($0.utf8) }
     /// A line feed in a URI and in a form.
     static let lineFeed = Array("%0A".utf8)
     private static let closingBrackets = ["]", "%5D", "%5d"].map { Array($0.utf8) }
     private static let equals = ["=", "%3D", "%3d"].map { Array($0.utf8) }
 
-    /// Of XML (XML 1.0 §4.6) and, for the apostrophe, of HTML. The ampersand is last, so that nothing is read twice.
+    /// Entities of XML (XML 1.0 §4.6) and, for the apostrophe, of HTML. The ampersand comes last, so that nothing is decoded twice.
     static let entities = [
         ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
     ]
 
-    /// - Returns: the bytes of the blank that stands there.
+    /// - Returns: the form of a space at this position, if there is one.
     static func blank(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> [UInt8]? {
         blanks.first { octets.holds($0, at: place) }
     }
 
-    /// Whether the letter or digit in front of a place is the end of `\n`, `\u000a` (RFC 8259 §7), `%20` (RFC 3986 §2.1) or `%2520`, which stand
-    /// for no letter or digit.
+    /// Whether the letter or digit before a position ends an escape, such as `\n`, `\u000a` (RFC 8259 §7), `%20` (RFC 3986 §2.1) or
+    /// `%2520`, that represents neither a letter nor a digit.
     static func endsEscape(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         if place >= 2, octets[place - 2] == ASCII.backslash, "bfnrt".utf8.contains(octets[place - 1]) { return true }
         if place >= 6, octets[place - 6] == ASCII.backslash, octets[place - 5] == UInt8(ascii: "u"),
@@ -30,12 +30,12 @@ enum EscapedText {
         }
         guard place >= 3, let value = number(octets[place - 2..<place]) else { return false }
         var start = place - 2
-        // A `%` that is escaped itself.
+        // The `%` may itself be escaped.
         while start >= 2, octets[start - 2] == UInt8(ascii: "2"), octets[start - 1] == UInt8(ascii: "5") { start -= 2 }
         return start > 0 && octets[start - 1] == UInt8(ascii: "%") && !isWord(value)
     }
 
-    /// Where a credential ends (RFC 9110 §11.2), some bytes of which a URI and a form escape.
+    /// The end of a credential (RFC 9110 §11.2). URIs and forms escape some of its bytes.
     static func endOfToken68(in octets: UnsafeBufferPointer<UInt8>, from start: Int, behind blank: [UInt8]) -> Int {
         let isEscaped = blank != [ASCII.space]
         let plus = UInt8(ascii: "+")
@@ -55,12 +55,12 @@ enum EscapedText {
         return end
     }
 
-    /// Whether a field of a query, of a fragment or of a form may begin there.
+    /// Whether a field of a query, a fragment or a form may begin at this position.
     static func beginsField(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         place == 0 || "?&;#[\n".utf8.contains(octets[place - 1]) || endsEscape(in: octets, at: place)
     }
 
-    /// The value behind `name=`, `name]=` and `name%3D`.
+    /// The value after `name=`, `name]=` or `name%3D`.
     static func fieldValue(in octets: UnsafeBufferPointer<UInt8>, behindNameEndingAt place: Int) -> Range<Int>? {
         var start = place
         if let bracket = closingBrackets.first(where: { octets.holds($0, at: start) }) { start += bracket.count }
@@ -69,12 +69,12 @@ enum EscapedText {
         var end = start
         while end < octets.count, end - start < SecretScan.tokenLengthLimit {
             switch octets[end] {
-            // Quotes and angle brackets are around what the field stands in.
+            // Quotes and angle brackets enclose the text that contains the field.
             case _ where "&;#<>'\" \r\n".utf8.contains(octets[end]): return start..<end
-            // JSON escapes a slash, which a value may have; a quote or a line feed ends it.
+            // JSON may escape a slash, which a value can contain. Before other bytes, a backslash ends the value.
             case ASCII.backslash:
                 guard octets.holds([ASCII.backslash, ASCII.slash], at: end) else { return start..<end }
-            // Where the sign is escaped, what ends the field is too.
+            // If the equals sign is escaped, so is the delimiter after the value.
             case UInt8(ascii: "%") where sign.count > 1 && end + 2 < octets.count:
                 if let value = number(octets[end + 1..<end + 3]), value == 0x26 || value == 0x23 { return start..<end }
             default: break
@@ -84,7 +84,7 @@ enum EscapedText {
         return start..<end
     }
 
-    /// Without `%41` (RFC 3986 §2.1).
+    /// Decodes percent-encoding such as `%41` (RFC 3986 §2.1).
     static func unescaped(_ text: some Collection<UInt8>) -> [UInt8] { PercentEncoding.decode(Array(text).span) }
 
     private static func number(_ digits: some Collection<UInt8>) -> Int? {

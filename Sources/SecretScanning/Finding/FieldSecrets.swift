@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// Which bytes of a field line are secrets where its name says so: all of a credential, all values of cookies, and the whole value of a field
-/// whose name indicates a secret.
+/// The secrets in a field line, according to its name: the credential, the values of cookies, or the whole value of a field whose name
+/// indicates a secret.
 enum FieldSecrets {
     enum Part {
         case secrets([FoundSecret])
-        /// A text like any other.
+        /// Text without special meaning.
         case text
     }
 
-    /// - Parameter evidence: what the field's name indicates.
-    /// - Returns: places in the value, in order.
+    /// - Parameter evidence: the evidence of the field's name.
+    /// - Returns: ranges in the value, in order.
     static func part(of line: FieldLine, in fields: Fields, _ evidence: SecretNames.Evidence?) -> Part {
         let value = Array(fields.bytes[line.value.range])
         switch line.known {
@@ -26,11 +26,11 @@ enum FieldSecrets {
         }
     }
 
-    /// The scheme stays (RFC 9110 §11.4).
+    /// The authentication scheme is not replaced (RFC 9110 §11.4).
     private static func credentials(in value: [UInt8]) -> [FoundSecret] {
         let scheme = value.prefix { $0 != ASCII.space }
         let rest = value[scheme.count...].prefix { $0 == ASCII.space }.endIndex
-        // A credential without a scheme is one altogether.
+        // A credential without a scheme is a secret as a whole.
         if rest == value.count { return whole(value, 0..<value.count, .named) }
         let isBasic = scheme.map(ASCII.lowercased) == Array("basic".utf8)
         guard isBasic else { return whole(value, rest..<value.count, .named) }
@@ -61,7 +61,7 @@ enum FieldSecrets {
         return whole(value, equals + 1..<end, cookieEvidence)
     }
 
-    /// Many cookies hold words such as `dark`: elsewhere only values that look generated are known again.
+    /// Many cookies hold words such as `dark`: only values that look random are also searched for elsewhere.
     private static let cookieEvidence = SecretNames.Evidence.random(16)
 
     private static func whole(_ value: [UInt8], _ range: Range<Int>, _ evidence: SecretNames.Evidence) -> [FoundSecret] {
@@ -75,7 +75,7 @@ enum FieldSecrets {
 }
 
 extension Array<UInt8> {
-    /// A text with something else in the place of each secret.
+    /// Replaces each secret in a text.
     package func replacing(_ secrets: [FoundSecret], by replacement: (ArraySlice<UInt8>, FoundSecret) -> [UInt8]) -> [UInt8] {
         if secrets.isEmpty { return self }
         var text: [UInt8] = []

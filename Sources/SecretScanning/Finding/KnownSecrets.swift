@@ -1,22 +1,23 @@
 import HTTPMessage
 
-/// The values that a run has shown to be secrets, by which they are found where no name indicates them. They are in memory alone.
+/// Values that were secrets in this run. They are found even if no name indicates them. They are kept only in memory.
 ///
-/// Only a value that can hardly be anything else is known again: from 8 bytes with letters and digits (6 under the name of a password), 16
-/// digits, or 20 letters. A word such as `disabled` and a number such as `1234` are replaced under their names alone.
+/// A value is only remembered if it is unlikely to be anything else: from 8 bytes with letters and also digits or punctuation (6 for
+/// passwords), 16 digits, or 20 bytes. A word such as `disabled` or a number such as `1234` is replaced only where its name indicates a
+/// secret.
 struct KnownSecrets {
-    /// More values are not known again.
+    /// The maximum number of values.
     static let limit = 16 << 10
-    /// Longer values are not known again.
+    /// The maximum length of a value, in bytes.
     static let lengthLimit = 4096
-    /// Bytes of all forms of all values. A value whose forms do not fit is not known again.
+    /// The total length of all forms of all values, in bytes. A value whose forms do not fit is not remembered.
     static let formsLengthLimit = 128 << 20
 
     private struct Form {
         let octets: [UInt8]
-        /// The secret of which it is a form; `nil` for a part of base64, in which what stands around it is one secret with it.
+        /// The secret that this is a form of. `nil` for a part of base64 text: the secret is then the surrounding base64 text.
         let value: [UInt8]?
-        /// Whether it is found in the midst of a word too.
+        /// Whether it is also found within a word.
         let isLong: Bool
     }
 
@@ -24,21 +25,21 @@ struct KnownSecrets {
     private var forms: [Form] = []
     private var formsLength = 0
     private let formsLengthLimit: Int
-    /// The numbers of the forms by their first four bytes, those of each start in the order of their bytes: many secrets begin alike, such as web
-    /// tokens, and few of them are compared with a text. Of equal forms the first that was learned is last.
+    /// The indices of the forms by their first four bytes; each list is sorted by the forms' bytes. Many secrets have the same beginning,
+    /// such as JSON Web Tokens; few of them are compared with a text. Of equal forms, the one learned first is last.
     private var byStart: [UInt32: [Int32]] = [:]
-    /// Whether a form begins with these two bytes.
+    /// Whether any form begins with these two bytes.
     private var mayBegin = [Bool](repeating: false, count: 1 << 16)
 
     init(formsLengthLimit: Int = Self.formsLengthLimit) { self.formsLengthLimit = formsLengthLimit }
 
     var isEmpty: Bool { values.isEmpty }
 
-    /// Takes a value from a place at which a secret stands.
+    /// Learns a value that is declared as a secret.
     mutating func learn(declared value: [UInt8]) -> Bool { learn(value, .password) }
 
-    /// Takes what was found in a text.
-    /// - Returns: whether any of it was not known before.
+    /// Learns the secrets found in a text.
+    /// - Returns: whether any of them was new.
     mutating func learn(_ found: [FoundSecret], in text: [UInt8]) -> Bool {
         var isNew = false
         for secret in found where !secret.isPlaceholder {
@@ -85,7 +86,7 @@ struct KnownSecrets {
     static func isDistinctive(_ value: [UInt8], _ evidence: SecretNames.Evidence) -> Bool {
         let letters = value.count(where: ASCII.isAlpha)
         let digits = value.count(where: ASCII.isDigit)
-        // A space stands in sentences.
+        // Spaces do not count: sentences contain them.
         let others = value.count { $0 > 0x20 && !ASCII.isAlpha($0) && !ASCII.isDigit($0) && !"-_.".utf8.contains($0) }
         let isMixed = letters > 0 && (digits > 0 || others > 0)
         switch evidence {
@@ -97,11 +98,11 @@ struct KnownSecrets {
 
     // MARK: Forms
 
-    /// As it is, and as URIs, forms, JSON and XML write it.
+    /// The value, plain and as escaped in URIs, forms, JSON and XML.
     private static func escaped(_ value: [UInt8]) -> Set<[UInt8]> {
         var forms: Set<[UInt8]> = [value]
         for isUppercase in [true, false] {
-            // RFC 3986 §2.3, and what browsers leave as it is besides.
+            // The unreserved characters of RFC 3986 §2.3, and others that browsers do not escape.
             for plain in ["-._~", "-._~!'()*", "-._~:/@", "*-._"] {
                 forms.insert(percentEncoded(value, plain: Array(plain.utf8), isUppercase))
             }
@@ -141,12 +142,12 @@ struct KnownSecrets {
         }
     }
 
-    /// What of its base64 does not depend on what stands in front of it and behind it, for each of the three places at which it may begin.
+    /// The part of its base64 form that does not depend on the bytes around it, for each of the three possible alignments.
     private static func base64(of value: [UInt8]) -> Set<[UInt8]> {
         var forms: Set<[UInt8]> = []
         for offset in 0..<3 {
             let text = Array(Base64.encode([UInt8](repeating: 0, count: offset) + value).utf8)
-            // The letters that hold bits of what is in front; those of a group that is not whole.
+            // Skips characters that contain bits of the preceding bytes, and those of an incomplete group.
             let start = [0, 2, 3][offset]
             let end = (offset + value.count) * 8 / 6
             guard end - start >= 8 else { continue }
@@ -159,13 +160,13 @@ struct KnownSecrets {
 
     // MARK: Finding
 
-    /// The known secrets in a text, in order; none overlaps another.
+    /// The known secrets in a text, in order and without overlaps.
     func found(in text: [UInt8]) -> [FoundSecret] {
         var comparisons = 0
         return found(in: text, &comparisons)
     }
 
-    /// - Parameter comparisons: of a form with the text at a place; counted on.
+    /// - Parameter comparisons: is increased by the number of comparisons of a form with the text.
     func found(in text: [UInt8], _ comparisons: inout Int) -> [FoundSecret] {
         if values.isEmpty { return [] }
         var found: [FoundSecret] = []
@@ -185,7 +186,7 @@ struct KnownSecrets {
         return found
     }
 
-    /// The longest form that the text has at a place. Forms that the text begins with come before it in order, and the longest of them last.
+    /// The longest form at a position of the text. All prefixes of the text sort before it, the longest last.
     private func secret(
         in octets: UnsafeBufferPointer<UInt8>, at place: Int, behind last: Int, _ comparisons: inout Int
     ) -> FoundSecret? {
@@ -197,7 +198,7 @@ struct KnownSecrets {
             comparisons += 1
             let common = Self.commonLength(form.octets, rest)
             guard common == form.octets.count else {
-                // What the text begins with is no longer than what both have in common.
+                // A form that is a prefix of the text is no longer than the part that both have in common.
                 rest = UnsafeBufferPointer(rebasing: rest[..<common])
                 index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue
@@ -215,8 +216,8 @@ struct KnownSecrets {
         return nil
     }
 
-    /// How many forms come before a text in order.
-    /// - Parameter includingEqual: whether a form that is equal to the text comes before it.
+    /// The number of forms that sort before a text.
+    /// - Parameter includingEqual: whether a form equal to the text is counted too.
     private func place(
         of text: UnsafeBufferPointer<UInt8>, in numbers: [Int32], includingEqual: Bool, _ comparisons: inout Int
     ) -> Int {
@@ -241,7 +242,7 @@ struct KnownSecrets {
         return length
     }
 
-    /// Whether neither end is in the midst of a word.
+    /// Whether the range begins and ends at word boundaries.
     private func isWhole(_ range: Range<Int>, _ octets: UnsafeBufferPointer<UInt8>) -> Bool {
         let begins =
             range.lowerBound == 0 || !ASCII.isWord(octets[range.lowerBound]) || !ASCII.isWord(octets[range.lowerBound - 1])

@@ -1,28 +1,28 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Secrets that nobody could know for such, as a match file declares them.
+/// Secrets declared in a match file, which Larder cannot recognize by itself.
 package struct DeclaredSecrets: Equatable, Sendable {
     /// Request and response fields whose values are secrets.
     package var fields: [String] = []
     package var parameters: [String] = []
     package var formFields: [String] = []
-    /// Places of JSON bodies, in requests and responses.
+    /// Places in JSON bodies of requests and responses.
     package var pointers: [JSONPointer] = []
-    /// As `LinearPattern` reads them: what they find is a secret, in URIs, fields and bodies.
+    /// Patterns in the syntax of `LinearPattern`: their matches in URIs, fields and bodies are secrets.
     package var patterns: [String] = []
-    /// Names that indicate no secret, though they look as if they did.
+    /// Names that would indicate a secret but do not.
     package var harmless: [String] = []
 
     package init(pointers: [JSONPointer] = []) { self.pointers = pointers }
 
-    /// More patterns than these are refused.
+    /// The maximum number of patterns.
     package static let patternLimit = 32
 }
 
-/// Finds secrets in the parts of messages: by their forms, by the names under which they stand, and by what a match file declares.
+/// Finds secrets in the parts of messages: by their form, by their names, and by the declarations in a match file.
 package struct SecretFinder: Sendable {
-    /// Without anything declared.
+    /// A finder without declared secrets.
     package static let undeclared = SecretFinder()
 
     private var declared: [SecretNames.Site: Set<[UInt8]>] = [:]
@@ -30,15 +30,15 @@ package struct SecretFinder: Sendable {
     private var patterns: [LinearPattern] = []
     private var patternWork = Self.patternWork
 
-    /// Steps that all patterns may take in one text together.
+    /// The maximum number of steps of all patterns together in one text.
     static let patternWork = 256 << 20
 
     private init() {}
 
-    /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
+    /// - Throws: `malformed` for an invalid pattern, `tooLarge` for too many patterns.
     package init(_ secrets: DeclaredSecrets) throws(SecretScanningError) { try self.init(secrets, patternWork: Self.patternWork) }
 
-    /// - Parameter patternWork: steps that all patterns may take in one text together.
+    /// - Parameter patternWork: the maximum number of steps of all patterns together in one text.
     init(_ secrets: DeclaredSecrets, patternWork: Int) throws(SecretScanningError) {
         self.patternWork = patternWork
         func names(_ names: [String]) -> Set<[UInt8]> { Set(names.map { SecretNames.normalised($0.utf8) }) }
@@ -48,34 +48,34 @@ package struct SecretFinder: Sendable {
         for pattern in secrets.patterns { patterns.append(try LinearPattern(pattern)) }
     }
 
-    /// What was found in a text.
+    /// The result of searching a text.
     package struct Search {
-        /// In order; none overlaps another.
+        /// In order and without overlaps.
         package let secrets: [FoundSecret]
-        /// How far the declared patterns were looked for.
+        /// The position up to which the declared patterns were searched.
         let end: Int
-        /// Not so where the patterns take too many steps.
+        /// Whether the whole text was searched; `false` if the patterns took too many steps.
         package let isWhole: Bool
     }
 
-    /// Of a target URI. What is not searched for the patterns counts as a secret, but for its origin.
+    /// The secrets in a target URI. Any part after its origin that was not searched for the patterns counts as a secret.
     package func secrets(inURI uri: [UInt8]) -> [FoundSecret] {
         allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
     }
 
-    /// Of a body out of its codings, as far as it is searched.
+    /// The secrets in a decoded body, in the part that was searched.
     package func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
 
-    /// Searches a body out of its codings.
+    /// Searches a decoded body.
     package func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
         search(text) {
             $0.search(as: kind)
-            // The fields of a form are its own, and JSON finds the URLs in its strings: those are plain there too.
+            // The pairs of a form are searched by `search(as:)`. URLs within JSON strings are plain text, and are found here too.
             $0.searchURLs()
         }
     }
 
-    /// Of a field line's value. What is not searched for the patterns counts as a secret.
+    /// The secrets in a field line's value. Any part that was not searched for the patterns counts as a secret.
     package func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
         let value = Array(fields.bytes[line.value.range])
         switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
@@ -88,13 +88,13 @@ package struct SecretFinder: Sendable {
         }
     }
 
-    /// - Parameter floor: no rest that is not searched begins in front of it.
+    /// - Parameter floor: the unsearched rest begins at this position or later.
     private func allSecrets(
         in text: [UInt8], restFrom floor: Int = 0, _ structure: (inout StructuredSecrets) -> Void
     ) -> [FoundSecret] {
         let search = search(text, structure)
         if search.isWhole { return search.secrets }
-        // A secret that begins before the end of the search and goes on behind it is of the rest.
+        // A secret that crosses the end of the search is counted with the rest.
         let beyond = search.secrets.first { $0.range.upperBound > search.end }
         let start = max(min(search.end, beyond?.range.lowerBound ?? search.end), floor)
         let rest = FoundSecret(range: start..<text.count, kind: .opaque, isPlaceholder: false, evidence: .password)
@@ -129,7 +129,8 @@ package struct SecretFinder: Sendable {
 }
 
 extension Array<FoundSecret> {
-    /// Both in order; where two overlap, that of the first, so that what structure says of a text goes before what its bytes look like.
+    /// Merges two lists. Where secrets overlap, the first list's wins: the structure of a text is better evidence than the form of its
+    /// bytes.
     func merged(with others: [FoundSecret]) -> [FoundSecret] {
         let first = sorted { $0.range.lowerBound < $1.range.lowerBound }.withoutOverlaps
         if others.isEmpty { return first }
@@ -148,7 +149,7 @@ extension Array<FoundSecret> {
         return (result + first[place...]).withoutOverlaps
     }
 
-    /// Of those that overlap, the one that begins first.
+    /// Of overlapping secrets, keeps the one that begins first.
     private var withoutOverlaps: [FoundSecret] {
         var end = 0
         return filter { secret in

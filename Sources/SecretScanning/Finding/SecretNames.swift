@@ -1,32 +1,32 @@
 import HTTPMessage
 
-/// Says which names indicate a secret. Case, `_` and `-` make no difference, and digits at the end neither.
+/// Decides which names indicate a secret. Ignores case, `_`, `-`, and digits at the end.
 ///
-/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one, but for the names below that are known to mean
-/// something else: page tokens, sort keys.
+/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one, except for those below with other known meanings,
+/// such as page tokens and sort keys.
 enum SecretNames {
-    /// Where a name stands.
+    /// Where a name is used.
     enum Site: Sendable {
         case field, query, form, json, xml
     }
 
-    /// How surely a name indicates a secret.
+    /// How strongly a name indicates a secret.
     enum Evidence: Equatable, Sendable {
-        /// A password or a PIN: any value is a secret, numbers too, and short values are known again elsewhere.
+        /// A password or a PIN: any value is a secret, even a number; short values are also searched for elsewhere.
         case password
         /// Any text is a secret.
         case named
-        /// Only a text that looks generated and has so many bytes: these names have other meanings too.
+        /// Only values that look random and have at least this many bytes: these names have other meanings too.
         case random(Int)
     }
 
-    /// - Parameter name: as it is written, out of its escapes.
+    /// - Parameter name: unescaped.
     static func evidence(_ name: some Collection<UInt8>, at site: Site) -> Evidence? {
         let name = withoutNumber(normalised(name))
         return name.isEmpty ? nil : evidence(normalised: String(decoding: name, as: UTF8.self), at: site)
     }
 
-    /// Its last part in lower case, without `_` and `-`: `user[new_password]` is `newpassword`.
+    /// The last part of the name in lower case, without `_` and `-`: `user[new_password]` becomes `newpassword`.
     static func normalised(_ name: some Collection<UInt8>) -> [UInt8] {
         var part: [UInt8] = []
         var isBehindSeparator = false
@@ -76,31 +76,31 @@ enum SecretNames {
         "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "setcookie",
         "verificationcode", "xauth", "xsrf",
     ]
-    /// In JSON and XML these mean other things.
+    /// In JSON and XML these names have other meanings.
     private static let ofURLs: Set<String> = ["hmac", "session", "sid", "sig"]
 
-    /// Names that end as those of secrets do, and are none.
+    /// Endings of names that look like those of secrets but are not.
     private static let harmlessEndings = [
-        // Where a list goes on.
+        // Pagination.
         "nexttoken", "pagetoken", "continuationtoken", "paginationtoken", "synctoken", "resumetoken", "cursortoken",
-        // By what something is found or sorted.
+        // Keys for lookup and sorting.
         "sortkey", "sortingkey", "partitionkey", "primarykey", "foreignkey", "rangekey", "hashkey", "rowkey", "objectkey",
         "cachekey", "surrogatekey", "idempotencykey", "translationkey", "messagekey", "issuekey", "projectkey", "startkey",
         "endkey", "groupkey", "indexkey", "uniquekey", "tagkey", "orderkey", "metadatakey", "lookupkey",
-        // What everybody may have.
+        // Public values.
         "publickey", "sitekey", "websocketkey", "hostkey",
-        // Words.
+        // Plain words.
         "monkey", "turkey", "donkey", "hockey", "jockey", "whiskey",
-        // Of CORS: whether credentials are sent.
+        // CORS: whether credentials are sent.
         "allowcredentials", "withcredentials",
         "methodsignature", "functionsignature", "typesignature", "npmsignature",
     ]
-    /// Of language models' vocabularies.
+    /// Tokens in vocabularies of language models.
     private static let harmless: Set<String> = [
         "bostoken", "eostoken", "unktoken", "padtoken", "septoken", "clstoken", "masktoken", "stoptoken", "specialtoken",
     ]
 
-    /// Whether a value under a name of this evidence is a secret.
+    /// Whether a value is a secret, given the evidence of its name.
     static func isSecret(_ value: some Collection<UInt8>, under evidence: Evidence) -> Bool {
         if value.isEmpty || nothing.contains(String(decoding: value.prefix(10), as: UTF8.self).lowercased()) { return false }
         return if case .random(let count) = evidence { value.count >= count && looksRandom(value) } else { true }
@@ -108,7 +108,7 @@ enum SecretNames {
 
     private static let nothing: Set<String> = ["true", "false", "null", "none", "undefined"]
 
-    /// One word with letters and digits, or a long one.
+    /// A single word with letters and digits, or a long one.
     private static func looksRandom(_ value: some Collection<UInt8>) -> Bool {
         var hasLetter = false
         var hasDigit = false

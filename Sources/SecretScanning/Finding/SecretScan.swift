@@ -1,36 +1,36 @@
 import HTTPMessage
 
-/// A secret, or the placeholder of one, in a text.
+/// A secret, or a placeholder, in a text.
 package struct FoundSecret: Equatable {
     package let range: Range<Int>
     package let kind: SecretKind
-    /// Whether a placeholder stands there already.
+    /// Whether it is already a placeholder.
     package let isPlaceholder: Bool
-    /// The secret out of the escapes in which it stands there; `nil` where it stands as it is.
+    /// The unescaped secret; `nil` if it is not escaped.
     package var value: [UInt8]?
-    /// Is written on both sides of the placeholder: the quotes that a number in JSON has not.
+    /// Is added on both sides of the placeholder: the quotes that a JSON number lacks.
     var quote: [UInt8] = []
-    /// How surely a name indicates it; `nil` for what its form indicates.
+    /// How strongly a name indicates it; `nil` if its form does.
     var evidence: SecretNames.Evidence?
 }
 
 extension FoundSecret {
-    /// A secret that no name indicates.
+    /// A secret without evidence from a name.
     package init(range: Range<Int>, kind: SecretKind, isPlaceholder: Bool) {
         self.init(range: range, kind: kind, isPlaceholder: isPlaceholder, value: nil)
     }
 }
 
-/// Looks for secrets in any text: tokens that say by their form what they are, and values of names that RFC 6749, RFC 7523, RFC 7636 and
-/// AWS give to secrets. One pass over the bytes; nothing is guessed from how random a text looks. What else names indicate depends on how a
-/// text is built (`SecretFinder`).
+/// Searches any text for secrets: tokens with a known form, and values of names that RFC 6749, RFC 7523, RFC 7636 and AWS define for
+/// secrets. One pass over the bytes, with no guesses from randomness. Names whose meaning depends on the text's structure are left to
+/// `SecretFinder`.
 package enum SecretScan {
-    /// The shortest value of such a name that is taken for a secret: shorter ones are words such as `none`.
+    /// The minimum length of such a value, in bytes: shorter ones are words such as `none`.
     static let valueLengthFloor = 8
-    /// Longer tokens are cut here: no header field carries more.
+    /// The maximum length of a token, in bytes: longer ones are cut, since no header field is longer.
     package static let tokenLengthLimit = 64 << 10
 
-    /// Members of JSON objects, and fields of forms and queries, whose values are secrets; they may be written in any case.
+    /// Members of JSON objects, and fields of forms and queries, whose values are secrets; in any case.
     static let names: [[UInt8]] = [
         "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "assertion", "code_verifier",
         "device_code",
@@ -38,7 +38,7 @@ package enum SecretScan {
         "aws_session_token", "x-amz-security-token", "x-amz-signature", "x-amz-credential",
     ].map { Array($0.utf8) }
 
-    /// All of them in order; none overlaps another.
+    /// All secrets, in order and without overlaps.
     static func secrets(in text: [UInt8]) -> [FoundSecret] {
         var found: [FoundSecret] = []
         text.withUnsafeBufferPointer { octets in
@@ -67,12 +67,12 @@ package enum SecretScan {
         return table
     }()
 
-    /// The names by their first byte, so that hardly any word is compared with one.
+    /// The names by their first byte, so that few of them are compared with each word.
     private static let namesByFirstOctet: [[[UInt8]]] = (0...255).map { octet in
         names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
     }
 
-    // Made once: each word of a body may be compared with them.
+    // Made once, because each word of a body may be compared with them.
     private static let webTokenStart = Array("eyJ".utf8)
     private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
     private static let fineGrainedStart = Array("github_pat_".utf8)
@@ -85,12 +85,12 @@ package enum SecretScan {
 
     private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         if octets[place] == ASCII.slash { return WebhookPath.secret(in: octets, at: place) }
-        // What continues a word is none of its own.
+        // A token does not begin within a word.
         if place > 0, ASCII.isWord(octets[place - 1]), !EscapedText.endsEscape(in: octets, at: place) { return nil }
         return token(in: octets, at: place) ?? scheme(in: octets, at: place) ?? named(in: octets, at: place)
     }
 
-    // MARK: Tokens that say what they are
+    // MARK: Tokens with a known form
 
     static func token(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         knownToken(in: octets, at: place) ?? TokenForm.token(in: octets, at: place)
@@ -108,7 +108,7 @@ package enum SecretScan {
         }
     }
 
-    /// A placeholder of no form of its own: the word and 32 digits.
+    /// A placeholder without a form: the word and 32 digits.
     private static func placeholder(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         guard octets.holds(SecretMark.word, at: place) else { return nil }
         let end = octets.end(from: place + SecretMark.word.count, limit: 32) { ASCII.hexValue($0) != nil }
@@ -117,7 +117,7 @@ package enum SecretScan {
     }
 
     private static func webToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
-        // `{"` in base64 begins so.
+        // The base64 form of `{"`.
         guard octets.holds(webTokenStart, at: place) else { return nil }
         let header = octets.end(from: place, limit: tokenLengthLimit, while: isBase64URL)
         guard header - place >= 10, octets.holds([0x2E], at: header) else { return nil }
@@ -184,28 +184,28 @@ package enum SecretScan {
         let closing = keyClosing + octets[start..<label] + dashes
         var end = label + dashes.count
         var limit = min(octets.count, end + tokenLengthLimit)
-        // No field of a form goes on behind these.
+        // A form field does not continue past these bytes.
         if blank != [ASCII.space] { limit = octets.end(from: end, limit: limit - end) { !"&\" \r\n".utf8.contains($0) } }
         while end < limit, !octets.holds(closing, at: end) { end += 1 }
-        // A key that is cut off is one as far as it goes.
+        // A truncated key is a secret up to its end.
         end = octets.holds(closing, at: end) ? end + closing.count : limit
         var mark = label + dashes.count
         if octets.holds(EscapedText.lineFeed, at: mark) { mark += EscapedText.lineFeed.count }
         while mark < end, !ASCII.isAlpha(octets[mark]), octets[mark] != UInt8(ascii: "-") { mark += 1 }
-        // Behind an escaped line feed in JSON stands an `n`.
+        // In JSON, an escaped line feed ends with the letter `n`.
         if mark < end, octets[mark] == UInt8(ascii: "n"), octets.holds(SecretMark.word, at: mark + 1) { mark += 1 }
         return FoundSecret(range: place..<end, kind: .privateKey, isPlaceholder: octets.holds(SecretMark.word, at: mark))
     }
 
-    // MARK: What stands behind a word
+    // MARK: Values after a word
 
-    /// `Bearer` and `Basic` with what stands behind them (RFC 6750 §2.1, RFC 7617 §2).
+    /// `Bearer` or `Basic` and a credential (RFC 6750 §2.1, RFC 7617 §2).
     private static func scheme(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         for (name, isBasic) in schemes where octets.holds(name, ignoringCaseAt: place) {
             guard let blank = EscapedText.blank(in: octets, at: place + name.count) else { return nil }
             let start = place + name.count + blank.count
             let end = EscapedText.endOfToken68(in: octets, from: start, behind: blank)
-            // Shorter ones are the words of a sentence.
+            // Shorter values are words of a sentence.
             guard end - start >= 16 || isBasic && end - start >= valueLengthFloor,
                 octets[start..<end].contains(where: isNoSmallLetter)
             else { return nil }
@@ -217,7 +217,7 @@ package enum SecretScan {
         return nil
     }
 
-    /// A value of one of `names`, in JSON, in a form or in a query.
+    /// The value of one of `names`, in JSON, a form or a query.
     private static func named(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         for name in namesByFirstOctet[Int(octets[place])] where octets.holds(name, ignoringCaseAt: place) {
             let behind = place + name.count
@@ -278,7 +278,7 @@ extension UnsafeBufferPointer<UInt8> {
         place < count && ASCII.isWord(self[place])
     }
 
-    /// The string behind a name in a JSON text, without its quotes.
+    /// The string after a name in a JSON text, without its quotes.
     fileprivate func stringValue(behindNameEndingAt quote: Int) -> Range<Int>? {
         func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0D }
         let colon = end(from: quote + 1, limit: 64, while: isBlank)

@@ -1,13 +1,12 @@
 import HTTPMessage
 
-/// Finds the values of names that indicate secrets, by the rules of the format in which a text is written: pairs of queries and forms, JSON, XML
-/// and multipart bodies.
+/// Finds values whose names indicate secrets, according to the text's format: pairs in queries and forms, JSON, XML and multipart bodies.
 struct StructuredSecrets {
     private let octets: UnsafeBufferPointer<UInt8>
     private let evidence: (_ name: [UInt8], _ site: SecretNames.Site) -> SecretNames.Evidence?
     private(set) var found: [FoundSecret] = []
 
-    /// Texts within texts, such as JSON in a form's field: deeper ones are searched by their tokens alone.
+    /// The maximum nesting of texts in texts, such as JSON in a form field. Deeper ones are only searched for tokens.
     private static let depthLimit = 4
     private let depth: Int
 
@@ -20,14 +19,14 @@ struct StructuredSecrets {
         self.evidence = evidence
     }
 
-    /// Notes a value that a name indicates.
-    /// - Parameter value: out of its escapes.
+    /// Adds a value whose name indicates a secret.
+    /// - Parameter value: the unescaped value.
     private mutating func note(_ range: Range<Int>, _ evidence: SecretNames.Evidence, value: [UInt8]? = nil, quote: [UInt8] = [])
     {
         let text = value ?? Array(octets[range])
         guard SecretNames.isSecret(text, under: evidence) else { return }
         if let token = SecretScan.token(in: octets, at: range.lowerBound), token.range == range { return found.append(token) }
-        // `Bearer …`: the scheme stays, as in Authorization.
+        // The scheme, such as `Bearer`, is kept, as in Authorization.
         if let scheme = Self.scheme(of: octets[range]) {
             let rest = value.map { Array($0.dropFirst(scheme)) }
             return note(range.lowerBound + scheme..<range.upperBound, evidence, value: rest)
@@ -45,8 +44,8 @@ struct StructuredSecrets {
         schemes.first { value.count > $0.count && value.prefix($0.count).map(ASCII.lowercased) == $0 }?.count
     }
 
-    /// Searches a text that stands within this one.
-    /// - Parameter quote: how a quote is written there.
+    /// Searches a text contained in this one.
+    /// - Parameter quote: the form of a quote in this text.
     private mutating func search(_ text: DecodedText, quote: String) {
         guard depth < Self.depthLimit else { return }
         text.octets.withUnsafeBufferPointer { octets in
@@ -55,7 +54,7 @@ struct StructuredSecrets {
             for secret in inner.found.merged(with: SecretScan.secrets(in: text.octets)) {
                 let range = text.source(of: secret.range)
                 let value = secret.value ?? Array(text.octets[secret.range])
-                // The frame of a key's placeholder is escaped as the key is.
+                // The first and last lines of a key's placeholder are escaped like the key itself.
                 let isAsItStands = secret.kind == .privateKey || value.elementsEqual(self.octets[range])
                 found.append(
                     FoundSecret(
@@ -68,7 +67,7 @@ struct StructuredSecrets {
 
     // MARK: Queries and forms
 
-    /// `name=value` between `&`, percent-encoded; also as XML and HTML write the `&`.
+    /// Reads percent-encoded `name=value` pairs between `&`, also between `&amp;` as in XML and HTML.
     mutating func searchPairs(_ range: Range<Int>, _ site: SecretNames.Site) {
         var start = range.lowerBound
         while start < range.upperBound {
@@ -93,7 +92,7 @@ struct StructuredSecrets {
     /// U+FEFF in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Anything: JSON and XML where it looks like them, and URLs.
+    /// Searches a text of unknown format: JSON and XML if it looks like them, and URLs.
     private mutating func searchText() {
         let first = octets.dropFirst(octets.starts(with: Self.byteOrderMark) ? 3 : 0).first { !ASCII.isBlank($0) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { searchJSON() }
@@ -103,7 +102,7 @@ struct StructuredSecrets {
 
     // MARK: URLs
 
-    /// Passwords and queries of URLs, wherever they stand.
+    /// Searches all URLs in the text for passwords and queries.
     mutating func searchURLs() {
         var place = 0
         while place + 3 < octets.count {
@@ -115,13 +114,13 @@ struct StructuredSecrets {
         }
     }
 
-    /// A reference without a scheme, such as a Location may be.
+    /// Searches a reference without a scheme, such as in Location.
     mutating func searchReference() {
         guard let question = octets.firstIndex(where: { $0 == ASCII.question || $0 == UInt8(ascii: "#") }) else { return }
         searchPairs(question + 1..<endOfURL(from: question + 1), .query)
     }
 
-    /// - Returns: its end.
+    /// - Returns: the end of the URL.
     private mutating func searchURL(from start: Int) -> Int {
         let end = endOfURL(from: start)
         let authority = octets[start..<end].firstIndex { "/?#".utf8.contains($0) } ?? end
@@ -142,14 +141,15 @@ struct StructuredSecrets {
         return end
     }
 
-    /// Bytes that stand around URLs and in none.
+    /// The end of a URL: at a byte that URLs do not contain.
     private func endOfURL(from start: Int) -> Int {
         octets.end(from: start, limit: 16 << 10) { $0 > ASCII.space && $0 != 0x7F && !"\"'<>\\`".utf8.contains($0) }
     }
 
     // MARK: JSON
 
-    /// Members of objects, in one text or in many: lines of JSON and event streams too. A text that breaks off is searched as far as it goes.
+    /// Reads members of objects in one or several JSON texts, such as JSON lines and event streams. A truncated text is searched up to its
+    /// end.
     mutating func searchJSON() { searchJSON(0..<octets.count) }
 
     private mutating func searchJSON(_ range: Range<Int>) {
@@ -176,7 +176,7 @@ struct StructuredSecrets {
         }
     }
 
-    /// - Returns: where the search goes on: behind the value of a secret, else in front of it.
+    /// - Returns: where to continue: after the value of a secret, otherwise before it.
     private mutating func noteValue(from colon: Int, before limit: Int, _ evidence: SecretNames.Evidence) -> Int {
         let start = endOfBlanks(from: colon, before: limit)
         guard start < limit else { return start }
@@ -203,7 +203,7 @@ struct StructuredSecrets {
         return content.upperBound + 1
     }
 
-    /// What a string that is no secret itself may hold: JSON, a URL, a token behind escapes.
+    /// Searches within a string that is not a secret itself: it may contain JSON, a URL or an escaped token.
     private mutating func searchString(_ content: Range<Int>) {
         guard octets[content].contains(ASCII.backslash) else { return }
         search(DecodedText(jsonEscaped: octets, content), quote: "\\\"")
@@ -221,7 +221,8 @@ struct StructuredSecrets {
 
     // MARK: XML
 
-    /// Contents of elements and values of attributes, and `value` and `content` beside a `name` that indicates a secret. HTML is read so too.
+    /// Reads contents of elements and values of attributes, and `value` and `content` next to a `name` that indicates a secret. Also for
+    /// HTML.
     mutating func searchXML() {
         var place = 0
         while let opening = octets[place...].firstIndex(of: UInt8(ascii: "<")) {
@@ -236,7 +237,7 @@ struct StructuredSecrets {
         }
     }
 
-    /// - Returns: the place behind `>`, and whether the element ends there.
+    /// - Returns: the position after `>`, and whether the tag also closes the element.
     private mutating func searchAttributes(from start: Int) -> (end: Int, isEmpty: Bool) {
         var place = start
         var named: SecretNames.Evidence?
@@ -267,8 +268,8 @@ struct StructuredSecrets {
         return (min(place + 1, octets.count), isEmpty)
     }
 
-    /// - Returns: where the search goes on: behind a CDATA section, whose text is no element. Otherwise each of many sections that do not end would
-    ///   be read to the end of the text.
+    /// - Returns: where to continue: after a CDATA section, since it contains no elements. Otherwise each of many unterminated sections
+    ///   would be read to the end of the text.
     private mutating func noteContent(from start: Int, _ evidence: SecretNames.Evidence) -> Int {
         let opening = Array("<![CDATA[".utf8)
         var content = start
@@ -282,7 +283,7 @@ struct StructuredSecrets {
             return end
         }
         let next = octets.end(from: content, limit: SecretScan.tokenLengthLimit) { $0 != UInt8(ascii: "<") }
-        // An element with others in it is none of one value.
+        // An element with children has no single value.
         guard octets.holds(Array("</".utf8), at: next) else { return next }
         var end = next
         while end > content, isXMLBlank(octets[end - 1]) { end -= 1 }
@@ -305,7 +306,7 @@ struct StructuredSecrets {
 
     // MARK: Multipart
 
-    /// Parts by their names (RFC 7578 §4.2), and what stands in them by their own types.
+    /// Searches parts by their names (RFC 7578 §4.2), and their contents by their own types.
     mutating func searchMultipart(boundary: [UInt8]) {
         let delimiter = Array("--".utf8) + boundary
         var place = next(delimiter, from: 0)
@@ -313,7 +314,7 @@ struct StructuredSecrets {
             let head = start + delimiter.count
             place = next(delimiter, from: head)
             guard var end = place else { return }
-            // The line's end in front of a delimiter belongs to it.
+            // The line break before a delimiter belongs to the delimiter.
             if end > head, octets[end - 1] == ASCII.lf { end -= 1 }
             if end > head, octets[end - 1] == ASCII.cr { end -= 1 }
             searchPart(head..<end)

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// A kind of token that services mark by its beginning, so that it is known wherever it stands.
+/// A kind of token that a service marks with a prefix, so that it is recognized anywhere.
 struct TokenForm: Sendable {
     let prefix: [UInt8]
-    /// The fewest bytes behind the prefix.
+    /// The minimum number of bytes after the prefix.
     let minimum: Int
-    /// Bytes besides letters and digits that it may hold.
+    /// Bytes that it may contain besides letters and digits.
     let others: [UInt8]
 
     private init(_ prefix: String, _ minimum: Int, _ others: String = "_-") {
@@ -14,13 +14,13 @@ struct TokenForm: Sendable {
         self.others = Array(others.utf8)
     }
 
-    /// The prefixes are those that the services document, and that GitHub and GitLab search pushed commits for.
+    /// The prefixes that the services document, and that GitHub and GitLab search for in pushed commits.
     static let all: [TokenForm] = [
         // Stripe.
         TokenForm("sk_live_", 16, ""), TokenForm("sk_test_", 16, ""), TokenForm("rk_live_", 16, ""),
         TokenForm("rk_test_", 16, ""),
         TokenForm("whsec_", 16, "+/="),
-        // OpenAI, Anthropic, OpenRouter and other services of language models.
+        // OpenAI, Anthropic, OpenRouter and other language model services.
         TokenForm("sk-proj-", 16), TokenForm("sk-svcacct-", 16), TokenForm("sk-admin-", 16), TokenForm("sk-ant-", 16),
         TokenForm("sk-or-", 16), TokenForm("sk-", 32, ""), TokenForm("gsk_", 32, ""), TokenForm("xai-", 32),
         TokenForm("hf_", 30, ""),
@@ -51,7 +51,7 @@ struct TokenForm: Sendable {
     /// By their first byte.
     private static let byFirst: [[TokenForm]] = (0...255).map { first in all.filter { Int($0.prefix[0]) == first } }
 
-    /// - Returns: the token that begins there, or the placeholder of one.
+    /// - Returns: the token or placeholder that begins at this position.
     static func token(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         for form in byFirst[Int(octets[place])] where octets.holds(form.prefix, at: place) {
             let start = place + form.prefix.count
@@ -63,7 +63,7 @@ struct TokenForm: Sendable {
             let end = octets.end(from: start, limit: 1024) {
                 ASCII.isAlpha($0) || ASCII.isDigit($0) || form.others.contains($0)
             }
-            // A word, or several with hyphens, is no token: all of these have digits.
+            // Words, alone or joined by hyphens, are not tokens: every token has digits.
             guard end - start >= form.minimum, octets[start..<end].contains(where: ASCII.isDigit) else { continue }
             return FoundSecret(range: place..<end, kind: .prefixedToken, isPlaceholder: false)
         }
@@ -76,13 +76,13 @@ struct TokenForm: Sendable {
     }
 }
 
-/// Paths of webhooks whose last segments are the secret: whoever knows the URL may post.
+/// Webhook URLs whose last path segments are secret: any client that knows the URL can post.
 enum WebhookPath {
     private static let slack = [Array("/services/".utf8), Array("/workflows/".utf8), Array("/triggers/".utf8)]
     private static let discord = Array("/webhooks/".utf8)
     private static let telegram = Array("/bot".utf8)
 
-    /// - Parameter place: of the slash in front of `services`, `webhooks` or `bot…`.
+    /// - Parameter place: the position of the slash before `services`, `webhooks` or `bot…`.
     static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         if let prefix = slack.first(where: { octets.holds($0, at: place) }) {
             return slackPath(in: octets, from: place + prefix.count)
@@ -92,7 +92,7 @@ enum WebhookPath {
         return nil
     }
 
-    /// `T…/B…/…`: the workspace, the webhook, and what only its owner knows.
+    /// `T…/B…/…`: the ids of workspace and webhook, and the secret part.
     private static func slackPath(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> FoundSecret? {
         if let ours = placeholder(in: octets, at: start) { return ours }
         guard octets.holds([UInt8(ascii: "T")], at: start) else { return nil }
@@ -103,7 +103,7 @@ enum WebhookPath {
         return FoundSecret(range: start..<end, kind: .opaque, isPlaceholder: false)
     }
 
-    /// `ID/TOKEN`, of which the id stays.
+    /// `ID/TOKEN`; the id is kept.
     private static func discordToken(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> FoundSecret? {
         let id = octets.end(from: start, limit: 24, while: ASCII.isDigit)
         guard id - start >= 16, octets.holds([ASCII.slash], at: id) else { return nil }

@@ -1,26 +1,27 @@
 import HTTPMessage
 
-/// A regular expression that is matched in time bounded by the text's length, whatever it says: all its ways are followed at once, one byte
-/// after the other, so that nothing is tried twice (T35).
+/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives at
+/// once, byte by byte, without backtracking (T35).
 ///
-/// It knows bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, `^` and `$` for the text's ends.
-/// What it finds is the leftmost and, from there, the longest. Nothing is captured.
+/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the ends of
+/// the text. Finds the leftmost match and, of those, the longest. There are no captures.
 package struct LinearPattern: Sendable {
-    /// Steps of a pattern; one with more is refused.
+    /// The maximum number of steps in a pattern.
     static let stepLimit = 512
-    /// Bytes of a text in which findings are replaced: of a longer one, the first. By what is left out here, recordings are found: it stays.
+    /// Replaces matches only in this many bytes from the beginning of a text. Recordings are looked up by the result, so the limit must not
+    /// change.
     static let textLimit = 1 << 20
-    /// Steps that are taken for all replacements in a text together; what is left then stays as it is.
+    /// The maximum number of steps for all replacements in a text; after that the rest stays as it is.
     static let workLimit = 64 << 20
 
     private let steps: [Step]
-    /// By octet: whether a finding may begin with it. Most of a text is passed over by this alone.
+    /// By byte: whether a match may begin with it. Most of a text is skipped by this check alone.
     private let beginnings: [Bool]
 
-    /// What is done at one place of a pattern.
+    /// One step of a compiled pattern.
     enum Step: Sendable {
         case octet(OctetSet)
-        /// Goes on at both.
+        /// Continues at both steps.
         case either(Int, Int)
         case go(Int)
         case start
@@ -28,7 +29,7 @@ package struct LinearPattern: Sendable {
         case found
     }
 
-    /// - Throws: `malformed` with what is wrong with it.
+    /// - Throws: `malformed` with the fault.
     package init(_ text: String) throws(SecretScanningError) {
         var parser = LinearPatternParser(text)
         steps = try parser.parse()
@@ -53,7 +54,7 @@ package struct LinearPattern: Sendable {
         return result
     }
 
-    /// The text with another one in place of each finding. A finding of nothing is none.
+    /// Replaces each match in a text. Empty matches are ignored.
     package func replacingAll(in text: [UInt8], by replacement: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var place = 0
@@ -65,15 +66,16 @@ package struct LinearPattern: Sendable {
         return place == 0 ? text : result + text[place...]
     }
 
-    /// Where it is replaced; a finding of nothing is none.
+    /// The ranges to replace, without empty matches.
     package func ranges(in text: [UInt8]) -> [Range<Int>] {
         var search = Search(steps, beginnings, textLimit: Self.textLimit, roundLimit: Self.workLimit / steps.count)
         return ranges(in: text, &search)
     }
 
-    /// Where it is found in the whole of a text; a finding of nothing is none.
-    /// - Parameter work: the steps that may be taken; less those that were.
-    /// - Returns: the findings, and how far the text was searched: to its end, or behind the last finding where `work` did not suffice.
+    /// The non-empty matches in a whole text.
+    /// - Parameter work: the number of steps allowed; reduced by the number taken.
+    /// - Returns: the matches, and the position up to which the text was searched: its end, or the end of the last match if `work` was not
+    ///   enough.
     func ranges(in text: [UInt8], work: inout Int) -> (ranges: [Range<Int>], end: Int) {
         var search = Search(steps, beginnings, work: work)
         let ranges = ranges(in: text, &search)
@@ -91,21 +93,21 @@ package struct LinearPattern: Sendable {
         return ranges
     }
 
-    /// One search over a text: the places of the pattern that are reached, each with where its finding began.
+    /// A search in a text: the active steps of the pattern, each with the position at which its match began.
     private struct Search {
         private let steps: [Step]
         private let beginnings: [Bool]
         private var current: [(step: Int, start: Int)] = []
         private var next: [(step: Int, start: Int)] = []
-        /// By step: the round in which it was reached last.
+        /// By step: the last round in which it was active.
         private var reached: [Int]
         private var round = 0
         private let roundLimit: Int
         private let workLimit: Int
         let textLimit: Int
-        /// The steps that were taken.
+        /// The number of steps taken.
         private(set) var work = 0
-        /// A limit ended the search.
+        /// Whether a limit ended the search.
         private(set) var isSpent = false
 
         init(_ steps: [Step], _ beginnings: [Bool], work: Int = .max, textLimit: Int = .max, roundLimit: Int = .max) {
@@ -124,7 +126,7 @@ package struct LinearPattern: Sendable {
             var place = start
             while round < roundLimit, work < workLimit {
                 if current.isEmpty, found == nil {
-                    // Each place is a round, as if the pattern were tried there.
+                    // Each position counts as a round, as if the pattern were tried there.
                     while place < limit, round < roundLimit, !beginnings[Int(text[place])] {
                         place += 1
                         round += 1
@@ -133,7 +135,7 @@ package struct LinearPattern: Sendable {
                 round += 1
                 next.removeAll(keepingCapacity: true)
                 for (step, start) in current { follow(step, start, place, text, &found) }
-                // As long as nothing was found, a finding may begin here too; those that began before come first.
+                // Until a match is found, a new one may begin here too; earlier beginnings take precedence.
                 if found == nil { follow(0, place, place, text, &found) }
                 swap(&current, &next)
                 if place >= limit || current.isEmpty && found != nil { return found }
@@ -144,7 +146,7 @@ package struct LinearPattern: Sendable {
             return nil
         }
 
-        /// Reaches a step and all that follow it without a byte.
+        /// Activates a step, and all steps that follow without consuming a byte.
         private mutating func follow(_ step: Int, _ start: Int, _ place: Int, _ text: [UInt8], _ found: inout Range<Int>?) {
             guard reached[step] != round else { return }
             reached[step] = round
@@ -164,7 +166,7 @@ package struct LinearPattern: Sendable {
             }
         }
 
-        /// Those that take the byte go on behind it.
+        /// Moves on the steps that accept the byte, and drops the others.
         private mutating func advance(over octet: UInt8) {
             var kept = 0
             work += current.count
@@ -178,7 +180,7 @@ package struct LinearPattern: Sendable {
     }
 }
 
-/// Which of the 256 bytes are meant.
+/// A set of the 256 byte values.
 struct OctetSet: Sendable, Equatable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Reads a regular expression into the steps of a `LinearPattern`, by recursive descent.
+/// Parses a regular expression into the steps of a `LinearPattern`, by recursive descent.
 struct LinearPatternParser {
-    /// How deeply groups may stand in each other.
+    /// The maximum nesting of groups.
     private static let depthLimit = 32
-    /// The greatest number of `{m,n}`.
+    /// The maximum number in `{m,n}`.
     private static let repetitionLimit = 256
 
     private let text: [UInt8]
@@ -19,13 +19,13 @@ struct LinearPatternParser {
         return steps + [.found]
     }
 
-    /// Steps whose targets count from their own beginning.
+    /// Steps with targets relative to their beginning.
     private mutating func alternatives() throws(SecretScanningError) -> [LinearPattern.Step] {
         var steps = try sequence()
         while next == UInt8(ascii: "|") {
             place += 1
             let other = try sequence()
-            // either A or B: A, then on behind B.
+            // A or B: after A, jump past B.
             steps = try limited(
                 [.either(1, steps.count + 2)] + moved(steps, by: 1) + [.go(steps.count + 2 + other.count)]
                     + moved(other, by: steps.count + 2))
@@ -71,7 +71,7 @@ struct LinearPatternParser {
         [.either(1, steps.count + 1)] + moved(steps, by: 1)
     }
 
-    /// `{m}`, `{m,}` or `{m,n}`, behind its opening bracket.
+    /// `{m}`, `{m,}` or `{m,n}`, after the opening brace.
     private mutating func counted(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
         let least = try number()
         var greatest: Int? = least
@@ -106,7 +106,7 @@ struct LinearPatternParser {
         case UInt8(ascii: "("):
             depth += 1
             guard depth <= Self.depthLimit else { throw fault("groups nested too deep") }
-            // `(?:` is the same, since nothing is captured.
+            // `(?:` is the same as `(`, since there are no captures.
             if text[place...].starts(with: Array("?:".utf8)) { place += 2 }
             let steps = try alternatives()
             guard next == UInt8(ascii: ")") else { throw fault("an unclosed group") }
@@ -123,7 +123,7 @@ struct LinearPatternParser {
         }
     }
 
-    /// Behind a backslash.
+    /// Parses after a backslash.
     private mutating func escaped() throws(SecretScanningError) -> OctetSet {
         guard let octet = next else { throw fault("a backslash at its end") }
         place += 1
@@ -139,13 +139,13 @@ struct LinearPatternParser {
         case UInt8(ascii: "r"): return OctetSet { $0 == ASCII.cr }
         case UInt8(ascii: "t"): return OctetSet { $0 == ASCII.tab }
         default:
-            // What else may mean something elsewhere means nothing here, and is not taken for a letter.
+            // Escapes with a meaning in other dialects are refused rather than taken literally.
             guard !ASCII.isAlpha(octet), !ASCII.isDigit(octet) else { throw fault("an unknown escape") }
             return OctetSet { $0 == octet }
         }
     }
 
-    /// Behind an opening square bracket.
+    /// Parses after an opening square bracket.
     private mutating func set() throws(SecretScanningError) -> OctetSet {
         let isNegated = next == UInt8(ascii: "^")
         if isNegated { place += 1 }

@@ -1,7 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// What stands in a recording in place of a secret: the same for the same secret under one key, and in its form, so that who reads it goes on.
+/// Replaces a secret in a recording: the same secret has the same placeholder under one key. It has the secret's form, so that clients can
+/// parse it.
 package enum Placeholder {
     package static func make(for secret: [UInt8], _ kind: SecretKind, under key: ProjectKey) -> [UInt8] {
         let code = key.code(of: secret)
@@ -20,9 +21,9 @@ package enum Placeholder {
             return Array(secret[..<4]) + SecretMark.word + code[..<24]
         case .privateKey:
             let lines = secret.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: true)
-            // `BEGIN`, a blank as it is written there, and what key it is.
+            // `BEGIN`, a space in its escaped form, and the key type.
             let label = lines.first.map { Array($0.dropFirst("BEGIN".utf8.count)) } ?? Array(" PRIVATE KEY".utf8)
-            // In JSON, in a URI and in a form the line feeds are escaped.
+            // In JSON, URIs and forms, line feeds are escaped.
             let escape = label.first == ASCII.space ? Array("\\n".utf8) : EscapedText.lineFeed
             let feed = secret.contains(ASCII.lf) ? [ASCII.lf] : escape
             let dashes = Array("-----".utf8)
@@ -33,12 +34,12 @@ package enum Placeholder {
         }
     }
 
-    /// A token's times stay, since clients read them; nothing else of what it says does.
+    /// Keeps only a token's times, since clients read them.
     private static func payload(of token: [UInt8], _ code: [UInt8]) -> [UInt8] {
         let parts = token.split(separator: 0x2E, omittingEmptySubsequences: false)
         var members: [(String, JSONValue)] = []
         if parts.count == 3, let text = Base64.decodeFromURL(parts[1]),
-            // What is no JSON says nothing that would have to stay.
+            // A payload that is not JSON has no times to keep.
             let claims = try? JSONValue(parsing: text, options: JSONParseOptions(depthLimit: 16, lengthLimit: 64 << 10))
         {
             for name in ["exp", "iat", "nbf"] {

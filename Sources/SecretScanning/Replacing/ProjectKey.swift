@@ -1,8 +1,7 @@
 internal import COpenSSL
 import HTTPMessage
 
-/// The key of a project, under which secrets become placeholders. It stands in a file that is not committed; it is in no description and in no
-/// error.
+/// The key of a project, with which placeholders are computed. Its file is not committed. No description and no error contains it.
 package struct ProjectKey: Sendable {
     package static let length = 32
 
@@ -14,7 +13,7 @@ package struct ProjectKey: Sendable {
         self.octets = octets
     }
 
-    /// - Parameter text: of its file: 64 hexadecimal digits and a line feed, or blanks, behind.
+    /// - Parameter text: the content of its file: 64 hexadecimal digits, optionally followed by a line feed or white space.
     package init?(text: [UInt8]) {
         let digits = text.prefix { ASCII.hexValue($0) != nil }
         guard text.dropFirst(digits.count).allSatisfy({ ASCII.isBlank($0) || $0 == ASCII.lf || $0 == ASCII.cr }),
@@ -23,17 +22,18 @@ package struct ProjectKey: Sendable {
         self.init(octets: octets)
     }
 
-    /// A new one, of OpenSSL's chance.
+    /// Makes a new key with OpenSSL's random number generator.
     package static func make() -> ProjectKey {
         var octets = [UInt8](repeating: 0, count: length)
         precondition(RAND_bytes(&octets, Int32(length)) == 1, "OpenSSL provides no random numbers")
-        return ProjectKey(octets: octets)!  // as long as it has to be
+        return ProjectKey(octets: octets)!  // it has `length` bytes
     }
 
-    /// What its file holds.
+    /// The content of its file.
     package var text: [UInt8] { Array((Hexadecimal.encode(octets) + "\n").utf8) }
 
-    /// HMAC-SHA-256 (RFC 2104) of a secret, in hexadecimal. In a query, in JSON and in a field it is the same one, however it is escaped there.
+    /// HMAC-SHA-256 (RFC 2104) of a secret, in hexadecimal. It is the same in queries, JSON and fields, however the secret is escaped
+    /// there.
     func code(of secret: [UInt8]) -> [UInt8] {
         let message = Array("larder-secret\0".utf8) + Self.unescaped(secret)
         var code = [UInt8](repeating: 0, count: 32)
@@ -43,7 +43,7 @@ package struct ProjectKey: Sendable {
         return Array(Hexadecimal.encode(code).utf8)
     }
 
-    /// Without `%41` (RFC 3986 §2.1) and `\/` (RFC 8259 §7): what else JSON escapes stands in no token.
+    /// Decodes `%41` (RFC 3986 §2.1) and `\/` (RFC 8259 §7); tokens contain no other characters that JSON escapes.
     private static func unescaped(_ secret: [UInt8]) -> [UInt8] {
         EscapedText.unescaped(secret.replacing([ASCII.backslash, ASCII.slash], with: [ASCII.slash]))
     }

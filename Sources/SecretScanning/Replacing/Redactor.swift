@@ -1,10 +1,10 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Puts placeholders in the place of secrets before anything of an exchange is written.
+/// Replaces secrets by placeholders before any part of an exchange is written.
 package struct Redactor: Sendable {
-    /// What becomes of a body that cannot be searched: longer than 8 MiB, in a coding that does not come off, or one for which the patterns of the
-    /// match file take too many steps.
+    /// What to do with a body that cannot be searched: longer than 8 MiB, in a coding that cannot be decoded, or one that takes the match
+    /// file's patterns too many steps.
     package enum Unscanned: String, Sendable, CaseIterable {
         /// The exchange is not recorded.
         case refuse
@@ -14,17 +14,17 @@ package struct Redactor: Sendable {
     private let key: ProjectKey
     private let finder: SecretFinder
     private let pointers: [JSONPointer]
-    /// `nil`: JSON and forms are refused, others kept.
+    /// `nil` refuses JSON and forms and keeps others.
     private let unscanned: Unscanned?
     private var known = KnownSecrets()
-    /// Counts how often something became known that had not been.
+    /// Increases whenever further secrets become known.
     package private(set) var knowledge = 0
 
     package init(key: ProjectKey, secrets: DeclaredSecrets, unscanned: Unscanned? = nil) throws(SecretScanningError) {
         try self.init(key: key, secrets: secrets, unscanned: unscanned, patternWork: SecretFinder.patternWork)
     }
 
-    /// - Parameter patternWork: steps that all patterns may take in one text together.
+    /// - Parameter patternWork: the maximum number of steps of all patterns together in one text.
     init(key: ProjectKey, secrets: DeclaredSecrets, unscanned: Unscanned?, patternWork: Int) throws(SecretScanningError) {
         self.key = key
         finder = try SecretFinder(secrets, patternWork: patternWork)
@@ -48,14 +48,14 @@ package struct Redactor: Sendable {
 
     // MARK: Replacing
 
-    /// A target URI with placeholders. Its origin stays: replay has to know which host is meant.
+    /// Replaces the secrets in a target URI. Its origin stays, because replay needs the host.
     package func redacted(uri: [UInt8]) -> [UInt8] {
         let origin = SplitURI(uri).origin.count
         let elsewhere = known.found(in: uri).filter { $0.range.lowerBound >= origin }
         return replaced(uri, finder.secrets(inURI: uri).merged(with: elsewhere))
     }
 
-    /// - Returns: whether anything was put out.
+    /// - Returns: whether a secret was replaced.
     package func redact(_ fields: inout Fields) -> Bool {
         var result = Fields()
         var isChanged = false
@@ -70,21 +70,21 @@ package struct Redactor: Sendable {
         return isChanged
     }
 
-    /// What a body becomes.
+    /// The result of searching a body.
     package enum Body: Equatable, Sendable {
-        /// Nothing was found in it.
+        /// No secret was replaced.
         case asItWas
-        /// Out of its codings, with placeholders.
+        /// The decoded body with placeholders.
         case replaced([UInt8])
-        /// It could not be searched, and is not to be kept then.
+        /// It could not be searched, and must not be kept unsearched.
         case refused
     }
 
-    /// Searches a body that stands in memory, and learns from it.
+    /// Searches a body in memory, and learns its secrets.
     package mutating func body(_ octets: [UInt8], describedBy fields: Fields) -> Body {
         guard let decoded = DecodedBody.decoded(octets, describedBy: fields) else { return unsearched(describedBy: fields) }
         let kind = MediaKind(of: fields)
-        // Secrets are looked for in UTF-8 alone.
+        // Secrets are only found in UTF-8.
         if kind == .json || kind == .jsonTexts, DecodedBody.isUTF16OrUTF32(decoded), unsearched(describedBy: fields) == .refused {
             return .refused
         }
@@ -97,14 +97,14 @@ package struct Redactor: Sendable {
         return text == decoded ? .asItWas : .replaced(text)
     }
 
-    /// What becomes of a body that cannot be searched.
+    /// The result for a body that cannot be searched.
     package func unsearched(describedBy fields: Fields) -> Body {
         let refuses = unscanned.map { $0 == .refuse } ?? MediaKind(of: fields).isReadForSecrets
         return refuses ? .refused : .asItWas
     }
 
-    /// Puts right what fields say of a body that was changed: its digests and tag are others.
-    /// - Parameter keepsCoding: it stands in its coding still, else in none.
+    /// Updates the fields that describe a changed body: its length, coding, digests and entity tag.
+    /// - Parameter keepsCoding: whether the body still has its content coding; otherwise it has none.
     package static func describe(_ body: [UInt8], in fields: inout Fields, keepingCoding keepsCoding: Bool = false) {
         let isTagged = fields.contains(.etag)
         let hasLength = fields.contains(.contentLength)
@@ -134,7 +134,7 @@ package struct Redactor: Sendable {
     }
 
     private mutating func replaceValues(in text: inout [UInt8]) {
-        // What is no JSON is searched as a text alone.
+        // A body that is not JSON is only searched as text.
         guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: DecodedBody.lengthLimit))
         else { return }
         var isChanged = false
