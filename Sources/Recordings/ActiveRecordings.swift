@@ -1,14 +1,14 @@
-/// What requests under one version of the settings have to do with recordings: from what they are answered, and what they become part of.
+/// The recordings that requests under one version of the settings use: the sources that answer them, and the file that records them.
 ///
-/// A request keeps those with which it has begun: a switch of the mode in its midst neither takes its answer away nor leaves it
-/// unrecorded. Whoever finishes the file waits for as long as there is one of these.
+/// A request keeps those with which it began: if the mode changes meanwhile, it is still answered and recorded. The file is finished only
+/// when no request uses it any more.
 package final class ActiveRecordings: Sendable {
-    /// `nil` where nothing is replayed.
+    /// `nil` if nothing is replayed.
     package let layers: ReplaySources?
-    /// `nil` where nothing is recorded.
+    /// `nil` if nothing is recorded.
     package let file: RecordingFile?
 
-    /// - Returns: `nil` where nothing is replayed and nothing is recorded.
+    /// - Returns: `nil` if nothing is replayed and nothing is recorded.
     package init?(layers: ReplaySources?, file: RecordingFile?) {
         if layers == nil, file == nil { return nil }
         self.layers = layers

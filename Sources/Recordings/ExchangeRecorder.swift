@@ -1,19 +1,19 @@
 import HTTPMessage
 import Snapshots
 
-/// One exchange on its way into a recording, as its driver holds it. What is said comes to the recording's thread in this order.
+/// Records one exchange; its driver holds this. Calls reach the recording's thread in their order.
 package struct ExchangeRecorder: Sendable {
-    /// What is known when the exchange is over.
+    /// The facts known at the end of the exchange.
     package struct End: Sendable {
         var times: RecordedTimes
         var protocolName: [UInt8]
         var trailers: Fields
-        /// The record of the chain by which the server was judged; `nil` for plain HTTP.
+        /// The record of the server's verified certificate chain; `nil` for plain HTTP.
         var chain: [UInt8]?
         var failure: RecordedFailure?
-        /// The content of a request that was too long to be held; `nil` where it was given when the recording began.
+        /// The content of a request that was too long to be held; `nil` if it was given when the recording began.
         var requestBody: RequestToMatch.Body?
-        /// No shared cache may keep it.
+        /// Whether shared caches must not store it.
         var isUnshared: Bool
 
         package init(
@@ -38,7 +38,7 @@ package struct ExchangeRecorder: Sendable {
         self.number = number
     }
 
-    /// The fields of a 103, before the head.
+    /// The fields of a 103 before the final response's head.
     package func earlyHints(_ fields: Fields) {
         file.run(fields.bytes.count) { [number] session in session.earlyHints(number, fields) }
     }
@@ -55,10 +55,11 @@ package struct ExchangeRecorder: Sendable {
         file.run(0) { [number] (session) throws(SnapshotError) in try session.finish(number, end) }
     }
 
-    /// Tells what the content came to as it stands in the recording, when all that was said is written. Asked once, of one that was begun so.
-    /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
+    /// Reports the digest of the content as recorded, after all earlier calls are written. To be called once, and only if the exchange was
+    /// begun with `isLogged`.
+    /// - Parameter line: called on any thread; with `nil` if there is no content or nothing was recorded.
     package func tellDigest(_ line: @escaping RecordedDigests.Line) { file.tellDigest(of: number, line) }
 
-    /// Nothing of it is kept.
+    /// Discards the recording of this exchange.
     package func drop() { file.run(0) { [number] session in session.drop(number) } }
 }

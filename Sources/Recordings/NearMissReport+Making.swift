@@ -4,14 +4,14 @@ import ProxyCore
 import Snapshots
 
 extension NearMissReport {
-    /// How many are told.
+    /// The number of near misses in a report.
     private static let count = 5
 
     /// - Parameters:
-    ///   - found: of all layers, those of the first layer first.
-    ///   - reason: is told of a recording in which nothing differs.
+    ///   - found: the near misses of all layers, those of the first layer first.
+    ///   - reason: is given for a recording without differences.
     init(_ found: [NearMiss], _ reason: MissReason) {
-        // Sorting keeps no order of equals by itself.
+        // `sorted` is not guaranteed to be stable.
         let ranked = found.enumerated().sorted {
             ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset)
         }
@@ -23,13 +23,13 @@ extension NearMissReport {
 }
 
 extension NearMiss {
-    /// One line for people.
+    /// One line for users.
     fileprivate func line(_ reason: MissReason) -> String {
         let line = text.split(separator: "\n").map { line in line.drop { $0 == " " } }.joined(separator: "; ")
         return differences.isEmpty ? line + ": " + reason.rawValue : line
     }
 
-    /// For the log, which tells neither queries nor values.
+    /// For the log, without queries and values.
     fileprivate func summary(_ reason: MissReason) -> String {
         let path = uri.prefix { $0 != ASCII.question }
         let names = differences.isEmpty ? reason.rawValue : differences.map(\.name).joined(separator: ", ")

@@ -2,11 +2,11 @@ import EventLoop
 import ResponseStore
 import Snapshots
 
-/// A recorded body that is delivered piece by piece.
+/// The location of a recorded body that is delivered piece by piece.
 package struct RecordedBodyPlace {
     package let layers: ReplaySources
     package let layer: Int
-    /// `nil` where nothing had come when it broke off.
+    /// `nil` if the recorded response failed before any content.
     package let body: RecordedBody?
 
     package init(layers: ReplaySources, layer: Int, body: RecordedBody?) {

@@ -1,7 +1,7 @@
 import ServerTrust
 
-/// What the contents of recordings come to, for the log's lines that tell it: kept from when an exchange has ended until its line asks, or the line
-/// is kept until then. Confined to the recording's thread.
+/// The content digests of recordings, for log lines. A digest is kept until its line asks for it, or a line is kept until its exchange
+/// ends. Confined to the recording's thread.
 package struct RecordedDigests {
     package typealias Line = @Sendable (SHA256Digest?) -> Void
 
@@ -13,10 +13,10 @@ package struct RecordedDigests {
 
     private var states: [UInt64: State] = [:]
 
-    /// A line will ask for what this exchange comes to.
+    /// Begins an exchange whose digest a log line will ask for.
     package mutating func begin(_ number: UInt64) { states[number] = .isUnderWay }
 
-    /// - Parameter digest: `nil` where there is no content, and where nothing was recorded.
+    /// - Parameter digest: `nil` if there is no content or nothing was recorded.
     mutating func end(_ number: UInt64, _ digest: SHA256Digest?) {
         switch states[number] {
         case .isUnderWay?: states[number] = .known(digest)
@@ -27,7 +27,7 @@ package struct RecordedDigests {
         }
     }
 
-    /// Has the line written, at once or when the exchange has ended. Asked once for each.
+    /// Calls `line` now, or when the exchange ends. To be called once for each exchange.
     mutating func tell(_ number: UInt64, _ line: @escaping Line) {
         switch states[number] {
         case .isUnderWay?: states[number] = .awaited(line)
@@ -38,7 +38,7 @@ package struct RecordedDigests {
         }
     }
 
-    /// Nothing more comes of those that are under way.
+    /// Ends all exchanges in flight without a digest.
     mutating func endAll() {
         for number in states.keys { end(number, nil) }
     }

@@ -5,44 +5,44 @@ import ServerTrust
 import Snapshots
 import Synchronization
 
-/// The snapshot into which exchanges are recorded, from its beginning to its end. It is written on a thread of its own; callable from any.
+/// A snapshot into which exchanges are recorded, until it is finished. It is written on its own thread; callable from any thread.
 ///
-/// What it cannot write it counts and says at the end; who is served goes on. It stays behind the origins by a window at most: past that they
-/// are not read, so that a slow disk slows the clients and loses nothing.
+/// Write errors are counted and reported at the end; clients are still served. The writer lags behind the origins by at most a window:
+/// beyond it the origins are not read, so a slow disk slows down clients but loses no data.
 package final class RecordingFile: Sendable {
-    /// What becomes of exchanges.
+    /// What to do with exchanges.
     package enum Purpose: Sendable {
-        /// Each is kept.
+        /// Record every exchange.
         case record
-        /// Each is kept that is not as it is in the file, which is there.
+        /// Record the exchanges that differ from those in the existing file.
         case refresh
-        /// None is kept: each is compared with what these snapshots have.
+        /// Record nothing: compare each exchange with these snapshots.
         case compare([String])
     }
 
-    /// What is recorded, and how.
+    /// What to record, and how.
     package struct Terms: Sendable {
         package var purpose = Purpose.record
-        /// The file that is there in the end; the first of those that are compared with, where none is.
+        /// The path of the finished file; the first of the compared snapshots if none is written.
         package var path: String
         package var existing = SnapshotWriter.Existing.refuse
-        /// A recording that was not finished is gone on with.
+        /// Whether to resume an unfinished recording.
         package var resumes = false
-        /// Of a new file.
+        /// The match terms of a new file.
         package var match = MatchTerms()
-        /// Under which secrets become placeholders.
+        /// The key with which placeholders are computed.
         package var key: ProjectKey
-        /// It is the project's, and not made up: a secret is compared too.
+        /// Whether it is the project key, and not a temporary one: then secrets are compared too.
         package var isProjectsKey = true
-        /// What becomes of bodies that cannot be searched; `nil` refuses JSON and forms and keeps others.
+        /// What to do with bodies that cannot be searched; `nil` refuses JSON and forms and keeps others.
         package var unscanned: Redactor.Unscanned?
-        /// Responses that no shared cache may keep are recorded too.
+        /// Whether responses that shared caches must not store are recorded too.
         package var keepsUnshared = true
-        /// Who writes it, for the manifest.
+        /// The program that writes it, for the manifest.
         package var tool: String
         /// When its generation begins.
         package var now: Timestamp
-        /// Hears of the first thing that cannot be written, when that happens. Called on some thread.
+        /// Reports the first write error when it occurs. Called on any thread.
         package var report: @Sendable (String) -> Void = { _ in }
 
         package init(path: String, key: ProjectKey, tool: String, now: Timestamp) {
@@ -64,14 +64,14 @@ package final class RecordingFile: Sendable {
 
     private struct Uses {
         var count = 0
-        /// Called when there is none any more.
+        /// Called when the last use ends.
         var isWaitedFor: [@Sendable () -> Void] = []
     }
 
-    /// How often the writer is asked to commit, in milliseconds.
+    /// The interval of the timer that commits, in milliseconds.
     static let commitInterval = 200
 
-    /// Begins `FILE.partial`, or goes on with one.
+    /// Creates `FILE.partial`, or resumes one.
     package init(_ terms: Terms) throws(SnapshotError) {
         path = terms.path
         keepsUnshared = terms.keepsUnshared
@@ -114,15 +114,15 @@ package final class RecordingFile: Sendable {
 
     deinit {
         thread.handle.stop()
-        // Its own thread may be the last to let go of it, and then ends by itself.
+        // If the recorder thread itself releases the last reference, it ends by itself.
         _ = thread.join(withinMilliseconds: 1000)
     }
 
-    /// What has become of what was to be recorded, so far.
+    /// The state of the recording so far.
     package var summary: RecordingSummary { progress.summary }
 
-    /// Tells when nobody can begin to record into it any more, and all who have begun have ended: at once where that is so already.
-    /// - Parameter body: called on some thread.
+    /// Calls `body` when no request uses the file any more: at once if none does.
+    /// - Parameter body: called on any thread.
     package func whenUnused(_ body: @escaping @Sendable () -> Void) {
         let isUnused = uses.withLock { uses in
             if uses.count > 0 { uses.isWaitedFor.append(body) }
@@ -131,10 +131,10 @@ package final class RecordingFile: Sendable {
         if isUnused { body() }
     }
 
-    /// Finishes `FILE`, after all that was said to it before. It takes nothing more.
+    /// Finishes `FILE` after all earlier calls. It accepts nothing more.
     /// - Parameters:
     ///   - key: signs it; `nil` leaves it unsigned.
-    ///   - completion: called on some thread with what the file came to; `nil` where none was written.
+    ///   - completion: called on any thread with the file's roots; `nil` if no file was written.
     package func finish(
         signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots?, SnapshotError>) -> Void
     ) {
@@ -164,7 +164,7 @@ package final class RecordingFile: Sendable {
     }
 
     /// Begins to record an exchange.
-    /// - Parameter isLogged: what it comes to will be asked for (`ExchangeRecorder.tellDigest`).
+    /// - Parameter isLogged: whether its digest will be requested (`ExchangeRecorder.tellDigest`).
     package func begin(_ request: RequestToMatch, isLogged: Bool) -> ExchangeRecorder {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         run(request.body.octetCount) { (session) throws(SnapshotError) in
@@ -173,23 +173,23 @@ package final class RecordingFile: Sendable {
         return ExchangeRecorder(file: self, number: number)
     }
 
-    /// A tunnel was opened to a host: what is said in it is not recorded.
+    /// Notes a tunnel to a host: exchanges in it are not recorded.
     package func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
 
-    /// A request went out and is not recorded, for what is said.
+    /// Notes a forwarded request that is not recorded, and why.
     package func noteUnrecorded(_ url: String, _ reason: String) { progress.note { $0.noteUnrecorded(url, reason) } }
 
-    /// Whether so much waits for the disk that origins are not to be read.
+    /// Whether so many bytes wait for the disk that origins should not be read.
     package func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
 
-    /// Tells when all that has been said so far is written.
-    /// - Parameter body: called on some thread.
+    /// Calls `body` when all earlier calls are written.
+    /// - Parameter body: called on any thread.
     package func whenCaughtUp(_ body: @escaping @Sendable () -> Void) {
         if !thread.handle.post({ _ in body() }) { body() }
     }
 
-    /// Tells what the content of an exchange came to, when it has ended.
-    /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
+    /// Reports the digest of an exchange's content when it has ended.
+    /// - Parameter line: called on any thread; with `nil` if there is no content or nothing was recorded.
     package func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
         let isTaken = thread.handle.post { [self] loop in
             withExtendedLifetime(self) {
@@ -200,7 +200,7 @@ package final class RecordingFile: Sendable {
         if !isTaken { line(nil) }
     }
 
-    /// - Parameter count: bytes that this holds in memory until it has run.
+    /// - Parameter count: the bytes that `work` holds in memory until it has run.
     func run(_ count: Int, _ work: @escaping @Sendable (RecordingSession) throws(SnapshotError) -> Void) {
         waiting.add(count, ordering: .relaxed)
         let isTaken = thread.handle.post { [self] loop in

@@ -1,12 +1,12 @@
 import EventLoop
 import Snapshots
 
-/// How far a recording has come, as its thread notes it and others read it. The first thing that cannot be written is told at once.
+/// The state of a recording, written by its thread and read by others. The first write error is reported at once.
 final class RecordingProgress: Sendable {
     private let state = Guarded(RecordingSummary())
     private let report: @Sendable (String) -> Void
 
-    /// - Parameter report: hears what cannot be written, once, on some thread.
+    /// - Parameter report: receives the first write error, on any thread.
     init(_ report: @escaping @Sendable (String) -> Void) { self.report = report }
 
     var summary: RecordingSummary { state.withLock { $0 } }

@@ -3,7 +3,7 @@ import HTTPMessage
 import ServerTrust
 import Snapshots
 
-/// The recorder and the exchanges that are on their way into it. Confined to the recording's thread.
+/// The recorder and its exchanges in flight. Confined to the recording's thread.
 final class RecordingSession: TimerHandler {
     private let recorder: SnapshotRecorder
     private var exchanges: [UInt64: ExchangeRecording] = [:]
@@ -11,18 +11,18 @@ final class RecordingSession: TimerHandler {
     private let progress: RecordingProgress
     private let isRefreshing: Bool
     private(set) var counts = RecordingSummary.Counts()
-    /// The timer's commit has failed: nothing is recorded any more.
+    /// Set when the timer's commit failed: nothing is recorded any more.
     private var failure: SnapshotError?
     private weak var loop: EventLoop?
 
-    /// - Parameter isRefreshing: what is recorded already is kept where nothing better comes.
+    /// - Parameter isRefreshing: whether failed exchanges leave the existing recordings in place.
     init(_ recorder: SnapshotRecorder, _ progress: RecordingProgress, isRefreshing: Bool) {
         self.recorder = recorder
         self.isRefreshing = isRefreshing
         self.progress = progress
     }
 
-    /// Commits what has waited, from now on, as often as it has to be.
+    /// Starts the timer that commits waiting data.
     func start(on loop: EventLoop) {
         self.loop = loop
         loop.setTimer(loop.makeTimer(self), afterMilliseconds: RecordingFile.commitInterval)
@@ -38,7 +38,7 @@ final class RecordingSession: TimerHandler {
         loop?.setTimer(timer, afterMilliseconds: RecordingFile.commitInterval)
     }
 
-    /// - Parameter isLogged: what it comes to will be asked for.
+    /// - Parameter isLogged: whether its digest will be requested.
     package func begin(_ number: UInt64, _ request: RequestToMatch, isLogged: Bool) throws(SnapshotError) {
         if isLogged { digests.begin(number) }
         if let failure { throw failure }
@@ -71,7 +71,7 @@ final class RecordingSession: TimerHandler {
         guard let exchange = exchanges.removeValue(forKey: number) else { return digests.end(number, nil) }
         defer { digests.end(number, exchange.bodyDigest) }
         if let body = end.requestBody { exchange.requestBody(body) }
-        // What cannot be had now is no reason to let go of what was recorded.
+        // A request that fails now is no reason to replace its recording.
         if end.failure != nil, isRefreshing {
             return progress.note { $0.noteUnrecorded(exchange.url, "failed") }
         }
@@ -95,7 +95,7 @@ final class RecordingSession: TimerHandler {
         exchanges = [:]
         digests.endAll()
         if isRefreshing, counts.recorded + counts.unchanged == 0 {
-            // Nothing has been seen anew: it is as old as it was.
+            // No response was received, so the existing file stays as it is.
             recorder.writer?.abandon()
             return .success(nil)
         }

@@ -1,44 +1,44 @@
 import Snapshots
 
-/// What has become of what was to be recorded.
+/// The state of a recording.
 package struct RecordingSummary: Sendable {
     package struct Counts: Sendable {
         package var recorded = 0
-        /// Of these, exchanges that failed.
+        /// The number of these that failed.
         package var failures = 0
-        /// Of these, responses that no shared cache may keep.
+        /// The number of these that shared caches must not store.
         package var unshared = 0
-        /// Exchanges that were recorded before as they are now, and so not again.
+        /// Exchanges that equal their recording, and so were not recorded again.
         package var unchanged = 0
-        /// Exchanges that were compared, and are not what was recorded.
+        /// Exchanges that were compared and differ from their recording.
         package var differing = 0
 
         package init() {}
     }
 
     package struct Unrecorded: Sendable {
-        /// Without a query.
+        /// Without its query.
         package let url: String
         package let reason: String
     }
 
     package var counts = Counts()
-    /// Hosts to which tunnels were opened, in the order of the first.
+    /// Hosts to which tunnels were opened, in order of their first tunnel.
     package private(set) var tunnels: [String] = []
-    /// The first exchanges that went out and are not in the file.
+    /// The first exchanges that were forwarded but are not in the file.
     package private(set) var unrecorded: [Unrecorded] = []
     package private(set) var unrecordedCount = 0
-    /// In what those differ that were compared, in the order in which they came; the first of them.
+    /// The first differences that comparisons found, in order.
     package private(set) var differences: [SnapshotDiff.Entry] = []
-    /// The first thing that could not be written: from there on the file may lack exchanges.
+    /// The first write error: from then on the file may lack exchanges.
     package private(set) var failure: String?
 
-    /// Hosts, and exchanges, that are told; further ones are counted alone.
+    /// The maximum number of hosts, and of exchanges, in the summary; further exchanges are only counted.
     static let toldLimit = 100
-    /// Differences that are told.
+    /// The maximum number of differences in the summary.
     static let toldDifferences = 10_000
 
-    /// All that went out is in the file.
+    /// Whether all forwarded exchanges are in the file.
     package var isComplete: Bool { unrecordedCount == 0 && failure == nil }
 
     package mutating func noteTunnel(to host: String) {

@@ -2,17 +2,16 @@ import HTTPCaching
 import HTTPMessage
 import Snapshots
 
-/// What a loop remembers of the answers that it has replayed: whoever asks the same in the same words need not wait for the thread that has
-/// the files. Confined to its loop.
+/// Replayed responses that a loop keeps in memory: an equal request need not wait for the thread that has the files. Confined to its loop.
 ///
-/// A request is the same where its head has the same bytes and its URI is the same; what has content is not remembered, nor an answer of several
-/// to one request, nor one that broke off. An answer stands at the place to which its request comes, and takes that of another.
+/// Requests are equal if their heads have the same bytes and their URIs are equal. Requests with content are not remembered, nor responses
+/// of a sequence, nor truncated ones. A hash of the request selects one slot, and a new response replaces the slot's previous one.
 package final class ReplayMemory {
     private var places: [ReplayedAnswer?]
     private var byteCount = 0
-    /// What all may take, in bytes.
+    /// The maximum total size, in bytes.
     private let limit: Int
-    /// So that nobody outside can choose requests that come to one place.
+    /// Random, so that clients cannot choose requests that share a slot.
     private let seed = UInt64.random(in: 0...UInt64.max)
 
     /// A power of two.
@@ -47,7 +46,7 @@ package final class ReplayMemory {
         return Int(truncatingIfNeeded: hash >> 32) & (Self.placeCount - 1)
     }
 
-    /// Eight bytes at a time. That requests differ is told by comparing them: this only has to spread them.
+    /// Mixes eight bytes at a time. It only has to spread requests over the slots; equality is checked by comparing their bytes.
     private static func mix(_ octets: Span<UInt8>, into hash: inout UInt64) {
         octets.withUnsafeBytes { octets in
             var offset = 0
@@ -66,17 +65,17 @@ package final class ReplayMemory {
     }
 }
 
-/// A recording that was the answer to a request.
+/// A recording that answered a request.
 package final class ReplayedAnswer {
-    /// The request's head as it stands in memory, and its URI.
+    /// The bytes of the request's head in memory, and its URI.
     package let head: [UInt8]
     let uri: [UInt8]
     package let stored: StoredResponse
     package let layer: Int
-    /// Where the content is read piece by piece; `nil` where the response holds it.
+    /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?
     package let earlyHints: [Fields]
-    /// What the log says of it.
+    /// The member for the access log.
     package let logMember: [UInt8]
 
     package init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8]) {
@@ -93,7 +92,7 @@ package final class ReplayedAnswer {
         self.logMember = logMember
     }
 
-    /// What it takes of memory.
+    /// Its approximate size in memory, in bytes.
     var cost: Int {
         let content = if case .bytes(let bytes) = stored.body { bytes.count } else { 0 }
         return 512 + head.count + uri.count + stored.head.fields.bytes.count + stored.preparedHead.count + logMember.count

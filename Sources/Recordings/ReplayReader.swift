@@ -3,7 +3,7 @@ import ResponseStore
 import ServerTrust
 import Snapshots
 
-/// The files of the layers as one thread has them open, and how far each session has come in its sequences. Confined to its thread.
+/// The files of the layers as opened by one thread, and the sequence positions of each session. Confined to its thread.
 final class ReplayReader {
     private let terms: ReplaySources.Terms
     private let layers: [SnapshotLayer]
@@ -32,10 +32,10 @@ final class ReplayReader {
         searches = Array(repeating: nil, count: layers.count)
     }
 
-    /// How many recordings each file has.
+    /// The number of recordings in each file.
     var counts: [Int] { layers.map(\.snapshot.count) }
 
-    /// Whether some request was answered whose secrets could not be compared, since there is no key.
+    /// Whether a request was matched without comparing its secrets, because there is no key.
     var hasMatchedAnySecret: Bool { layers.contains(where: \.hasMatchedAnySecret) }
 
     func find(_ query: RecordingQuery) -> LayerAnswer {
@@ -69,7 +69,7 @@ final class ReplayReader {
                 if searches[number] == nil { searches[number] = try NearMissSearch(layer.snapshot, key: terms.key) }
                 if let search = searches[number] { found += try search.nearest(to: query.request) }
             } catch {
-                // What is damaged was told to whoever asked for it.
+                // The request that found the damage has reported it.
                 continue
             }
         }

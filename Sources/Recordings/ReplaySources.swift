@@ -7,25 +7,25 @@ import ServerTrust
 import Snapshots
 import Synchronization
 
-/// The recordings that are replayed, in the order in which they are asked: finished snapshots, opened for reading.
+/// The recordings that are replayed, in order of precedence: finished snapshots, opened for reading.
 ///
-/// One thread has the files and the sequences: it finds answers and reads bodies. Another has the same files for what takes longer: the search
-/// for what comes near to a request that nothing answers. Callable from any thread.
+/// One thread has the files and the sequences: it looks up recordings and reads bodies. A second thread has the same files open for the
+/// slower search for near misses. Callable from any thread.
 package final class ReplaySources: Sendable {
     /// How recordings are replayed.
     package struct Terms: Sendable {
-        /// Paths of finished snapshots; 255 at most, which settings hold to.
+        /// The paths of finished snapshots; at most 255, which the settings enforce.
         package var files: [String] = []
-        /// The project's; without one any value stands for a secret.
+        /// The project key; without one, any value matches a secret.
         package var key: ProjectKey?
-        /// One of them has to have signed each file; empty where nobody has to.
+        /// Each file must be signed by at least one of these keys; empty if no signature is required.
         package var signers: [VerifyingKey] = []
         package var asOf = AsOf.newest
-        /// What comes behind the last answer of a sequence.
+        /// What follows the last response of a sequence.
         package var end = SequenceEnd.loop
         package var scope = SequenceScope.server
         package var failures = FailureReplay.same
-        /// Whether answers are dated as if they had been recorded when they are given.
+        /// Whether dates are shifted as if the response had been recorded at delivery.
         package var movesDates = false
         package var limits = Limits()
 
@@ -36,38 +36,38 @@ package final class ReplaySources: Sendable {
         }
     }
 
-    /// How much the thread that has the files holds of them.
+    /// Limits on memory and open files of the thread that has the files.
     package struct Limits: Sendable {
-        /// Bytes of a body that is read at once; a longer one is read in pieces.
-        /// Each client that takes a body holds one of these in memory at most.
+        /// Up to this many bytes, a body is read at once; a longer one is read in pieces. Each client that receives a body holds at most
+        /// one such buffer in memory.
         package var wholeLength: UInt64 = 1 << 20
-        /// Bytes of a body, in its codings and out of them, that is taken out of them for a client that does not know them. The
-        /// thread that has the files does it, and other requests wait; a longer body keeps its codings.
+        /// The maximum length, encoded and decoded, of a body that is decoded for a client that does not accept its codings, in bytes. The
+        /// thread that has the files decodes it, and other requests wait; a longer body keeps its codings.
         package var decodedLength: UInt64 = 8 << 20
-        /// Who goes through sequences apart; beyond that all begin anew. Each has a place in every sequence.
+        /// The maximum number of sessions with their own sequence positions; beyond it all start again.
         package var sessions = 4096
-        /// Bodies that are read in pieces at the same time and stay open. A further one is opened again for each piece.
+        /// The maximum number of bodies that stay open while read in pieces. Others are opened again for each piece.
         package var openBodies = 64
 
         package init() {}
     }
 
-    /// Who goes through a sequence together.
+    /// Which clients share sequence positions.
     package enum SequenceScope: String, Sendable, CaseIterable {
         /// All clients.
         case server
-        /// Those who give one name.
+        /// Clients with the same user name.
         case user
-        /// Those who come from one address.
+        /// Clients with the same address.
         case address
     }
 
-    /// What an exchange is answered with that failed when it was recorded.
+    /// What replay does for an exchange that failed when it was recorded.
     package enum FailureReplay: String, Sendable, CaseIterable { case same, miss }
 
-    /// What the files are called where they are told: the last component of their paths.
+    /// The names of the files for users: the last component of each path.
     package let names: [String]
-    /// How many recordings each file has.
+    /// The number of recordings in each file.
     package let counts: [Int]
     package let terms: Terms
     private let reader: LoopThread
@@ -76,12 +76,12 @@ package final class ReplaySources: Sendable {
     private let used: Guarded<[Set<Int>]>
     private let anySecret = Atomic<Bool>(false)
 
-    /// - Throws: what the first file is that cannot be replayed, and why; `database` where there is no thread for it.
+    /// - Throws: the first file that cannot be replayed, with the reason; or that a thread could not be started.
     package init(_ terms: Terms) throws(ReplaySourceError) {
         self.terms = terms
         names = terms.files.map(Self.name)
         used = Guarded(Array(repeating: [], count: terms.files.count))
-        // Each has the files open for itself, and has them alone.
+        // Each thread has its own open files.
         let layers = try ReplayReader(terms)
         counts = layers.counts
         reader = try Self.thread(named: "replay", with: layers)
@@ -106,25 +106,25 @@ package final class ReplaySources: Sendable {
     deinit {
         reader.handle.stop()
         searcher.handle.stop()
-        // The last to let go may be one of these threads, which then ends by itself.
+        // If one of these threads releases the last reference, it ends by itself.
         _ = reader.join(withinMilliseconds: 1000)
         _ = searcher.join(withinMilliseconds: 1000)
     }
 
-    /// What may stand in a quoted string, 64 bytes at most.
+    /// The file name with only characters allowed in a quoted string, at most 64 bytes.
     static func name(of path: String) -> String {
         let last = path.split(separator: "/").last.map(String.init) ?? path
         let octets = last.utf8.map { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C ? $0 : UInt8(ascii: "_") }
         return String(decoding: octets.prefix(64), as: UTF8.self)
     }
 
-    /// Whether some request was answered whose secrets could not be compared, since there is no key.
+    /// Whether a request was matched without comparing its secrets, because there is no key.
     package var hasMatchedAnySecret: Bool { anySecret.load(ordering: .relaxed) }
 
-    /// Looks for the answer to a request.
+    /// Looks up the recording that answers a request.
     /// - Parameters:
-    ///   - searchLimit: how many searches for near misses may wait.
-    ///   - answer: called on some thread of ours.
+    ///   - searchLimit: the maximum number of waiting searches for near misses.
+    ///   - answer: called on any thread.
     package func find(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (LayerAnswer) -> Void) {
         let isTaken = reader.handle.post { [self] loop in
             guard let layers = loop.owner as? ReplayReader else { return answer(.damaged) }
@@ -137,8 +137,8 @@ package final class ReplaySources: Sendable {
         if !isTaken { answer(.damaged) }
     }
 
-    /// Looks for what comes near to a request that nothing answers.
-    /// - Parameter answer: called on some thread of ours, with `nil` where as many wait already as may.
+    /// Searches for recordings near to a request without a match.
+    /// - Parameter answer: called on any thread; with `nil` if too many searches are waiting.
     package func findNearest(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (NearMissReport?) -> Void) {
         search(query, .notRecorded, limit: searchLimit) { found in
             if case .missed(_, let nearest) = found { answer(nearest) } else { answer(nil) }
@@ -160,7 +160,7 @@ package final class ReplaySources: Sendable {
         if !isTaken { answer(.missed(reason, nearest: nil)) }
     }
 
-    /// A piece of a recorded body.
+    /// Reads a piece of a recorded body.
     package func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64, reply: Reply<BodyReadResult>) {
         let isTaken = reader.handle.post { loop in
             reply.send((loop.owner as? ReplayReader)?.read(body, ofLayer: layer, at: offset) ?? .failed)
@@ -168,26 +168,26 @@ package final class ReplaySources: Sendable {
         if !isTaken { reply.send(.failed) }
     }
 
-    /// All sequences begin anew for the requests to come.
+    /// Restarts all sequences, for later requests.
     package func rewind() { reader.handle.post { ($0.owner as? ReplayReader)?.rewind() } }
 
-    /// The places of the recordings that were answers, for each file in order.
+    /// The places of the recordings that were used, for each file in order.
     package var usedPlaces: [Set<Int>] { used.withLock { $0 } }
 }
 
-/// Why recordings cannot be replayed.
+/// Why a recording cannot be replayed.
 package struct ReplaySourceError: Error, Sendable {
     package let path: String
     package let reason: String
 }
 
-/// A request for which a recording is looked for.
+/// A request to look up in the recordings.
 package struct RecordingQuery: Sendable {
     let request: RequestToMatch
-    /// Whoever goes through sequences together has the same.
+    /// The session: requests with the same scope share sequence positions.
     package let scope: [UInt8]
     let now: Timestamp
-    /// A miss is to be told with what comes near to it.
+    /// Whether a miss should report near misses.
     let wantsNearest: Bool
 
     package init(request: RequestToMatch, scope: [UInt8], now: Timestamp, wantsNearest: Bool) {
@@ -198,22 +198,22 @@ package struct RecordingQuery: Sendable {
     }
 }
 
-/// What the layers have for a request.
+/// The outcome of looking up a request in the layers.
 package enum LayerAnswer: Sendable {
     case found(ReplayedResponse, AnswerPlace)
     case missed(MissReason, nearest: NearMissReport?)
     case damaged
 }
 
-/// Where an answer stands in the layers.
+/// The location of a recording in the layers.
 package struct AnswerPlace: Sendable {
     package let layer: Int
     /// In the layer's canonical order.
     let place: Int
-    /// Where the content is read piece by piece; `nil` where the response holds it.
+    /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?
-    /// Of the whole content as it was recorded; `nil` where it has none.
+    /// The digest of the whole content as recorded; `nil` if it has none.
     package let digest: SHA256Digest?
-    /// The fields of each 103 that is sent before it.
+    /// The fields of each 103 to send before it.
     package var earlyHints: [Fields] = []
 }
