@@ -3,7 +3,7 @@ import HTTPMessage
 import Testing
 @testable import Snapshots
 
-@Suite("Snapshots beside each other")
+@Suite("Comparing snapshots")
 struct ComparingTests {
     static func write(_ exchanges: [Exchange]) throws -> SnapshotFixture {
         let fixture = SnapshotFixture()
@@ -11,7 +11,7 @@ struct ComparingTests {
         return fixture
     }
 
-    @Test("A difference is told with what of an answer is another")
+    @Test("A difference lists the aspects in which a response changed")
     func tellsDifferences() throws {
         var changed = Exchange("http://a:80/2", "new")
         changed.status = 404
@@ -28,7 +28,7 @@ struct ComparingTests {
         #expect(try SnapshotDiff(from: one, to: one).entries.isEmpty)
     }
 
-    @Test("Another 103 is a difference of fields, and merging and collecting keep it")
+    @Test("A different 103 counts as a difference of fields; merging and collecting keep 103s")
     func comparesEarlyHints() throws {
         var hinted = Exchange("http://a:80/1", "one")
         hinted.earlyHints = [[("Link", "</a.css>; rel=preload")], [("Link", "</b.js>")]]
@@ -45,7 +45,7 @@ struct ComparingTests {
         #expect(hints.map(\.bytes.text) == ["Link</a.css>; rel=preload", "Link</b.js>"])
     }
 
-    @Test("A field that moves between the head, the trailers and a 103 is a difference, as is another order of 103s")
+    @Test("Moving a field between head, trailers and a 103 is a difference, as is reordering 103s")
     func comparesEachPart() throws {
         let (one, other) = (("Link", "</a.css>"), ("Link", "</b.js>"))
         let exchange = Exchange("http://a:80/1", "one")
@@ -63,7 +63,7 @@ struct ComparingTests {
         }
     }
 
-    /// An exchange with a secret in its response, with these lines beside it.
+    /// An exchange with a secret in its response, and these additional lines.
     private static func withSecret(
         _ secret: String, hint: String, trailer: String
     ) -> Exchange {
@@ -75,7 +75,7 @@ struct ComparingTests {
     }
 
     @Test(
-        "Without the key, a comparison tells another 103 and another trailer, and no other secret",
+        "Without the key, a comparison notices a different 103 or trailer, but not a different secret",
         arguments: [
             ("</a.css>", "1", "unchanged"), ("</b.js>", "1", "fields: link"), ("</a.css>", "2", "fields: x-check"),
         ])
@@ -104,7 +104,7 @@ struct ComparingTests {
         }
     }
 
-    @Test("Merged snapshots answer from the last that knows, and keep the older answers")
+    @Test("A merged snapshot answers from the last source with a recording, and keeps older responses")
     func merges() throws {
         let one = try Self.write([Exchange("http://a:80/1", "one"), Exchange("http://a:80/2", "two")])
         let other = try Self.write([Exchange("http://a:80/2", "newer"), Exchange("http://a:80/3", "three")])
@@ -118,7 +118,7 @@ struct ComparingTests {
         #expect(try MatchingTests.answer(first, Exchange("http://a:80/2")) == "two")
     }
 
-    @Test("Collecting takes out what has been replaced, and means the same")
+    @Test("Collecting removes replaced recordings and keeps the content root")
     func collects() throws {
         let fixture = try Self.write([Exchange("http://a:80/1", "old"), Exchange("http://a:80/2", "two")])
         let roots = try fixture.write([Exchange("http://a:80/1", "new")], existing: .append)
@@ -128,7 +128,7 @@ struct ComparingTests {
         #expect(try snapshot.verify() == SnapshotVerification(recordings: 2, bodies: 2, bodyOctets: 6))
     }
 
-    @Test("A lock tells each answer's digest, and what is new, another or missing in a run")
+    @Test("A lock file records each response's digest, and reports added, changed and missing responses of a run")
     func locks() throws {
         let old = try Self.write([
             Exchange("http://a:80/2", "two"), Exchange("http://a:80/1", "one"), Exchange("http://a:80/1", "again"),
@@ -151,7 +151,7 @@ struct ComparingTests {
     }
 
     @Test(
-        "A lock's line that is damaged is told with its place",
+        "A malformed line in a lock file is reported with its line and column",
         arguments: [
             ("", 1, 1, "not a lock"), ("larder-lock 2\n", 1, 1, "not a lock"),
             ("larder-lock 1\nGET x\n", 2, 6, "expected a status code"),

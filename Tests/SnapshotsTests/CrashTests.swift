@@ -2,27 +2,27 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A process that is killed while it records", .serialized)
+@Suite("A recording process that is killed", .serialized)
 struct SnapshotCrashTests {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "SnapshotTorture")
 
     /// `make test-long` sets it to 50.
     static let count = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap(Int.init) ?? 3
 
-    @Test("What the writer has committed is there after kill -9, and no body is wrong", arguments: 0..<Self.count)
+    @Test("All data committed before kill -9 can be resumed, and every body is intact", arguments: 0..<Self.count)
     func survivesKill(round: Int) throws {
         let fixture = SnapshotFixture()
-        // Its folder goes with it.
+        // The folder is deleted with it.
         defer { withExtendedLifetime(fixture) {} }
         let writer = Process()
         writer.executableURL = Self.program
         writer.arguments = ["write", fixture.path]
-        // To a file, which nobody has to empty.
+        // To a file, so that no reader is needed.
         let log = fixture.folder + "/log"
         #expect(FileManager.default.createFile(atPath: log, contents: nil))
         writer.standardOutput = FileHandle(forWritingAtPath: log)
         try writer.run()
-        // It says each number up to which all has come to the file, twice a second, and the kill finds it somewhere behind the last one.
+        // The writer prints the number of the last committed recording twice a second; the kill comes some time after the last one printed.
         var seen: [Int] = []
         try eventually {
             seen = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 @testable import Snapshots
 
-/// T46: who changed a file changes no answer.
+/// T46: modifying a file must not change any response.
 @Suite("Damaged snapshots (T46)")
 struct DamageTests {
-    /// Runs SQL on a file, whatever a snapshot's own connections would not let through.
+    /// Runs SQL on a file with a plain connection, which has none of the restrictions of a snapshot's own.
     static func edit(_ path: String, _ sql: String) {
         var connection: OpaquePointer?
         #expect(sqlite3_open(path, &connection) == SQLITE_OK)
@@ -24,7 +24,7 @@ struct DamageTests {
         return exchanges
     }
 
-    /// Everything that a snapshot can be asked, as one value.
+    /// Everything that can be read from a snapshot, as one value.
     struct Answers: Equatable {
         let roots: SnapshotRoots
         let signers: [VerifyingKey]
@@ -54,10 +54,10 @@ struct DamageTests {
         }
     }
 
-    /// Fifty flips by each seed. `make test-long` sets it to 10,000 flips.
+    /// Fifty flips for each seed. `make test-long` sets it to 10,000 flips.
     static let seeds = (ProcessInfo.processInfo.environment["LARDER_FLIPS"].flatMap(UInt64.init) ?? 500) / 50
 
-    @Test("500 bits flipped, each in a file of its own: refused, or nothing changes", arguments: 0..<Self.seeds)
+    @Test("After each of 500 single-bit flips, the file is refused or reads the same", arguments: 0..<Self.seeds)
     func survivesFlips(seed: UInt64) throws {
         let fixture = SnapshotFixture()
         try fixture.write(Self.exchanges(), signing: SigningTests.key())
@@ -66,7 +66,7 @@ struct DamageTests {
         var chance = SeededGenerator(seed: seed)
         var refused = 0
         for _ in 0..<50 {
-            // Half of them where there is little but structure.
+            // Half of them in the first pages, which are mostly structure.
             let place = chance.chance(50) ? chance.below(octets.count) : chance.below(min(octets.count, 40 * 8192))
             var changed = octets
             changed[place] ^= 1 << UInt8(chance.below(8))
@@ -80,7 +80,7 @@ struct DamageTests {
         #expect(refused > 0)
     }
 
-    @Test("Cut anywhere, or with bytes behind its end, a file is refused", arguments: 0..<4 as Range<UInt64>)
+    @Test("A file is refused if it is truncated anywhere or has extra bytes at its end", arguments: 0..<4 as Range<UInt64>)
     func refusesTruncated(seed: UInt64) throws {
         let fixture = SnapshotFixture()
         try fixture.write(Self.exchanges())
@@ -95,7 +95,7 @@ struct DamageTests {
     }
 
     @Test(
-        "Rows that were swapped, taken out, or put in are found",
+        "Swapped, deleted and inserted rows are detected",
         arguments: [
             "UPDATE recording SET id = CASE id WHEN 3 THEN -4 WHEN 4 THEN -3 END WHERE id IN (3, 4); UPDATE recording SET id = -id WHERE id < 0",
             "DELETE FROM recording WHERE id = 5", "UPDATE recording SET row = row || x'0F00000001FF' WHERE id = 2",

@@ -3,7 +3,7 @@ import HTTPMessage
 import Testing
 @testable import Snapshots
 
-@Suite("Answers derived from a recording of the whole")
+@Suite("Responses derived from a complete recording")
 struct DerivedAnswerTests {
     static func stored(_ change: (inout Exchange) -> Void = { _ in }) throws -> StoredResponse? {
         let fixture = SnapshotFixture()
@@ -25,7 +25,7 @@ struct DerivedAnswerTests {
     }
 
     @Test(
-        "A client's own validators are evaluated against what was recorded, whatever its directives",
+        "A client's own validators are evaluated against the recording, regardless of cache directives",
         arguments: [
             ("If-None-Match", "\"1\"", ConditionOutcome.notModified), ("If-None-Match", "\"2\"", .full),
             ("If-Modified-Since", "Mon, 23 Nov 2026 06:00:00 GMT", .notModified),
@@ -38,7 +38,7 @@ struct DerivedAnswerTests {
         #expect(stored.preparedHead.text.contains("Content-Length: 9\r\n"))
     }
 
-    @Test("Nothing is derived from what has no status of a final response")
+    @Test("Nothing is derived from a recording without the status of a final response")
     func leavesOthers() throws {
         #expect(try Self.stored { $0.status = 700 } == nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Recording of 103 (Early Hints)")
 struct EarlyHintsTests {
-    @Test("From the first 103 that does not fit, none is recorded")
+    @Test("From the first 103 that exceeds the limits, none is recorded")
     func stopsAtTheFirstThatDoesNotFit() throws {
         let fixture = SnapshotFixture()
         let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Snapshots
 
-@Suite("A disk that fills while it is recorded")
+@Suite("A disk that fills up while recording")
 struct FullDiskTests {
     @Test(
-        "What cannot be written says that the disk is full, and where, whoever asks and however often; what was committed stays")
+        "After a full disk, every write fails with that cause and path; committed recordings stay")
     func saysWhy() throws {
         let fixture = SnapshotFixture()
         var talk: [String] = []
@@ -17,7 +17,7 @@ struct FullDiskTests {
             let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
             try Exchange("http://a.example:80/kept", "kept").append(to: writer)
             try writer.commit()
-            // SQLite says of a file that may not grow what it says of a disk without room.
+            // SQLite reports a file at its page limit like a full disk.
             let pages = try #require(try writer.tables.connection.integer("PRAGMA page_count"))
             try writer.tables.connection.execute("PRAGMA max_page_count = \(pages + 20)")
             var long = Exchange("http://a.example:80/long")

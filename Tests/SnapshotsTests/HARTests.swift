@@ -12,7 +12,7 @@ struct HARTests {
         return text
     }
 
-    /// In pieces of one length.
+    /// In pieces of a fixed length.
     static func importing(_ text: [UInt8], to fixture: SnapshotFixture, piece: Int = 1000) throws -> HARImportReport {
         let writer = try SnapshotWriter(path: fixture.path, existing: .overwrite, tool: "test", now: Exchange.began)
         do {
@@ -29,7 +29,7 @@ struct HARTests {
         }
     }
 
-    @Test("What is exported is imported again and means the same", arguments: [1, 7, 100_000])
+    @Test("An exported snapshot has the same content after import", arguments: [1, 7, 100_000])
     func roundTrip(piece: Int) throws {
         let fixture = SnapshotFixture()
         var exchanges = DamageTests.exchanges()
@@ -67,7 +67,7 @@ struct HARTests {
             """.utf8)
     }
 
-    @Test("Browsers' habits are known: pseudo-fields, bodies that are decoded already, several lines in one")
+    @Test("Browsers' deviations are handled: pseudo-fields, bodies already decoded, several lines in one value")
     func knowsBrowsers() throws {
         let fixture = SnapshotFixture()
         let cookies = #","cookies":[{"name":"sid","value":"larderSecret0123456789abcdef0123456789abcdef"}]"#
@@ -85,7 +85,7 @@ struct HARTests {
         #expect(recording.times[.dns] == nil)
     }
 
-    @Test("What is left out is told by its index")
+    @Test("Entries left out are reported by index")
     func reportsLeftOut() throws {
         let missing = Self.entry().replacing("\"text\":\"hello\"", with: "\"comment\":\"\"")
         let entries = [
@@ -97,10 +97,10 @@ struct HARTests {
         #expect(report.leftOut.map(\.index) == [0, 2, 3, 4, 5, 6])
     }
 
-    /// A text, the type that its response names, the length that the file tells, and the bytes that came.
+    /// A text, the type of its response, the length in the file, and the original bytes.
     private static let texts: [(text: String, type: String, size: Int, octets: [UInt8])] = [
         ("grüßt", "text/plain; charset=ISO-8859-1", 5, [0x67, 0x72, 0xFC, 0xDF, 0x74]),
-        // Said by a browser, which reads it as Windows-1252.
+        // As named by a browser, which reads it as Windows-1252.
         ("„a“ 1€", #"text/html;charset=\"latin1\""#, 6, [0x84, 0x61, 0x93, 0x20, 0x31, 0x80]),
         ("ёж", "text/plain;charset=koi8-r", 2, [0xA3, 0xD6]),
         ("日本", "text/plain; charset=Shift_JIS", 4, [0x93, 0xFA, 0x96, 0x7B]),
@@ -108,14 +108,14 @@ struct HARTests {
         ("grüßt", "text/plain; charset=utf-8", 7, Array("grüßt".utf8)),
         ("grüßt", "application/json", 7, Array("grüßt".utf8)),
         ("grüßt", "text/plain", -1, Array("grüßt".utf8)),
-        // Bytes that mitmproxy takes for text, and reads as Latin-1.
+        // Bytes that mitmproxy takes for text and decodes as Latin-1.
         ("\u{89}\u{FF}grün", "application/x-mostly-text", 6, [0x89, 0xFF, 0x67, 0x72, 0xFC, 0x6E]),
-        // Named wrongly by the server, read rightly by who wrote the file.
+        // The server named the wrong charset; the tool that wrote the file used the right one.
         ("grüßt", "text/plain; charset=ISO-8859-1", 7, Array("grüßt".utf8)),
     ]
 
     @Test(
-        "Text is written in the charset that its type names; where that and the length disagree the length tells",
+        "Text is encoded in the charset of its type; if the length disagrees, the length decides",
         arguments: 0..<10)
     func writesCharsets(index: Int) throws {
         let (text, type, size, octets) = Self.texts[index]
@@ -129,7 +129,9 @@ struct HARTests {
         #expect(try snapshot.octets(of: body) == octets)
     }
 
-    @Test("A request's text too; where nothing says what came it is UTF-8, and told with the entry's index")
+    @Test(
+        "The text of a request is encoded likewise; if nothing identifies the charset it becomes UTF-8, and the entry is reported"
+    )
     func tellsChangedTexts() throws {
         let fixture = SnapshotFixture()
         func entry(_ type: String, _ text: String) -> String {
@@ -157,7 +159,7 @@ struct HARTests {
     }
 
     @Test(
-        "A file that means harm is refused (T46)",
+        "A hostile HAR file is refused (T46)",
         arguments: [
             "", "[]", "{\"log\":{}}", "{\"log\":{\"entries\":[{", "}", "{\"log\":{\"entries\":[]",
             String(repeating: "[", count: 100_000),
@@ -166,7 +168,7 @@ struct HARTests {
         #expect(throws: SnapshotError.self) { try Self.importing(Array(text.utf8), to: SnapshotFixture()) }
     }
 
-    @Test("An entry of depth without end is left out and nothing else")
+    @Test("An entry that is nested too deeply is left out, and the others are imported")
     func leavesOutDeep() throws {
         let deep = "{\"a\":" + String(repeating: "[", count: 400) + String(repeating: "]", count: 400) + "}"
         #expect(try Self.importing(Self.file([deep, Self.entry()]), to: SnapshotFixture()).recorded == 1)

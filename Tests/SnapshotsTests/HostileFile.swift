@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 @testable import Snapshots
 
-/// Makes files that mean harm, each by a seed: databases that would run something, claim much, or go round in circles.
+/// Makes hostile files, each from a seed: databases with triggers, excessive sizes, or cycles.
 enum HostileFile {
-    /// How many kinds there are; further seeds make others of the same kinds.
+    /// The number of kinds; further seeds vary the same kinds.
     static let kinds = 20
 
-    /// - Parameter path: of a good snapshot, which becomes a hostile one.
+    /// - Parameter path: a valid snapshot, which becomes a hostile one.
     static func make(at path: String, seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         let name = "n\(chance.below(1000))"
@@ -44,7 +44,7 @@ enum HostileFile {
         case 17: try header(path) { $0[60 + 3] = UInt8(2 + chance.below(200)) }
         case 18: edit(path, "UPDATE manifest SET text = '\(String(repeating: "[", count: 1000 + chance.below(100_000)))'")
         default:
-            // An inner page that names itself as its own child.
+            // An inner page that is its own child.
             try header(path) { octets in
                 for page in stride(from: 8192, to: octets.count, by: 8192) where octets[page] == 5 || octets[page] == 13 {
                     octets[page] = 5

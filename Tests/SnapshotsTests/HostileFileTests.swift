@@ -9,7 +9,7 @@ struct HostileFileTests {
     static let count =
         ProcessInfo.processInfo.environment["LARDER_HOSTILE_FILES"].flatMap(UInt64.init) ?? UInt64(HostileFile.kinds)
 
-    @Test("A file that means harm is refused, and soon", arguments: 0..<Self.count)
+    @Test("A hostile file is refused quickly", arguments: 0..<Self.count)
     func refuses(seed: UInt64) throws {
         let fixture = SnapshotFixture()
         try fixture.write(DamageTests.exchanges())
@@ -23,7 +23,7 @@ struct HostileFileTests {
         #expect(taken < .seconds(10))
     }
 
-    @Test("What is no snapshot is refused: a folder, a pipe, nothing, a text, another application's database")
+    @Test("Anything else is refused: a folder, a pipe, a missing file, a text, another application's database")
     func refusesOthers() throws {
         let fixture = SnapshotFixture()
         #expect(throws: SnapshotError.self) { try Snapshot(path: fixture.folder) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Matching")
 struct MatchingTests {
-    /// Which of some exchanges answers a request: its body, or the reason why none does.
+    /// The body of the exchange that answers a request, or the reason why none does.
     static func answer(
         _ exchanges: [Exchange], to request: Exchange, terms: MatchTerms = MatchTerms(), key: ProjectKey? = SnapshotFixture.key
     ) throws -> String {
@@ -31,7 +31,7 @@ struct MatchingTests {
         return exchange
     }
 
-    @Test("Method, URL and body tell recordings apart")
+    @Test("Method, URL and body distinguish recordings")
     func matchesExactly() throws {
         let recorded = [
             Self.exchange("http://a:80/?x=1", "get"),
@@ -57,7 +57,7 @@ struct MatchingTests {
         #expect(try Self.answer([get, head], to: head) == "")
     }
 
-    @Test("The fields that Vary names tell recordings apart, Accept-Encoding only where it is to be exact")
+    @Test("Fields nominated by Vary distinguish recordings; Accept-Encoding does only in exact mode")
     func heedsVary() throws {
         func recorded(_ language: String, _ coding: String) -> Exchange {
             Self.exchange("http://a:80/", language + coding) {
@@ -72,7 +72,7 @@ struct MatchingTests {
         #expect(try Self.answer(both, to: recorded("en", "br"), terms: MatchTerms(isExact: true)) == "varies")
     }
 
-    @Test("Fields that are named tell recordings apart")
+    @Test("Fields listed in `match.fields` distinguish recordings")
     func heedsNamedFields() throws {
         let one = Self.exchange("http://a:80/", "one") { $0.requestFields = [("X-Tenant", "1")] }
         let terms = MatchTerms(fields: ["x-tenant"])
@@ -81,7 +81,7 @@ struct MatchingTests {
         #expect(try Self.answer([one], to: one, terms: terms) == "one")
     }
 
-    @Test("A canonicaliser takes out what says nothing, where it is meant and nowhere else")
+    @Test("A canonicaliser removes its listed parts, only from requests that it applies to")
     func canonicalises() throws {
         var rule = Canonicaliser(uri: "http://a:80/*")
         rule.ignoredParameters = ["_", "utm_*"]
@@ -120,7 +120,7 @@ struct MatchingTests {
         #expect(try Self.answer([post(form, "a=1&csrf=x&b=2")], to: post(form, "a=1&b=2&csrf=y"), terms: terms) == "it")
     }
 
-    @Test("The boundary of a multipart body says nothing")
+    @Test("The boundary of a multipart body is ignored")
     func ignoresBoundaries() throws {
         func post(_ boundary: String) -> Exchange {
             Self.exchange("http://a:80/", "it") {
@@ -133,7 +133,7 @@ struct MatchingTests {
         #expect(try Self.answer([post("one")], to: post("another")) == "it")
     }
 
-    @Test("Terms are written and read again, and what is not known is refused")
+    @Test("Match terms are written and read again, and unknown members are refused")
     func writesTerms() throws {
         var rule = Canonicaliser(uri: "http://a:80/*")
         rule.method = "GET"
@@ -150,7 +150,7 @@ struct MatchingTests {
         #expect(throws: SnapshotError.self) { try Canonicaliser(json: ["query": ["ignore": "a"]]) }
     }
 
-    @Test("A secret's pattern that cannot be read is refused, and more patterns than the limit are")
+    @Test("An invalid secret pattern is refused, and so are more patterns than the limit")
     func refusesPatterns() throws {
         func check(_ patterns: [String], _ error: SnapshotError) {
             var terms = MatchTerms()
@@ -163,10 +163,10 @@ struct MatchingTests {
     }
 }
 
-@Suite("Sequences")
+@Suite("Sequences of responses")
 struct SequenceTests {
     @Test(
-        "Several answers to one request come in the order of recording, and end as is set",
+        "Responses to the same request are replayed in the order of recording, and end as configured",
         arguments: [
             (SequenceEnd.loop, ["one", "two", "three", "one", "two"]), (.last, ["one", "two", "three", "three", "three"]),
             (.error, ["one", "two", "three", "exhausted", "exhausted"]),
@@ -185,7 +185,7 @@ struct SequenceTests {
         #expect(try MatchingTests.answer(layer, Exchange(uri), &one) == "one")
     }
 
-    /// An answer that was recorded so many milliseconds after the first.
+    /// A response recorded this many milliseconds after the first.
     private static func answer(
         _ body: String, after milliseconds: Int64, accept: String? = nil, varies: Bool = false
     ) -> Exchange {
@@ -206,7 +206,7 @@ struct SequenceTests {
         return try (0..<count).map { _ in try MatchingTests.answer(layer, asked, &cursors) }
     }
 
-    @Test("Answers that differ in Vary are one sequence", arguments: [nil, "*/*", "text/html"] as [String?])
+    @Test("Responses that differ in Vary form one sequence", arguments: [nil, "*/*", "text/html"] as [String?])
     func joinsVarying(accept: String?) throws {
         for varying in 0..<3 {
             let recorded = ["one", "two", "three"].enumerated().map { number, body in
@@ -218,7 +218,7 @@ struct SequenceTests {
         }
     }
 
-    @Test("What was recorded for another value of a nominated field is left out of the sequence")
+    @Test("Responses recorded for another value of a nominated field are left out of the sequence")
     func leavesOutOthers() throws {
         let recorded = [
             Self.answer("pending", after: 0, accept: "a"), Self.answer("of a", after: 1, accept: "a", varies: true),
@@ -230,7 +230,7 @@ struct SequenceTests {
         #expect(try Self.sequence(recorded, asked: other, count: 3) == ["pending", "last", "exhausted"])
     }
 
-    @Test("Of one key the positions count, whatever the clock said")
+    @Test("Within one key, positions decide the order even if the clock was set back")
     func trustsPositions() throws {
         let recorded = [
             Self.answer("one", after: 50), Self.answer("two", after: 10), Self.answer("three", after: 60, varies: true),
@@ -238,7 +238,7 @@ struct SequenceTests {
         #expect(try Self.sequence(recorded, asked: recorded[0], count: 3) == ["one", "two", "three"])
     }
 
-    @Test("What a canonicaliser has made one is found by its own Vary")
+    @Test("Recordings made equal by a canonicaliser are each matched by their own Vary")
     func heedsOwnVary() throws {
         var joining = Canonicaliser(uri: "*")
         joining.replacements = [Canonicaliser.Replacement(.uri, "/[mn]$", by: "/x")]
@@ -255,7 +255,7 @@ struct SequenceTests {
         }
     }
 
-    @Test("The newest generation answers, and an older one where that is asked for")
+    @Test("The newest generation answers, or an older one if requested")
     func heedsGenerations() throws {
         let fixture = SnapshotFixture()
         try fixture.write([Exchange("http://a:80/1", "old"), Exchange("http://a:80/2", "only")], now: Timestamp(seconds: 100))

@@ -42,7 +42,7 @@ struct NearMissTests {
         (Exchange("http://a:80/users/17/posts", "it"), Exchange("http://a:80/users/18/posts"), ["path"]),
     ]
 
-    @Test("The difference is named, and the canonicaliser that is proposed takes it away", arguments: cases.indices)
+    @Test("A near miss names the difference, and the proposed canonicaliser removes it", arguments: cases.indices)
     func proposes(number: Int) throws {
         let (recorded, offered, names) = Self.cases[number]
         #expect(try MatchingTests.answer([recorded] + Self.noise, to: offered) != "it")
@@ -59,7 +59,7 @@ struct NearMissTests {
     static let uuids = ("0b0e3f8e-6d0e-4c43-8b0e-1b2c3d4e5f60", "1b0e3f8e-6d0e-4c43-8b0e-1b2c3d4e5f61")
 
     @Test(
-        "What is proposed for a path makes one id equal to others of its form, and nothing else",
+        "A canonicaliser proposed for a path makes ids of one form equal, and nothing else",
         arguments: [
             ("/users/17", "/users/18"), ("/users/17?a=1", "/users/18?a=1"), ("/users/17?a=1", "/users/18"),
             ("/users/17?a=1", "/users/18?a=2"), ("/17", "/18"), ("/orders/\(uuids.0)/items", "/orders/\(uuids.1)/items"),
@@ -87,7 +87,7 @@ struct NearMissTests {
     }
 
     @Test(
-        "Nothing is proposed for a segment that looks like a name",
+        "No canonicaliser is proposed for a path segment that looks like a name",
         arguments: [
             ("/users-1", "/users-2"), ("/v1/users", "/v2/users"), ("/users", "/login"), ("/a/b1/c", "/a/b2/c"),
             ("/docs/getting-started-with-2-users", "/docs/getting-started-with-3-users"), ("/users/17", "/users/me"),
@@ -100,7 +100,7 @@ struct NearMissTests {
         #expect(miss.canonicaliser == nil)
     }
 
-    @Test("Nothing is proposed for a path where recordings would become equal, and how many is stated")
+    @Test("No canonicaliser is proposed for a path if it would make recordings equal, and their number is reported")
     func countsEqual() throws {
         let recorded = [17, 19, 23].map { Exchange("http://a:80/users/\($0)", "user \($0)") }
         let miss = try #require(try Self.nearest(recorded + Self.noise, to: Exchange("http://a:80/users/18")).first)
@@ -108,12 +108,12 @@ struct NearMissTests {
         #expect(miss.equalled == 3)
         #expect(miss.text.contains("no canonicaliser proposed: one for this path would make 3 recordings equal that now differ"))
         #expect(miss.json["made_equal"] == 3)
-        // One recording twice is equal to itself.
+        // A recording that exists twice is not made equal to another.
         let twice = [Exchange("http://a:80/users/17", "a"), Exchange("http://a:80/users/17", "b")]
         #expect(try Self.nearest(twice, to: Exchange("http://a:80/users/18")).first?.canonicaliser != nil)
     }
 
-    @Test("A canonicaliser for a query parameter is proposed with how many recordings it makes equal")
+    @Test("A canonicaliser proposed for a query parameter states how many recordings it makes equal")
     func statesEqual() throws {
         let recorded = (1...4).map { Exchange("http://a:80/list?_=\($0)", "it") }
         let miss = try #require(try Self.nearest(recorded, to: Exchange("http://a:80/list?_=9")).first)
@@ -121,7 +121,7 @@ struct NearMissTests {
         #expect(miss.text.contains("this canonicaliser would make 4 recordings equal that now differ"))
     }
 
-    @Test("A match rule that makes requests equal whose responses have different bodies is warned of")
+    @Test("A match rule that makes requests with different response bodies equal causes a warning")
     func warns() throws {
         let fixture = SnapshotFixture()
         var rule = Canonicaliser(uri: "*")
@@ -141,14 +141,14 @@ struct NearMissTests {
         #expect(try Snapshot(path: plain.path).matchWarnings().isEmpty)
     }
 
-    @Test("Another method is named, and nothing is proposed")
+    @Test("A different method is named, and no canonicaliser is proposed")
     func namesMethod() throws {
         let nearest = try #require(try Self.nearest(Self.noise + [Self.post("{}")], to: Self.post("{}", method: "PUT")).first)
         #expect(nearest.differences.map(\.name) == ["method"])
         #expect(nearest.canonicaliser == nil)
     }
 
-    @Test("Five are told at most, the nearest first, each target once")
+    @Test("At most five near misses are reported, nearest first, each target once")
     func ranks() throws {
         var exchanges = (0..<9).map { Exchange("http://a:80/x?a=\($0)&b=1", "\($0)") }
         for _ in 0..<60 { exchanges.append(Exchange("http://a:80/x?a=7&b=2")) }
@@ -160,7 +160,7 @@ struct NearMissTests {
         #expect(try Self.nearest([], to: Exchange("http://a:80/")).isEmpty)
     }
 
-    @Test("No secret stands in what is told")
+    @Test("Near misses contain no secrets")
     func tellsNoSecrets() throws {
         let secret = "ghp_" + String(repeating: "a1B2", count: 9)
         let recorded = MatchingTests.exchange("http://a:80/?access_token=\(secret)&x=1") {

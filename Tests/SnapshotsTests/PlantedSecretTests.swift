@@ -7,16 +7,16 @@ import Testing
 @testable import SecretScanning
 @testable import Snapshots
 
-/// A secret, and where it stands in an exchange.
+/// A secret and its place in an exchange.
 struct PlantedSecret: Sendable, CustomTestStringConvertible {
     enum Place: Sendable {
-        /// A field of the request and of the response.
+        /// A field in the request and in the response.
         case field(String)
         /// A query parameter of the request, and of the response's Location.
         case query(String)
         /// A field of a form in the request.
         case form(String)
-        /// Content of this media type in the request and in the response; `SECRET` is where it stands.
+        /// Content of this media type in the request and in the response; `SECRET` marks the place.
         case body(String, String)
         case multipart(String)
         /// The path of the request, and of a URL in the response's JSON.
@@ -68,7 +68,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
     private static let json = "application/json"
     private static let hex = "9f86d081884c7d659a2feaa0c55ad015"
 
-    /// Those that were found to stay in recordings, and those that were known before.
+    /// Secrets that were once found in recordings, and those that were already covered.
     static let reported: [PlantedSecret] = [
         PlantedSecret(.body(json, #"{"token":"SECRET"}"#), "tok-Zq81"),
         PlantedSecret(.body(json, #"{"accessToken":"SECRET","n":1}"#), "at-Zq81x9"),
@@ -109,7 +109,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
     ]
 
     static let further: [PlantedSecret] = [
-        // Names in other spellings.
+        // Other spellings of names.
         PlantedSecret(.body(json, #"{"API-KEY":"SECRET"}"#), "k1"), PlantedSecret(.body(json, #"{"auth_token":"SECRET"}"#), "k2"),
         PlantedSecret(.body(json, #"{"dbPassword":"SECRET"}"#), "k3"),
         PlantedSecret(.body(json, #"{"passphrase":"SECRET"}"#), "k4"),
@@ -117,13 +117,13 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         PlantedSecret(.body(json, #"{"privateKey":"SECRET"}"#), "k6"),
         PlantedSecret(.body(json, #"{"AccountKey":"SECRET"}"#), "k7"),
         PlantedSecret(.body(json, #"{"sessionId":"SECRET"}"#), "k8"),
-        // Values of other shapes.
+        // Other shapes of values.
         PlantedSecret(.body(json, #"{"password":["a","SECRET"]}"#), "k9x"),
         PlantedSecret(.body(json, #"{"pin": SECRET }"#), "917364"),
         PlantedSecret(.body(json, #"{"password":"SECRET"}"#), #"q\"uo\\te\/d"#),
         PlantedSecret(.body(json, #"{"authorization":"Bearer SECRET"}"#), "b81"),
         PlantedSecret(.body(json, #"[{"a":{"b":[{"webhookSecret":"SECRET"}]}}]"#), "deep8"),
-        // JSON in JSON, in a form, in lines and in events.
+        // JSON within JSON, within a form, in JSON lines and in event streams.
         PlantedSecret(.body(json, #"{"body":"{\"password\":\"SECRET\"}"}"#), "in8"),
         PlantedSecret(.form("payload"), "%7B%22password%22%3A%22jf8%22%7D"),
         PlantedSecret(.body("application/x-ndjson", "{\"a\":1}\n{\"token\":\"SECRET\"}\n"), "nd8"),
@@ -150,7 +150,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         PlantedSecret(.field("CF-Access-Client-Secret"), "cf8"),
         PlantedSecret(.field("X-Forwarded-Authorization"), "Bearer fa81"),
         PlantedSecret(.field("Private_Token"), "pt8"),
-        // Tokens by their prefixes.
+        // Tokens by prefix.
         PlantedSecret(.body("text/plain", "SECRET"), "npm_" + String(repeating: "aB3d", count: 9)),
         PlantedSecret(.body("application/octet-stream", #"{"token":"SECRET"}"#), "os8"),
         PlantedSecret(.body("text/plain", "\u{FEFF}{\"token\":\"SECRET\"}"), "bm8"),
@@ -162,7 +162,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Known secrets")
+@Suite("Secrets known by value")
 struct KnownSecretTests {
     static let value = "Xk7-pQ2/vN9 zR4\"tB"
 
@@ -174,7 +174,7 @@ struct KnownSecretTests {
         return snapshot
     }
 
-    /// All that the recordings hold.
+    /// All texts in the recordings.
     static func text(of snapshot: Snapshot) throws -> String {
         var text = ""
         for place in 0..<snapshot.count {
@@ -188,7 +188,7 @@ struct KnownSecretTests {
         return text
     }
 
-    /// A login that shows a value to be a secret, as JSON writes it.
+    /// A login that reveals a value as a secret, in its JSON form.
     static var login: Exchange {
         var login = Exchange("http://a:80/login", #"{"password":"\#(value.replacing("\"", with: "\\\""))"}"#)
         login.fields = [("Content-Type", "application/json")]
@@ -201,7 +201,7 @@ struct KnownSecretTests {
         Base64.encode(Array("x\(value)".utf8)), Base64.encode(Array("xy\(value)z".utf8)),
     ]
 
-    @Test("A value that is known as a secret is replaced wherever it stands, before and behind, in each form", arguments: forms)
+    @Test("A known secret is replaced everywhere, in earlier and later recordings, in each of its forms", arguments: forms)
     func replacesEverywhere(form: String) throws {
         var plain = Exchange("http://a:80/plain", "the value is \(form) there")
         plain.fields = [("Content-Type", "text/plain"), ("X-Note", form)]
@@ -219,7 +219,7 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("A redirect that carries the secret is followed by its placeholder")
+    @Test("Following a redirect that contains a secret leads to the URL with its placeholder")
     func followsRedirect() throws {
         var redirect = Exchange("http://a:80/start", "")
         redirect.status = 302
@@ -238,12 +238,12 @@ struct KnownSecretTests {
             followed.uri = "http://a:80\(location)"
             followed.requestFields = [("X-Auth-Token", "anything")]
             #expect(try MatchingTests.answer(layer, followed, &cursors) == "done")
-            // A client that has the secret itself sends that.
+            // A client that has the secret sends the secret itself.
             #expect(try MatchingTests.answer(layer, next, &cursors) == "done")
         }
     }
 
-    @Test("With the project's key another value in the place of a known secret is another request")
+    @Test("With the project key, a different value in place of a known secret does not match")
     func tellsOthersApart() throws {
         let secret = "q7Zp-81xLm-44"
         var exchange = Exchange("http://a:80/v1/\(secret)/list", "list")
@@ -261,7 +261,7 @@ struct KnownSecretTests {
     }
 
     @Test(
-        "Words, numbers and short values are replaced under their names alone",
+        "Words, numbers and short values are replaced only where their names indicate secrets",
         arguments: ["disabled", "1234", "x", "true", "not_found", "2026-11-24", "en-US", "administrator"])
     func leavesWords(value: String) throws {
         var login = Exchange("http://a:80/login", #"{"password":"\#(value)"}"#)
@@ -272,7 +272,7 @@ struct KnownSecretTests {
         #expect(try MatchingTests.answer(layer, Exchange("http://a:80/\(value)")) == text)
     }
 
-    @Test("Without a key requests that differ by their secrets alone get the answers in the order in which they were recorded")
+    @Test("Without a key, requests that differ only in secrets get the responses in the order of recording")
     func ordersSecrets() throws {
         func exchange(_ token: String) -> Exchange { Exchange("http://a:80/list?token=\(token)", "page \(token)") }
         let names = ["one", "two", "three"]
@@ -286,7 +286,7 @@ struct KnownSecretTests {
         #expect(try MatchingTests.answer(layer, exchange("four"), &cursors) == "page one")
     }
 
-    @Test("Fields, query parameters, form fields and patterns can be declared as secrets, and names as none")
+    @Test("Fields, query parameters, form fields and patterns can be declared as secrets, and names as harmless")
     func heedsDeclared() throws {
         let text = #"""
             {"secrets":{"fields":["X-Tenant"],"form":["member"],"json":["/a/pin"],"patterns":["acct-[0-9]+"],"public":["token"],
@@ -323,7 +323,7 @@ struct KnownSecretTests {
     }
 
     @Test(
-        "A bearer token with escapes in JSON and the same token in a field become one placeholder",
+        "A bearer token escaped in JSON and the same token in a field get the same placeholder",
         arguments: [
             (#"Bearer ab\/cd12ef34gh"#, "ab/cd12ef34gh"), (#"bearer ab\u002bcd12ef34gh"#, "ab+cd12ef34gh"),
         ])
@@ -343,7 +343,7 @@ struct KnownSecretTests {
 @Suite("Planted secrets")
 struct PlantedSecretTests {
     @Test(
-        "A secret is nowhere in the recording, which is replayed with the project's key and without",
+        "The recording contains no secret, and replays with and without the project key",
         arguments: PlantedSecret.reported + PlantedSecret.further)
     func leavesNone(planted: PlantedSecret) throws {
         let fixture = SnapshotFixture()
@@ -357,7 +357,7 @@ struct PlantedSecretTests {
             let layer = try SnapshotLayer(snapshot, key: key)
             #expect(try !MatchingTests.answer(layer, exchange).hasPrefix("not_recorded"))
         }
-        // A client that sends the placeholders back finds it too.
+        // A client that sends the placeholders also gets the recording.
         let recording = try snapshot.recording(at: 0)
         let again = try snapshot.request(of: recording)
         var cursors = SequenceCursors()
@@ -367,7 +367,7 @@ struct PlantedSecretTests {
         }
     }
 
-    /// Looks through every part of the recordings, since a short secret may stand in a digest by chance.
+    /// Searches every part of the recordings separately, because a digest may contain a short secret by chance.
     private func expectNone(of secret: String, in snapshot: Snapshot) throws {
         // The scheme and a cookie's name stay.
         let isKey = secret == Planted.privateKey
@@ -381,14 +381,14 @@ struct PlantedSecretTests {
         }
     }
 
-    @Test("There are 41 that were reported, and 40 more and above")
+    @Test("There are 41 reported secrets and at least 40 more")
     func counts() {
         #expect(PlantedSecret.reported.count == 41)
         #expect(PlantedSecret.further.count >= 40)
     }
 
     @Test(
-        "What only ends like the name of a secret is left as it is",
+        "Values whose names only resemble those of secrets are not replaced",
         arguments: [
             ("application/json", #"{"next_page_token":"p2","sort_key":"name","max_tokens":16,"public_key":"x","monkey":"y"}"#),
             ("application/json", #"{"key":"PROJ-1","code":"not_found","token_type":"bearer","token":"","password":null}"#),

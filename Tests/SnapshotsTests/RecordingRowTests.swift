@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import Snapshots
 
-@Suite("The row of a recording")
+@Suite("Rows of recordings")
 struct RecordingRowTests {
     static func recording() -> Recording {
         let digest = SHA256Digest(of: Array("body".utf8))
@@ -26,7 +26,7 @@ struct RecordingRowTests {
             generation: 3, position: 70_000)
     }
 
-    @Test("What is written is read again, and written to the same bytes")
+    @Test("A row decodes to the recording, which encodes to the same bytes")
     func roundTrip() throws {
         let row = RecordingRow.encode(Self.recording())
         let read = try #require(RecordingRow.decode(row))
@@ -41,7 +41,7 @@ struct RecordingRowTests {
     }
 
     @Test(
-        "A recording that starts at a time without a date is damaged",
+        "A recording whose start is not a calendar date is refused as damaged",
         arguments: [Int64.min, -62_167_219_201_000, 253_402_300_800_000, .max])
     func refusesTimes(milliseconds: Int64) {
         var recording = Self.recording()
@@ -49,7 +49,7 @@ struct RecordingRowTests {
         #expect(RecordingRow.decode(RecordingRow.encode(recording)) == nil)
     }
 
-    @Test("The 103s stand in order behind the other parts; a row without them is what it was")
+    @Test("The 103s follow the other parts in order; a row without them is unchanged")
     func holdsEarlyHints() throws {
         var recording = Self.recording()
         let read = try #require(RecordingRow.decode(RecordingRow.encode(recording)))
@@ -57,13 +57,13 @@ struct RecordingRowTests {
         let with = RecordingRow.encode(recording)
         recording.response?.earlyHints = []
         let without = RecordingRow.encode(recording)
-        // But for the marks.
+        // Except for the marks.
         #expect(with.starts(with: without.dropLast()) && with[without.count - 1] == 2 && with[without.count] == 15)
         #expect(without.last == 0)
         #expect(RecordingRow.decode(without)?.response?.earlyHints.isEmpty == true)
     }
 
-    @Test("103s are read up to their limits, and no further", arguments: [0, 1])
+    @Test("103s are decoded up to their limits", arguments: [0, 1])
     func limitsEarlyHints(excess: Int) {
         var recording = Self.recording()
         recording.response?.earlyHints = Array(repeating: Fields(), count: SnapshotLimits.earlyHints + excess)
@@ -75,7 +75,7 @@ struct RecordingRowTests {
     }
 
     @Test(
-        "A damaged 103 makes no recording",
+        "A row with a malformed 103 is refused",
         arguments: ["", "a:b\n", "a:b\nc", "a:b\n\nc", "a\n\n", ":b\n\n", "a:b\r\n\n", "a b:c\n\n", "a:\u{0}\n\n"])
     func refusesDamagedEarlyHints(octets: String) {
         var recording = Self.recording()
@@ -93,14 +93,14 @@ struct RecordingRowTests {
         #expect(RecordingRow.decode(row("a:b\n\n")) == nil)
     }
 
-    @Test("A row that is cut, or has bytes behind its end, is none")
+    @Test("A row that is truncated or has extra bytes is refused")
     func isWhole() {
         let row = RecordingRow.encode(Self.recording())
         for count in 0..<row.count { #expect(RecordingRow.decode(Array(row[..<count])) == nil || count == row.count) }
         #expect(RecordingRow.decode(row + [0]) == nil)
     }
 
-    @Test("What is read of any bytes is written to them again", arguments: 0..<20 as Range<UInt64>)
+    @Test("Any bytes that decode also encode to the same bytes", arguments: 0..<20 as Range<UInt64>)
     func isCanonical(seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         let row = RecordingRow.encode(Self.recording())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Snapshots
 
-@Suite("What a client is given of a recording")
+@Suite("The response delivered from a recording")
 struct ReplayedResponseTests {
     private static let terms = ReplayTerms(wholeLength: 1 << 20, decodedLength: 1 << 20, movesDates: false)
 
@@ -26,7 +26,7 @@ struct ReplayedResponseTests {
         return try layer.replayed(changed, to: request, at: Exchange.began.advanced(seconds: 60), terms)
     }
 
-    /// The content that is held, or the length of what is read later.
+    /// The content in memory, or the length of the content to read later.
     private static func content(_ stored: StoredResponse) -> String {
         switch stored.body {
         case .bytes(let bytes): bytes.text
@@ -61,7 +61,7 @@ struct ReplayedResponseTests {
         #expect(replayed.body == nil && replayed.digest != nil)
     }
 
-    @Test("A body that is longer than what is read at once is read in pieces", arguments: [8, 9])
+    @Test("A body longer than the limit is read in pieces", arguments: [8, 9])
     func readsLater(wholeLength: UInt64) throws {
         var terms = Self.terms
         terms.wholeLength = wholeLength
@@ -75,7 +75,7 @@ struct ReplayedResponseTests {
     }
 
     @Test(
-        "The response to HEAD has the Content-Length that was recorded, or that of the GET, and no content",
+        "The response to HEAD has the recorded Content-Length, or the length of the recorded GET, and no content",
         arguments: [("HEAD", "5000", "5000 bytes", true), ("HEAD", nil, "", false), ("GET", nil, "the whole", true)]
             as [(String, String?, String, Bool)])
     func answersHead(recorded: String, length: String?, content: String, isLengthTold: Bool) throws {
@@ -93,7 +93,7 @@ struct ReplayedResponseTests {
         #expect(replayed.body == nil)
     }
 
-    @Test("A failure comes after what had been received, and alone where that was no response")
+    @Test("A recorded failure follows the recorded part of the response, or comes alone if there was none")
     func breaksOff() throws {
         let failure = RecordedFailure(.cutShort, code: "upstream_cut_short")
         var exchange = Exchange("http://a:80/", "half")
@@ -114,7 +114,7 @@ struct ReplayedResponseTests {
         #expect(other.body == nil && other.earlyHints.isEmpty)
     }
 
-    @Test("A response that may be another one the next time is not kept")
+    @Test("A response that may differ the next time is not remembered")
     func tellsWhatLasts() throws {
         func isLasting(_ change: (inout ReplayTerms) -> Void = { _ in }, end: SequenceEnd = .loop) throws -> Bool {
             var terms = Self.terms
@@ -131,7 +131,7 @@ struct ReplayedResponseTests {
         #expect(try isLasting(end: .last))
     }
 
-    @Test("A status from which nothing is derived has no response")
+    @Test("A recording without the status of a final response gives no response")
     func leavesOthers() throws {
         var exchange = Exchange("http://a:80/", "the whole")
         exchange.status = 700

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 @testable import Snapshots
 
-@Suite("Another reader")
+@Suite("Independent reader")
 struct RootsReaderTests {
     static let reader = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Long/snapshot_roots.py").path
 
     @Test(
-        "A reader in Python over its own SQLite computes both roots",
+        "A reader in Python with its own SQLite computes both roots",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")), arguments: [0, 1, 255, 256, 700])
     func computesRoots(count: Int) throws {
         let fixture = SnapshotFixture()

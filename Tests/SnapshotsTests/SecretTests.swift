@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Secrets in recordings")
 struct SecretTests {
-    @Test("Secrets behind escapes are told in the clear, are in no recording, and are replayed", arguments: Planted.escaped)
+    @Test("Escaped secrets are found in clear text, are not in any recording, and can be replayed", arguments: Planted.escaped)
     func recordsNoEscaped(text: String, secret: String) throws {
         var exchange = Exchange("http://a:80/", text)
         exchange.method = "POST"
@@ -30,7 +30,7 @@ struct SecretTests {
         #expect(SecretScan.secrets(in: Array(answer.utf8)).map(\.isPlaceholder) == [true])
     }
 
-    /// Records one exchange as a proxy does.
+    /// Records exchanges in the way a proxy does.
     static func record(
         _ fixture: SnapshotFixture, _ exchanges: [Exchange], terms: MatchTerms = MatchTerms(),
         unscanned: Redactor.Unscanned? = nil
@@ -41,7 +41,7 @@ struct SecretTests {
             for exchange in exchanges {
                 let recording = try recorder.begin(exchange.request)
                 recording.head(status: Status(exchange.status), reason: [], fields: Exchange.fields(exchange.fields))
-                // Split where it hurts.
+                // Split into single bytes, the worst case.
                 for octet in exchange.body.prefix(4096) { try recording.append([octet].span) }
                 try recording.append(Array(exchange.body.dropFirst(4096)).span)
                 try recording.finish(times: RecordedTimes(started: exchange.started))
@@ -53,7 +53,9 @@ struct SecretTests {
         _ = try recorder.finish()
     }
 
-    @Test("No secret is in the file, its log or anything beside it, wherever it was", arguments: Planted.all + [Planted.opaque])
+    @Test(
+        "A secret in any part of an exchange is not in the file, its log, or any file beside it",
+        arguments: Planted.all + [Planted.opaque])
     func recordsNone(secret: String) throws {
         let fixture = SnapshotFixture()
         let line = secret.replacing("\n", with: "")
@@ -83,7 +85,7 @@ struct SecretTests {
         #expect(response.fields.combinedValue(of: .setCookie)?.hasSuffix("; Path=/; HttpOnly") == true)
         #expect(recording.request.fields.combinedValue(of: .proxyAuthorization) == nil)
         _ = try snapshot.verify()
-        // The same request finds it, with the key and without.
+        // The same request matches, with and without the key.
         #expect(try MatchingTests.answer(SnapshotLayer(snapshot, key: SnapshotFixture.key), exchange).contains("access_token"))
         #expect(try MatchingTests.answer(SnapshotLayer(snapshot, key: nil), exchange).contains("access_token"))
         var other = exchange
@@ -92,7 +94,7 @@ struct SecretTests {
         #expect(try MatchingTests.answer(SnapshotLayer(snapshot, key: nil), other).contains("access_token"))
     }
 
-    @Test("A login is replayed: the placeholder that the answer gives is taken in the next request", arguments: [true, false])
+    @Test("A login is replayed: a request with the placeholder from the response matches", arguments: [true, false])
     func replaysLogin(hasKey: Bool) throws {
         let fixture = SnapshotFixture()
         var login = Exchange("http://a:80/login", "{\"access_token\":\"\(Planted.opaque)\"}")
@@ -111,7 +113,7 @@ struct SecretTests {
         #expect(try MatchingTests.answer(layer, again) == "me")
     }
 
-    @Test("What is under a coding is searched, and stands without it")
+    @Test("Encoded content is searched, and stored decoded if it contains a secret")
     func searchesCoded() throws {
         let fixture = SnapshotFixture()
         // printf '{"access_token":"s3cr3t-0paque-value-93847"}' | gzip -n
@@ -127,7 +129,7 @@ struct SecretTests {
 
     static let coded = "H4sIAAAAAAAAA6tWSkxOTi0uji/Jz07NU7JSKjZOLjIu0TUoSCwsTdUtS8wBkpbGFibmSrUAL+YJXywAAAA="
 
-    @Test("What cannot be searched is refused where it is JSON or a form, or as is set")
+    @Test("Unsearchable content is refused if it is JSON or a form, or as configured")
     func refusesUnsearched() throws {
         var exchange = Exchange("http://a:80/")
         exchange.fields = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")]
@@ -146,7 +148,7 @@ struct SecretTests {
         #expect(throws: SnapshotError.self) { try Self.record(SnapshotFixture(), [long]) }
     }
 
-    @Test("A place that is named as a secret becomes a placeholder, and matches")
+    @Test("A JSON place declared as a secret becomes a placeholder, and matches")
     func heedsPointers() throws {
         let fixture = SnapshotFixture()
         let terms = MatchTerms(secrets: DeclaredSecrets(pointers: [JSONPointer("/pin")!]))
@@ -161,7 +163,7 @@ struct SecretTests {
         #expect(try MatchingTests.answer(layer, exchange).hasPrefix("{\"pin\":\"larderSecret"))
     }
 
-    @Test("A scan tells what stands in the clear and where")
+    @Test("A scan reports secrets in clear text and their places")
     func audits() throws {
         let fixture = SnapshotFixture()
         var exchange = Exchange("http://a:80/?x=1", "{\"password\":\"\(Planted.opaque)\"}")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Signed snapshots")
 struct SigningTests {
-    /// Made by `openssl genpkey -algorithm ed25519`, for tests alone.
+    /// Made by `openssl genpkey -algorithm ed25519`, only for tests.
     static let pem = """
         -----BEGIN PRIVATE KEY-----
         MC4CAQAwBQYDK2VwBCIEIAInrPka5zi7MnCNjkK6l7ybFqVzojOL/UaWAiX2DNEO
@@ -21,7 +21,7 @@ struct SigningTests {
 
     static func key(_ pem: String = pem) throws -> SigningKey { try SigningKey(pem: Array(pem.utf8)) }
 
-    @Test("A snapshot tells who signed it, and opens for who asks for that key alone")
+    @Test("A snapshot lists its signers, and opens only if a required key has signed it")
     func signs() throws {
         let fixture = SnapshotFixture()
         let key = try Self.key()
@@ -33,7 +33,7 @@ struct SigningTests {
         #expect(throws: SnapshotError.notSigned) { try Snapshot(path: fixture.path, signedBy: [other.verifying]) }
     }
 
-    @Test("A finished snapshot is signed later, by several, and its roots stay")
+    @Test("A finished snapshot can be signed later, by several keys, and its roots stay the same")
     func signsLater() throws {
         let fixture = SnapshotFixture()
         let roots = try fixture.write([Exchange("http://a:80/", "one")])
@@ -47,7 +47,7 @@ struct SigningTests {
         #expect(snapshot.roots == roots)
     }
 
-    @Test("A signature that was made for another file, or has been changed, is refused")
+    @Test("A signature of another file, or a modified one, is refused")
     func refusesForged() throws {
         let (fixture, other) = (SnapshotFixture(), SnapshotFixture())
         let key = try Self.key()
@@ -59,7 +59,7 @@ struct SigningTests {
         #expect(throws: SnapshotError.self) { try Snapshot(path: fixture.path) }
     }
 
-    @Test("Only Ed25519 signs, and a key's error tells nothing of it")
+    @Test("Only Ed25519 keys can sign, and a key's error does not reveal it")
     func refusesOtherKeys() throws {
         #expect(throws: SnapshotError.self) { try SigningKey(pem: Array("-----BEGIN PRIVATE KEY-----\nAAAA\n".utf8)) }
         #expect(try VerifyingKey(pem: Array(Self.pem.utf8)) == Self.key().verifying)

@@ -14,7 +14,7 @@ struct SnapshotEditTests {
 
     static func terms(_ text: String) throws -> MatchTerms { try MatchTerms(text: Array(text.utf8)) }
 
-    @Test("Rematching applies rules to what was recorded: what was missed is found, and nothing else changes")
+    @Test("Rematching applies match rules to a recording: requests that were missed now match, and nothing else changes")
     func rematches() throws {
         let fixture = SnapshotFixture()
         var other = Exchange("http://a:80/other", "other")
@@ -63,7 +63,7 @@ struct SnapshotEditTests {
         #expect(try Snapshot(path: fixture.path).matchWarnings().count == 1)
     }
 
-    @Test("Rules that declare secrets need the project's key, and replace them")
+    @Test("Match rules that declare secrets require the project key, and replace the secrets")
     func rematchesSecrets() throws {
         let fixture = SnapshotFixture()
         let exchange = Exchange("http://a:80/x?who=me-and-you", "acct-77")
@@ -84,7 +84,7 @@ struct SnapshotEditTests {
                 "larderSecret"))
     }
 
-    @Test("A secret that rules declare goes out of earlier generations too, also where only its value indicates it")
+    @Test("A secret declared by match rules is removed from earlier generations too, even where only its value indicates it")
     func rematchesGenerations() throws {
         let fixture = SnapshotFixture()
         try fixture.write([Exchange("http://a:80/1", "x q7Zp-81xLm-44 y")])
@@ -95,7 +95,7 @@ struct SnapshotEditTests {
         #expect(try !fixture.octets().text.contains("q7Zp-81xLm-44"))
     }
 
-    @Test("A match file that is no JSON is refused with line and column")
+    @Test("A match file that is not JSON is refused with line and column")
     func placesFault() {
         #expect(throws: SnapshotError.noJSON(line: 2, column: 4, "JSON does not allow this byte here")) {
             try Self.terms("{\n  \"exact\" nope\n}".replacing("  \"exact\" nope", with: "   nope"))
@@ -103,7 +103,7 @@ struct SnapshotEditTests {
         #expect("\(SnapshotError.noJSON(line: 2, column: 4, "x"))" == "2:4: x")
     }
 
-    @Test("An edited body stands in every message that had it, with its length, digest and tag, and the signatures are gone")
+    @Test("An edited body replaces the old one in every message, with length, digest and entity tag, and signatures are removed")
     func edits() throws {
         let fixture = SnapshotFixture()
         var one = Exchange("http://a:80/1", #"{"n":1}"#)
@@ -134,7 +134,7 @@ struct SnapshotEditTests {
         #expect(try !fixture.octets().text.contains(#"{"n":1}"#))
     }
 
-    @Test("An edit that cannot be made leaves the file as it was")
+    @Test("A failed edit leaves the file unchanged")
     func refusesEdits() throws {
         let fixture = SnapshotFixture()
         var exchange = Exchange("http://a:80/", "")
@@ -147,7 +147,7 @@ struct SnapshotEditTests {
             try SnapshotMaintenance.edit(Self.opened(fixture), [digest: Array("plain".utf8)])
         }
         #expect(throws: SnapshotError.holdsSecrets("the new body of http://a:80/")) {
-            // The same content under its coding, which holds a secret.
+            // The same content in its coding, which contains a secret.
             try SnapshotMaintenance.edit(Self.opened(fixture), [digest: exchange.body])
         }
         #expect(throws: SnapshotError.self) {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 @testable import Snapshots
 
-@Suite("A snapshot's file")
+@Suite("Snapshot files")
 struct SnapshotFileTests {
     static func bodies(_ snapshot: Snapshot) throws -> [String: [UInt8]] {
         var bodies: [String: [UInt8]] = [:]
@@ -17,7 +17,7 @@ struct SnapshotFileTests {
         return bodies
     }
 
-    @Test("What was recorded is read again, in one file for the owner alone")
+    @Test("Recordings can be read back from one file that only its owner can read")
     func roundTrip() throws {
         let fixture = SnapshotFixture()
         let roots = try fixture.write([
@@ -35,7 +35,8 @@ struct SnapshotFileTests {
         #expect(mode?.intValue == 0o600)
     }
 
-    @Test("Bodies of any length come back, piece by piece, and equal ones stand once", arguments: [1, 262_144, 262_145, 3 << 20])
+    @Test(
+        "Bodies of any length are read back in pieces, and equal ones are stored once", arguments: [1, 262_144, 262_145, 3 << 20])
     func keepsBodies(length: Int) throws {
         let fixture = SnapshotFixture()
         var chance = SeededGenerator(seed: UInt64(length))
@@ -52,7 +53,7 @@ struct SnapshotFileTests {
         #expect(try fixture.octets().count < length + 200_000)
     }
 
-    @Test("A body that is still coming when recording ends leaves nothing behind")
+    @Test("A body that is incomplete when recording ends is deleted")
     func forgetsUnfinished() throws {
         let fixture = SnapshotFixture()
         let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
@@ -64,7 +65,7 @@ struct SnapshotFileTests {
         _ = body
     }
 
-    @Test("A file that is there is refused, appended to as a generation of its own, or replaced")
+    @Test("An existing file is refused, appended to as a new generation, or replaced")
     func heedsExisting() throws {
         let fixture = SnapshotFixture()
         let first = try fixture.write([Exchange("http://a:80/1", "one")])
@@ -78,7 +79,7 @@ struct SnapshotFileTests {
         #expect(try fixture.write([Exchange("http://a:80/1", "one")], existing: .overwrite) == first)
     }
 
-    @Test("What was committed is there after the writer has gone, and nothing is written over it")
+    @Test("Committed data survives the end of the writer, and an unfinished recording is not overwritten")
     func resumes() throws {
         let fixture = SnapshotFixture()
         var writer: SnapshotWriter? = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
@@ -96,7 +97,7 @@ struct SnapshotFileTests {
         _ = try Snapshot(path: fixture.path).verify()
     }
 
-    @Test("Nobody goes on with a recording that somebody is writing, who is not disturbed")
+    @Test("A recording in progress cannot be resumed by another writer, and is not disturbed")
     func isOnesOwn() throws {
         let fixture = SnapshotFixture()
         let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
@@ -110,7 +111,7 @@ struct SnapshotFileTests {
         #expect(try snapshot.verify().recordings == 2)
     }
 
-    @Test("Rows in another order, and in a file of another history, come to the same roots")
+    @Test("Recordings in another order, in a file with another history, give the same roots")
     func rootsKnowNoOrder() throws {
         let (one, other) = (SnapshotFixture(), SnapshotFixture())
         let exchanges = (0..<600).map { Exchange("http://a:80/\($0)", "body \($0 % 7)") }
@@ -149,7 +150,7 @@ struct SnapshotFileTests {
         }
     }
 
-    @Test("A snapshot in a folder that cannot be written opens")
+    @Test("A snapshot in a read-only folder can be opened")
     func opensReadOnly() throws {
         let fixture = SnapshotFixture()
         try fixture.write([Exchange("http://a:80/1", "one")])

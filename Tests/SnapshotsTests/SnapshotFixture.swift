@@ -17,7 +17,7 @@ final class SnapshotFixture: Sendable {
 
     var path: String { folder + "/test.larder" }
 
-    /// A finished snapshot of these exchanges.
+    /// Makes a finished snapshot of these exchanges.
     @discardableResult
     func write(
         _ exchanges: [Exchange], to path: String? = nil, existing: SnapshotWriter.Existing = .refuse,
@@ -33,7 +33,7 @@ final class SnapshotFixture: Sendable {
     static let key = ProjectKey(octets: [UInt8](repeating: 7, count: 32))!
 }
 
-/// One exchange, as tests write it.
+/// An exchange as tests write it.
 struct Exchange {
     static let began = Timestamp(seconds: 1_795_415_000)
 

@@ -14,7 +14,7 @@ struct TextFolderTests {
         return exchanges
     }
 
-    @Test("A folder of readable files comes to the same roots again, generations and all")
+    @Test("A folder of readable files gives the same roots again, with all generations")
     func roundTrip() throws {
         let fixture = SnapshotFixture()
         try fixture.write(Self.exchanges())
@@ -30,7 +30,7 @@ struct TextFolderTests {
         #expect(text.contains("\n< 200 OK\n"))
     }
 
-    @Test("What was changed in the folder is another snapshot, or none")
+    @Test("Editing the folder gives a different snapshot, or is refused")
     func noticesEdits() throws {
         let fixture = SnapshotFixture()
         let roots = try fixture.write([Exchange("http://a:80/one", "body")])
@@ -48,7 +48,7 @@ struct TextFolderTests {
     }
 
     @Test(
-        "A folder that means harm is refused (T46)",
+        "A hostile folder is refused (T46)",
         arguments: ["link", "pipe", "path", "line", "colon", "suffix", "secret", "manifest", "huge", "hints", "hint"])
     func refusesHostile(kind: String) throws {
         let fixture = SnapshotFixture()
