@@ -2,9 +2,9 @@ import Testing
 
 @testable import SecretScanning
 
-@Suite("Values that are known as secrets")
+@Suite("Known secret values")
 struct KnownSecretsTests {
-    @Test("Of many secrets that begin alike, few are compared with a text that begins so")
+    @Test("A text is compared with only a few of many known secrets that have the same beginning")
     func comparesFewOfMany() {
         let start = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUi."
         let tokens = (0..<2000).map { "\(start)sig-\($0)-x" }
@@ -15,12 +15,12 @@ struct KnownSecretsTests {
             var comparisons = 0
             let found = known.found(in: Array(text.utf8), &comparisons)
             #expect(found.map { Array(Array(text.utf8)[$0.range]).text } == [token])
-            // Two places in the text, and a binary search over each set of forms.
+            // Two places in the text, with a binary search over the forms at each.
             #expect(comparisons < 100, "\(comparisons)")
         }
     }
 
-    @Test("The longest known secret at a place is found, and a short one only as a whole word")
+    @Test("The longest known secret at a position is found, a short one only as a whole word")
     func findsTheLongest() {
         var known = KnownSecrets()
         for value in ["abc-12", "abc-12-345", "abc-12-345-6789-0123", "abc-12-345-6789-0199"] {
@@ -36,7 +36,7 @@ struct KnownSecretsTests {
         #expect(found("abc-1") == [])
     }
 
-    @Test("Values whose forms go past the limit are not known again, and take no memory")
+    @Test("Values whose forms exceed the limit are not remembered, and use no memory")
     func boundsForms() {
         var known = KnownSecrets(formsLengthLimit: 1000)
         let values = (10..<60).map { "value-\($0)-abc" }

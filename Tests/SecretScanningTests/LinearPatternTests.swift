@@ -3,10 +3,10 @@ import Testing
 
 @testable import SecretScanning
 
-@Suite("Patterns in bounded time (T35)")
+@Suite("Linear-time patterns (T35)")
 struct LinearPatternTests {
     @Test(
-        "A pattern finds what it says",
+        "A pattern finds its matches",
         arguments: [
             ("a+b", "xaabab", "x--"), ("[0-9]{2,3}", "1 22 333 4444", "1 - - -4"), ("^a|b$", "aab", "-a-"),
             ("(?:ab|a)c?", "abc ac a", "- - -"),
@@ -20,13 +20,15 @@ struct LinearPatternTests {
     }
 
     @Test(
-        "What is no pattern is refused",
+        "An invalid pattern is refused",
         arguments: ["(", ")", "a)", "*a", "[", "[b-a]", "a{3,2}", "a{999}", "\\1", "\\", "(a{200}){200}", "+"])
     func refuses(pattern: String) {
         #expect(throws: SecretScanningError.self) { try LinearPattern(pattern) }
     }
 
-    @Test("What makes others try for ever takes a moment", arguments: ["(a*)*b", "(a|aa)+$x", "a.*b.*c.*d", "(.*)(.*)(.*)x"])
+    @Test(
+        "Patterns that make backtracking matchers run forever take bounded time",
+        arguments: ["(a*)*b", "(a|aa)+$x", "a.*b.*c.*d", "(.*)(.*)(.*)x"])
     func isBounded(pattern: String) throws {
         let compiled = try LinearPattern(pattern)
         let taken = cpuTime { _ = compiled.replacingAll(in: [UInt8](repeating: UInt8(ascii: "a"), count: 20_000), by: []) }

@@ -2,7 +2,7 @@ import HTTPMessage
 
 @testable import SecretScanning
 
-/// What these tests share.
+/// Values shared by these tests.
 enum Samples {
     static let key = ProjectKey(octets: [UInt8](repeating: 7, count: 32))!
 

@@ -5,21 +5,21 @@ import Testing
 
 @testable import SecretScanning
 
-@Suite("Secrets by their forms and their names, and the placeholders of them")
+@Suite("Secrets by form and by name, and their placeholders")
 struct SecretScanTests {
     private static func found(_ text: String) -> [String] {
         let octets = Array(text.utf8)
         return SecretScan.secrets(in: octets).map { Array(octets[$0.range]).text }
     }
 
-    @Test("Tokens are found wherever they stand", arguments: Planted.all)
+    @Test("Tokens are found anywhere in a text", arguments: Planted.all)
     func findsTokens(secret: String) {
         for frame in ["SECRET", "a SECRET b", "\"SECRET\"", "x=SECRET&y", "[SECRET]", "\nSECRET\n"] {
             #expect(Self.found(frame.replacing("SECRET", with: secret)) == [secret], "\(frame)")
         }
     }
 
-    @Test("Values of names that mean secrets are found in JSON, forms and queries")
+    @Test("Values whose names indicate secrets are found in JSON, forms and queries")
     func findsNamed() {
         let secret = Planted.opaque
         #expect(Self.found("{\"access_token\": \"\(secret)\", \"token_type\":\"bearer\"}") == [secret])
@@ -29,11 +29,11 @@ struct SecretScanTests {
         #expect(Self.found("Basic \(Base64.encode(Array("user:password".utf8)))").count == 1)
     }
 
-    @Test("Secrets are found behind escapes and in them, and what is around them stays", arguments: Planted.escaped)
+    @Test("Escaped secrets and secrets after escapes are found, and the surrounding text stays", arguments: Planted.escaped)
     func findsEscaped(text: String, secret: String) throws {
         #expect(Self.found(text) == [secret])
         let redacted = try Redactor(key: Samples.key, secrets: DeclaredSecrets()).redacted(uri: Array(text.utf8))
-        // A placeholder is found as one, in the same place.
+        // The placeholder is recognized, in the same place.
         let again = SecretScan.secrets(in: redacted)
         #expect(again.map(\.isPlaceholder) == [true])
         let frame = try #require(again.first)
@@ -44,7 +44,7 @@ struct SecretScanTests {
     }
 
     @Test(
-        "What only looks a little like one is left alone",
+        "Text that only resembles a secret is not replaced",
         arguments: [
             "the bearer of good news everywhere", "basic authentication", "\"password\": \"\"", "\"password\": null",
             "password=short",
@@ -57,7 +57,7 @@ struct SecretScanTests {
     }
 
     @Test(
-        "A placeholder has the form of its secret, is found as one, and is the same for the same secret under one key alone",
+        "A placeholder has the form of its secret, is recognized, and is the same for the same secret only under one key",
         arguments: Planted.all)
     func makesPlaceholders(secret: String) throws {
         let octets = Array(secret.utf8)
@@ -67,17 +67,17 @@ struct SecretScanTests {
         #expect(found == [FoundSecret(range: 0..<placeholder.count, kind: kind, isPlaceholder: true)])
         #expect(placeholder == Placeholder.make(for: octets, kind, under: Samples.key))
         #expect(placeholder != Placeholder.make(for: octets, kind, under: .make()))
-        // A private key keeps its frame.
+        // The first and last lines of a private key stay.
         #expect(!placeholder.text.contains(kind == .privateKey ? "MIIEpAIBAAKCAQEA" : secret.suffix(20)))
     }
 
-    @Test("A secret is the same one however it is escaped")
+    @Test("A secret has the same code in every escaped form")
     func knowsEscapes() {
         let codes = ["a/b+c secret", "a\\/b+c secret", "a%2Fb%2bc%20secret"].map { Samples.key.code(of: Array($0.utf8)) }
         #expect(Set(codes).count == 1)
     }
 
-    @Test("A token's placeholder keeps its three parts and its times, and nothing else of it")
+    @Test("A token's placeholder keeps three parts and the token's times, and nothing else of it")
     func keepsTimes() throws {
         let placeholder = Placeholder.make(for: Array(Planted.webToken.utf8), .webToken, under: Samples.key).text
         let parts = placeholder.split(separator: ".")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SecretScanning
 
-@Suite("The search for secrets reads the whole text")
+@Suite("The search for secrets covers the whole text")
 struct SecretSearchTests {
-    /// A text in which the pattern is tried from each place to the end.
+    /// A text on which the pattern tries to match from each position to the end.
     private static let costly = String(repeating: "a", count: 1000)
 
     private static func redactor(_ unscanned: Redactor.Unscanned?) throws -> Redactor {
@@ -15,7 +15,7 @@ struct SecretSearchTests {
     }
 
     @Test(
-        "A body for which the patterns take too many steps cannot be searched",
+        "A body on which the patterns take too many steps counts as unsearchable",
         arguments: [
             ("application/json", nil, true), ("text/plain", nil, false), ("text/plain", .refuse, true),
             ("application/json", .keep, false),
@@ -27,7 +27,7 @@ struct SecretSearchTests {
         switch outcome {
         case .refused: #expect(isRefused)
         case .asItWas: Issue.record("acct-78 is kept")
-        // What was found is replaced where the body is kept.
+        // If the body is kept, the secrets found are replaced.
         case .replaced(let text): #expect(!isRefused && !text.text.contains("acct-78"))
         }
         let whole = redactor.body(Array("{\"b\":\"acct-78\"}".utf8), describedBy: fields)
@@ -35,7 +35,7 @@ struct SecretSearchTests {
     }
 
     @Test(
-        "JSON in UTF-16 or UTF-32 cannot be searched",
+        "JSON in UTF-16 or UTF-32 counts as unsearchable",
         arguments: [
             [0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D], [0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B], [0, 0, 0, 0x7B],
             [0x7B, 0, 0, 0],
@@ -48,7 +48,7 @@ struct SecretSearchTests {
         #expect(keeping.body(text, describedBy: fields) == .asItWas)
     }
 
-    @Test("The rest of a URI or a field for which the patterns take too many steps is replaced; the origin stays")
+    @Test("The unsearched rest of a URI or field is replaced when patterns take too many steps; the origin stays")
     func replacesCostlyRests() throws {
         let redactor = try Self.redactor(nil)
         let uri = redactor.redacted(uri: Array("http://x.b:80/x?acct-78&\(Self.costly)&q=pear".utf8)).text
@@ -60,7 +60,7 @@ struct SecretSearchTests {
         for word in ["acct-78", "pear", "aaaa"] { #expect(!fields.bytes.text.contains(word), "\(fields.bytes.text)") }
     }
 
-    @Test("The text of a CDATA section is read once, to its end")
+    @Test("The text of a CDATA section is read only once")
     func readsSectionsOnce() {
         func found(_ text: String) -> [String] {
             let octets = Array(text.utf8)
@@ -72,12 +72,12 @@ struct SecretSearchTests {
         }
         #expect(found("<a><pin><![CDATA[one]]></pin><pin>two</pin></a>") == ["one", "two"])
         #expect(found("<pin><![CDATA[<pin>one</pin>]]></pin>") == ["<pin>one</pin>"])
-        // A section that does not end is one secret to the end of the text.
+        // An unterminated section is one secret up to the end of the text.
         let open = String(repeating: "<pin><![CDATA[", count: 1000)
         #expect(found(open).map(\.count) == [open.count - 14])
     }
 
-    /// Pieces of which texts are made that break every format in every way.
+    /// Fragments from which malformed texts in all formats are made.
     private static let pieces = [
         "{", "}", "[", "]", "\"", "\\\"", "\\", "\\u0070", "\\ud83d", ":", ",", "password", "token", "key", "=", "&", "&amp;",
         "%22", "%3D", "%",
@@ -86,7 +86,7 @@ struct SecretSearchTests {
         "u:p@h", "?", "#", ";", "12", "-", "value", "Bearer ", "larderSecret", "/services/", "sk-proj-", "aB3xY9zQ",
     ]
 
-    @Test("Broken texts are searched without harm, and what is found is in order and within them", arguments: 1...64)
+    @Test("Malformed texts are searched safely: the secrets found are in order and within the text", arguments: 1...64)
     func survives(seed: UInt64) throws {
         var state = seed
         func next(_ limit: Int) -> Int {
