@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Served stale while it is validated (RFC 5861 §3)")
+@Suite("A stale response served while it is validated (RFC 5861 §3)")
 struct BackgroundValidationTests {
     private static let control = "Cache-Control: max-age=60, stale-while-revalidate=30"
 
@@ -12,7 +12,7 @@ struct BackgroundValidationTests {
         try Messages.stored(Self.control, fields.first ?? "ETag: \"v1\"", age: 70)
     }
 
-    /// A book whose client has been served `stored` stale, and the one that validates it.
+    /// A playbook for the background validation of `stored`, after the client has received it stale.
     private func served(
         _ stored: StoredResponse, _ request: String = "GET http://a.example/x", _ fields: [String] = [],
         rules: [[String: Setting]] = []
@@ -24,7 +24,7 @@ struct BackgroundValidationTests {
         return book.validating()
     }
 
-    @Test("The client has its answer at once")
+    @Test("The client gets its response at once")
     func servesAtOnce() throws {
         let book = try Playbook()
         try book.run(
@@ -37,7 +37,7 @@ struct BackgroundValidationTests {
         #expect(book.exchange.trace.outcome == .staleHit)
     }
 
-    @Test("A 304 freshens what is stored")
+    @Test("A 304 freshens the stored response")
     func freshens() throws {
         let old = try stored()
         let book = try served(old)
@@ -51,7 +51,7 @@ struct BackgroundValidationTests {
         #expect(book.exchange.trace.outcome == .background && book.exchange.trace.status == 0)
     }
 
-    @Test("A 304 that speaks of something else: asked again without a condition")
+    @Test("A 304 for another representation leads to a second request without conditions")
     func notIdentified() throws {
         let book = try served(try stored())
         try book.run(
@@ -62,7 +62,7 @@ struct BackgroundValidationTests {
         #expect(book.forwarded("if-none-match") == nil)
     }
 
-    @Test("A new response takes its place", arguments: ["ETag: \"v1\"", "X-No: validator"])
+    @Test("A new response replaces the stored one", arguments: ["ETag: \"v1\"", "X-No: validator"])
     func replaces(field: String) throws {
         let book = try served(try stored(field))
         try book.run(
@@ -73,7 +73,7 @@ struct BackgroundValidationTests {
         #expect(book.exchange.trace.outcome == .background)
     }
 
-    @Test("What the origin has instead, and does not let be stored: the stored one goes", arguments: [200, 204, 404, 410])
+    @Test("A new response that must not be stored removes the stored one", arguments: [200, 204, 404, 410])
     func removes(status: Int) throws {
         let old = try stored()
         let book = try served(old)
@@ -83,7 +83,7 @@ struct BackgroundValidationTests {
         #expect(book.exchange.changes.removed.map { $0 === old } == [true])
     }
 
-    @Test("An error leaves it as it is, and is told", arguments: [429, 500, 501, 502, 503, 504, 599])
+    @Test("An error leaves the stored response unchanged, and is logged", arguments: [429, 500, 501, 502, 503, 504, 599])
     func leavesOnError(status: Int) throws {
         let book = try served(try stored())
         try book.run(
@@ -93,7 +93,7 @@ struct BackgroundValidationTests {
     }
 
     @Test(
-        "An error's Retry-After says how long the next validation waits",
+        "An error's Retry-After delays the next validation",
         arguments: [
             ("Retry-After: 120", 120_000), ("Retry-After: 0", 0), ("Retry-After: soon", nil), ("X-No: wait", nil),
         ] as [(String, Int64?)])
@@ -105,21 +105,21 @@ struct BackgroundValidationTests {
         }
     }
 
-    @Test("So does an answer that is for one client alone", arguments: [401, 403, 407])
+    @Test("A response for one client alone leaves the stored response unchanged", arguments: [401, 403, 407])
     func leavesOnRefusal(status: Int) throws {
         let book = try served(try stored())
         try book.run(
             .validates, [.fetch], .response(status, "X-No: lifetime"), [.releaseJoined, .discardUpstreamBody, .finish])
     }
 
-    @Test("A failure leaves it, and is told")
+    @Test("A connection failure leaves the stored response unchanged, and is logged")
     func leavesOnFailure() throws {
         let book = try served(try Messages.stored(Self.control + ", stale-if-error=90", "ETag: \"v1\"", age: 70))
         try book.run(.validates, [.fetch], .fails(.connectionRefused), [.releaseJoined, .finish])
         #expect(book.exchange.trace.outcome == .failed && book.exchange.trace.fault == .connectionRefused)
     }
 
-    @Test("A body that breaks off is told as a failure")
+    @Test("A truncated body is logged as a failure")
     func leavesOnBrokenBody() throws {
         let book = try served(try stored())
         try book.run(
@@ -127,13 +127,13 @@ struct BackgroundValidationTests {
         #expect(book.exchange.trace.outcome == .failed)
     }
 
-    @Test("The server stops: it is let go")
+    @Test("A server that stops cancels the validation")
     func isLetGo() throws {
         let book = try served(try stored())
         try book.run(.validates, [.fetch], .clientGone, [.cancelUpstream, .finish])
     }
 
-    @Test("It asks as the client did, but for the whole, unconditionally, and without its wishes about caches")
+    @Test("The validation repeats the client's request, but for the whole, without its conditions and cache directives")
     func asksAsClient() throws {
         let book = try served(
             try stored(), "HEAD http://a.example/x",
@@ -150,7 +150,7 @@ struct BackgroundValidationTests {
     }
 
     @Test(
-        "Nothing is asked for a request whose answer could not be stored",
+        "No validation is sent for a request whose response could not be stored",
         arguments: ["GET", "HEAD"],
         ["Cache-Control: no-store", "X-Forwarded-Host: evil.example", "Cache-Control: only-if-cached"])
     func asksNothingInVain(method: String, field: String) throws {
@@ -161,7 +161,7 @@ struct BackgroundValidationTests {
             .delivered, [.finish])
     }
 
-    @Test("A rule's checks hold for what nobody waits for", arguments: [true, false])
+    @Test("A rule's checks apply to background responses too", arguments: [true, false])
     func checksBody(isWellFormed: Bool) throws {
         let book = try served(try stored(), rules: [["validate": ["wellformed": "json", "on_failure": "block"]]])
         try book.run(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What may continue a body that broke off (RFC 9110 §13.1.5, §14.2; RFC 9111 §3.4)")
+@Suite("Responses that may continue a truncated body (RFC 9110 §13.1.5, §14.2; RFC 9111 §3.4)")
 struct BodyResumptionTests {
     private func head(_ status: Int, _ fields: [String]) throws -> ResponseHead {
         var head = ResponseHead()
@@ -15,7 +15,7 @@ struct BodyResumptionTests {
     private let whole = ["ETag: \"v1\"", "Content-Length: 100"]
 
     @Test(
-        "Only a response with a strong entity tag is continued",
+        "Only a response with a strong entity tag is resumed",
         arguments: [
             (200, ["ETag: \"v1\"", "Content-Length: 100"], true),
             (200, ["ETag: \"v1\"", "Transfer-Encoding: chunked"], true),
@@ -33,10 +33,10 @@ struct BodyResumptionTests {
     }
 
     @Test(
-        "The answer has to begin where the body stopped, end within it, and be of the same representation",
+        "The continuation must begin where the body stopped, end within it, and be of the same representation",
         arguments: [
             (206, ["ETag: \"v1\"", "Content-Range: bytes 40-99/100"], true),
-            // An origin may send less than it is asked for.
+            // An origin may send less than requested.
             (206, ["ETag: \"v1\"", "Content-Range: bytes 40-49/100"], true),
             (206, ["ETag: \"v1\"", "Content-Range: bytes 40-99/*"], true),
             (200, ["ETag: \"v1\"", "Content-Range: bytes 40-99/100"], false),
@@ -61,7 +61,7 @@ struct BodyResumptionTests {
         if case .part(let range, _)? = BodyResumption.contentRange(of: answer.fields) { length = UInt64(range.count) }
         let accepted = continuation.accepts(answer, body: .known(length), continuing: first)
         #expect(accepted == expected)
-        // A length of its own that differs, or none, fits nothing.
+        // A different length, or none, never fits.
         for body in [BodyLength.known(length + 1), .unknown, .none] {
             var other = try #require(BodyResumption(of: first))
             _ = other.begin(after: 40)
@@ -70,7 +70,7 @@ struct BodyResumptionTests {
         }
     }
 
-    @Test("Where nobody told the length, the answer tells it, and the end is known from then on")
+    @Test("If no length was given, the continuation gives it, and the end is known from then on")
     func learnsLength() throws {
         let first = try head(200, ["ETag: \"v1\"", "Transfer-Encoding: chunked"])
         var continuation = try #require(BodyResumption(of: first))
@@ -85,7 +85,7 @@ struct BodyResumptionTests {
         #expect(!continuation.isUnfinished(after: 100))
     }
 
-    @Test("A part is continued up to its own end")
+    @Test("A part is resumed up to its own end")
     func continuesPart() throws {
         let first = try head(206, ["ETag: \"v1\"", "Content-Range: bytes 10-29/100"])
         var continuation = try #require(BodyResumption(of: first))
@@ -97,7 +97,7 @@ struct BodyResumptionTests {
         #expect(!accepted)
     }
 
-    @Test("Tries are bounded, those that bring nothing most")
+    @Test("The number of attempts is limited, most strictly for those without progress")
     func isBounded() throws {
         let first = try head(200, ["ETag: \"v1\"", "Content-Length: 100000"])
         var barren = try #require(BodyResumption(of: first))

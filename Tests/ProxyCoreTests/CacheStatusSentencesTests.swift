@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Sentences of RFC 9211 §2 on who writes a member")
+@Suite("Responses without and with a Cache-Status member (RFC 9211 §2)")
 struct CacheStatusSentencesTests {
     @Test(
-        "No member where the store had no part in the answer",
+        "An error without a look-up has no member",
         arguments: [
             ("GET /x", "X: 1"), ("GET http://a.example/x", "Via: 1.1 larder"),
             ("GET http://a.example/x", "Expect: more"), ("CONNECT a.example:22", "X: 1"),
@@ -18,7 +18,8 @@ struct CacheStatusSentencesTests {
     }
 
     @Test(
-        "No member in what is answered here", arguments: [("OPTIONS *", "X: 1"), ("TRACE http://a.example/", "Max-Forwards: 0")])
+        "A locally generated response has no member",
+        arguments: [("OPTIONS *", "X: 1"), ("TRACE http://a.example/", "Max-Forwards: 0")])
     func noneInLocalAnswers(line: String, field: String) throws {
         let book = try Playbook()
         try book.run(.request(line, field), [.sendLocal], .delivered, [.finish])
@@ -26,7 +27,7 @@ struct CacheStatusSentencesTests {
     }
 
     @Test(
-        "What is based on a stored response has one",
+        "A response derived from a stored one has a member",
         arguments: [("If-None-Match: \"v1\"", UInt16(304)), ("Range: bytes=0-3", 206), ("Range: bytes=10-", 416)])
     func oneInDerivedAnswers(field: String, status: UInt16) throws {
         let book = try Playbook()
@@ -38,7 +39,7 @@ struct CacheStatusSentencesTests {
         #expect(book.written?.cacheStatus == ["hit": "", "ttl": "60"])
     }
 
-    @Test("An error after a look-up tells why nothing stored was served")
+    @Test("An error after a look-up tells why no stored response was used")
     func whyNothingStored() throws {
         let book = try Playbook()
         try book.run(

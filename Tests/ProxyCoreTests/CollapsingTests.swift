@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Several requests, one fetch (T24)")
+@Suite("Several requests share one fetch (T24)")
 struct CollapsingTests {
     private func join(_ book: Playbook, _ fields: String...) throws {
         try book.run(
@@ -12,7 +12,7 @@ struct CollapsingTests {
             .found([]), [.joinFetch])
     }
 
-    @Test("What another fetched is delivered as a hit on it would be, and said to be collapsed")
+    @Test("A response from another request's fetch is delivered like a hit, and marked as collapsed")
     func shares() throws {
         let book = try Playbook()
         try join(book)
@@ -23,13 +23,13 @@ struct CollapsingTests {
         #expect(book.exchange.trace.outcome == .collapsed)
     }
 
-    @Test("A body that is still on its way is framed by what is known of its length")
+    @Test("A body in flight is framed by its known length")
     func sharesWhatIsOnItsWay() throws {
         for (length, framing) in [(BodyLength.known(70_000), "length"), (.unknown, "chunked"), (.known(0), "length")] {
             let book = try Playbook()
             try join(book)
             book.exchange.cache.selectedLength = length
-            // Its body is not there yet: nothing of the head may follow from that.
+            // The body has not arrived yet: no field may depend on it.
             try book.run(
                 .shared(try Messages.stored("Cache-Control: max-age=60", body: "")), [.sendStored],
                 .delivered, [.finish])
@@ -39,11 +39,11 @@ struct CollapsingTests {
     }
 
     @Test(
-        "T24: what was fetched for another is used only as it could be from the store",
+        "T24: a response fetched for another request is only used if it could be used from the store",
         arguments: [
             // The nominated field differs.
             ("Cookie: a=1", "Cookie: a=2", "Vary: Cookie", "Cache-Control: max-age=60"),
-            // It would not be fresh.
+            // It is not fresh.
             ("Accept: a", "Accept: a", "Vary: Accept", "Cache-Control: max-age=0"),
             ("Accept: a", "Accept: b", "Vary: Accept", "Cache-Control: max-age=60"),
             ("Cookie: a=1", "X-No: cookie", "Vary: cookie", "Cache-Control: max-age=60"),
@@ -59,7 +59,7 @@ struct CollapsingTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "collapsed": "?0", "detail": "no_lifetime"])
     }
 
-    @Test("Nothing of what could not be used is left: the stored response has its own length")
+    @Test("A shared response that could not be used leaves no trace: the stored response keeps its own length")
     func forgetsWhatItCouldNotUse() throws {
         let book = try Playbook()
         let stale = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 70)
@@ -74,7 +74,7 @@ struct CollapsingTests {
         #expect(book.written?["content-length"] == "10")
     }
 
-    @Test("Each asks for itself where nothing came that could be shared, and says that it had waited")
+    @Test("Each request fetches for itself if the shared response cannot be shared, and reports that it waited")
     func notShared() throws {
         let book = try Playbook()
         try join(book)
@@ -85,7 +85,7 @@ struct CollapsingTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "collapsed": "?0", "detail": "private"])
     }
 
-    @Test("Whoever need not wait asks for itself, and says nothing of having waited")
+    @Test("A request that need not wait fetches for itself, and does not report waiting")
     func alone() throws {
         let book = try Playbook()
         try join(book)
@@ -96,7 +96,7 @@ struct CollapsingTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "detail": "private"])
     }
 
-    @Test("Where the one who asked has left, another takes its place")
+    @Test("If the leading request's client leaves, another request leads")
     func abandoned() throws {
         let book = try Playbook()
         try join(book)
@@ -108,7 +108,7 @@ struct CollapsingTests {
             .delivered, [.finish])
     }
 
-    @Test("Whoever waits for a validation uses what it brought")
+    @Test("A request that waits for a validation uses the result")
     func joinsValidation() throws {
         let book = try Playbook()
         let stale = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 70)
@@ -129,7 +129,7 @@ struct CollapsingTests {
     }
 
     @Test(
-        "A request that could use nothing fetched for another does not wait for it",
+        "A request that cannot use another request's response does not wait for it",
         arguments: ["Cache-Control: no-cache", "Pragma: no-cache", "Cache-Control: max-age=0"])
     func doesNotWaitInVain(field: String) throws {
         let book = try Playbook()
@@ -138,7 +138,7 @@ struct CollapsingTests {
             .found([]), [.fetch])
     }
 
-    @Test("A leader that answers with an error of its own releases those who wait")
+    @Test("A leader that generates an error releases the waiting requests")
     func leaderFails() throws {
         let book = try Playbook(rules: [["validate": ["status": "200", "on_failure": "block"]]])
         try join(book)

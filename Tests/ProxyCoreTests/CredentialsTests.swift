@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Who asks (RFC 9110 §11.7, RFC 7617)")
+@Suite("Client authentication (RFC 9110 §11.7, RFC 7617)")
 struct CredentialsTests {
     private static let good = "Proxy-Authorization: Basic \(Base64.encode(Array("alice:open sesame".utf8)))"
 
@@ -17,7 +17,7 @@ struct CredentialsTests {
         .event { .credentialsJudged(judgement, at: $0) }
     }
 
-    @Test("Without credentials the answer is 407 with the challenge, and nothing is looked for")
+    @Test("A request without credentials gets 407 with a challenge, and nothing is looked up")
     func challenges() throws {
         let book = try book()
         try book.run(.request("GET http://a.example/x"), [.sendError], .delivered, [.finish])
@@ -33,7 +33,7 @@ struct CredentialsTests {
         #expect(book.exchange.delivery.keepsConnection)
     }
 
-    @Test("HEAD is challenged without content, CONNECT before any tunnel, and its connection ends")
+    @Test("HEAD is challenged without content; CONNECT is challenged before a tunnel opens, and its connection closes")
     func challengesOthers() throws {
         var book = try book()
         try book.run(.request("HEAD http://a.example/x"), [.sendError], .delivered, [.finish])
@@ -45,7 +45,7 @@ struct CredentialsTests {
     }
 
     @Test(
-        "Credentials that cannot be read are none; two fields are not chosen between",
+        "Invalid credentials count as none, and several fields are refused",
         arguments: [
             ["Proxy-Authorization: Basic !!!"], ["Proxy-Authorization: Bearer abc"], ["Proxy-Authorization:"],
             [good, good], [good, "Proxy-Authorization: Basic YTpi"], ["\(good), Basic YTpi"],
@@ -59,7 +59,7 @@ struct CredentialsTests {
         #expect(try JSONBody(#require(book.written).body)["detail"] == "malformed")
     }
 
-    @Test("Good credentials lead on, name the user, and are gone from the request before anything looks at it")
+    @Test("Accepted credentials name the user, and are removed before the request is matched or forwarded")
     func admits() throws {
         let book = try book(rules: [["match": ["path": "/x"], "deny": ["reason": "no"]]])
         try book.run(
@@ -71,7 +71,7 @@ struct CredentialsTests {
         #expect(book.forwarded("x-a") == "1")
     }
 
-    @Test("A rule and the ports of tunnels say no to those who are let in too")
+    @Test("Rules and tunnel ports apply to authenticated clients too")
     func rulesStillHold() throws {
         let book = try book(rules: [["match": ["path": "/x"], "deny": ["reason": "no"]]])
         try book.run(
@@ -86,7 +86,7 @@ struct CredentialsTests {
     }
 
     @Test(
-        "What is not good is told without saying what of it",
+        "A refusal does not tell which part of the credentials is wrong",
         arguments: [
             (CredentialsJudgement.refused, 407, "proxy_authentication_required", true),
             (.tooManyAttempts, 429, "too_many_attempts", false), (.queueFull, 503, "authentication_queue_full", true),
@@ -105,7 +105,7 @@ struct CredentialsTests {
         #expect(book.exchange.incoming.sender?.user.isEmpty != false && book.exchange.incoming.credentials == nil)
     }
 
-    @Test("A client that leaves meanwhile is heard, and the answer that comes later is not")
+    @Test("If the client leaves meanwhile, the exchange ends and a later result is ignored")
     func clientLeaves() throws {
         let book = try book()
         try book.run(
@@ -113,7 +113,7 @@ struct CredentialsTests {
             judged(.accepted), [])
     }
 
-    @Test("Nobody is asked who need not say; what is said all the same selects nothing")
+    @Test("A client that need not authenticate is not challenged, and its credentials are ignored")
     func asksNobody() throws {
         let book = try Playbook()
         try book.run(.request("GET http://a.example/x", Self.good), [.lookUp(onDisk: false)])
@@ -121,7 +121,7 @@ struct CredentialsTests {
         #expect(book.exchange.incoming.sender?.user.isEmpty != false)
     }
 
-    @Test("The next request on the connection is asked anew")
+    @Test("Each request on a connection is authenticated separately")
     func asksEach() throws {
         let book = try book()
         try book.run(

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Fetching, storing and not storing (RFC 9111 §3)")
+@Suite("Fetching and storing responses (RFC 9111 §3)")
 struct FetchTests {
-    @Test("A miss is fetched, passed on and kept")
+    @Test("A miss is fetched, relayed and stored")
     func storesMiss() throws {
         let book = try Playbook()
         try book.run(
@@ -25,7 +25,7 @@ struct FetchTests {
         #expect(stored.facts.freshnessLifetime.seconds == 60)
     }
 
-    @Test("A stored response's key takes no more memory than it is long, whatever the exchange was used for before")
+    @Test("A stored response's key uses no more memory than its length, even after a longer request")
     func trimsKeys() throws {
         let book = try Playbook()
         for path in [String(repeating: "a", count: 4000), "x"] {
@@ -44,7 +44,7 @@ struct FetchTests {
     }
 
     @Test(
-        "A response that may not be kept is passed on, with the reason; whoever joined is told at once",
+        "A response that must not be stored is relayed with the reason, and joined requests are notified at once",
         arguments: [
             ("Cache-Control: no-store", "no_store"), ("Cache-Control: private", "private"), ("Vary: *", "vary_any"),
             ("X-Nothing: 1", "no_lifetime"), ("Set-Cookie: a=b", "set_cookie"),
@@ -64,7 +64,7 @@ struct FetchTests {
     }
 
     @Test(
-        "A request whose answer is for it alone asks for itself and nobody joins it",
+        "A request whose response is for it alone is fetched by itself, and no request joins it",
         arguments: [
             "Authorization: Basic YTpi", "Range: bytes=0-3", "If-None-Match: \"v1\"", "If-Match: \"v1\"",
             "Cache-Control: no-store",
@@ -80,7 +80,7 @@ struct FetchTests {
             .delivered, [.finish])
     }
 
-    @Test("T22: a response to a request with Authorization is kept only where the origin says it may be shared")
+    @Test("T22: a response to a request with Authorization is only stored if the origin says that it may be shared")
     func authorizedResponses() throws {
         for (control, stores) in [
             ("max-age=60", false), ("public, max-age=60", true), ("s-maxage=60", true), ("max-age=60, must-revalidate", true),
@@ -96,7 +96,7 @@ struct FetchTests {
         }
     }
 
-    @Test("T23: a response with Set-Cookie is kept on an explicit lifetime only, and never where the setting says so")
+    @Test("T23: a response with Set-Cookie is only stored with an explicit lifetime, and never if the setting says so")
     func setCookie() throws {
         for (setting, control, stores) in [
             (SetCookieStorage.explicit, "max-age=60", true), (.explicit, "public", false), (.never, "max-age=60", false),
@@ -115,7 +115,7 @@ struct FetchTests {
         }
     }
 
-    @Test("Methods other than GET and HEAD go to the origin without a look into the store", arguments: ["POST", "PUT", "FOO"])
+    @Test("Methods other than GET and HEAD are forwarded without a look-up", arguments: ["POST", "PUT", "FOO"])
     func forwardsOtherMethods(method: String) throws {
         let book = try Playbook()
         try book.run(
@@ -128,7 +128,7 @@ struct FetchTests {
     }
 
     @Test(
-        "T18: a GET with content goes past the store, and its answer is not kept",
+        "T18: a GET with content is forwarded without a look-up, and its response is not stored",
         arguments: ["Content-Length: 5", "Transfer-Encoding: chunked"])
     func contentOfGet(field: String) throws {
         let book = try Playbook()
@@ -139,7 +139,7 @@ struct FetchTests {
         #expect(book.written?.cacheStatus == ["fwd": "bypass", "detail": "request_content"])
     }
 
-    @Test("A GET that announces no content is a GET like any other")
+    @Test("A GET with Content-Length 0 is an ordinary GET")
     func emptyContentOfGet() throws {
         let book = try Playbook()
         try book.run(
@@ -148,7 +148,7 @@ struct FetchTests {
             .delivered, [.finish])
     }
 
-    @Test("only-if-cached is answered 504 where nothing stored can be used, and never goes forward")
+    @Test("only-if-cached gets 504 if no stored response can be used, and is never forwarded")
     func onlyIfCached() throws {
         let missing = try Playbook()
         try missing.run(
@@ -175,7 +175,7 @@ struct FetchTests {
             .delivered, [.finish])
     }
 
-    @Test("HEAD goes forward as HEAD; its answer keeps the origin's length and is not kept")
+    @Test("HEAD is forwarded as HEAD; its response keeps the origin's length and is not stored")
     func forwardsHead() throws {
         let book = try Playbook()
         try book.run(
@@ -187,7 +187,7 @@ struct FetchTests {
     }
 
     @Test(
-        "A body without a length leaves in chunks; one of no bytes has a length",
+        "A body without a known length is sent in chunks; an empty body has a length",
         arguments: [
             (200, "Content-Length: 0"), (301, "Content-Length: 0"), (204, "X-A: 1"), (304, "ETag: \"v1\""),
             (205, "Content-Length: 0"),
@@ -204,7 +204,7 @@ struct FetchTests {
         #expect(book.written?.status == UInt16(status))
     }
 
-    @Test("An origin that ends in the middle ends the client's connection: no whole message comes of it")
+    @Test("An origin that closes within a body makes Larder abort the client's connection")
     func originCut() throws {
         let book = try Playbook()
         try book.run(
@@ -215,7 +215,7 @@ struct FetchTests {
             .cut, [.abortClient, .finish])
     }
 
-    @Test("A client that leaves ends what is under way, at any moment")
+    @Test("A client that leaves at any moment cancels the exchange")
     func clientLeaves() throws {
         let steps: [[Playbook.Step]] = [
             [.request("GET http://a.example/x"), [.lookUp(onDisk: false)]],
@@ -237,7 +237,7 @@ struct FetchTests {
         }
     }
 
-    @Test("A limit on the size of what is kept holds for what was gathered too")
+    @Test("The size limit for stored responses applies to gathered bodies too")
     func sizeLimit() throws {
         let rules: [[String: Setting]] = [["cache": ["max_size": "10"], "validate": ["wellformed": "json"]]]
         for (length, stores) in [(UInt64(10), true), (11, false)] {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What passes from hop to hop (RFC 9110 §7.6)")
+@Suite("Forwarding fields from hop to hop (RFC 9110 §7.6)")
 struct ForwardingTests {
-    @Test("T42, T47: fields of one hop stay here, and the client's nominations strip nothing that others rely on")
+    @Test("T42, T47: hop-by-hop fields are not forwarded, and a client cannot nominate essential fields")
     func requestFields() throws {
         let book = try Playbook()
         try book.run(
@@ -30,7 +30,7 @@ struct ForwardingTests {
         #expect(book.forwarded("host") == "a.example")
     }
 
-    @Test("Fields of the origin's hop stay here")
+    @Test("The origin's hop-by-hop fields are not forwarded")
     func responseFields() throws {
         let book = try Playbook()
         try book.run(
@@ -54,7 +54,7 @@ struct ForwardingTests {
     }
 
     @Test(
-        "The origin sees a path, a Host of the target and its port where it is not 80",
+        "The origin receives a path, and a Host with the target's port if it is not 80",
         arguments: [
             ("http://a.example", "/", "a.example"), ("http://a.example?q", "/?q", "a.example"),
             ("http://a.example:80/a/../b?x=%20", "/a/../b?x=%20", "a.example"), ("http://[::1]:8080/", "/", "[::1]:8080"),
@@ -68,7 +68,7 @@ struct ForwardingTests {
         #expect(book.forwarded("host") == host)
     }
 
-    @Test("An HTTP/1.0 client gets no chunks, no 1xx and a connection that closes")
+    @Test("An HTTP/1.0 client gets no chunks and no 1xx, and its connection closes")
     func oldClient() throws {
         let book = try Playbook()
         try book.run(
@@ -94,7 +94,7 @@ struct ForwardingTests {
         #expect(hit.written?["content-length"] == "10")
     }
 
-    @Test("A 1xx is passed on to an HTTP/1.1 client, without a length")
+    @Test("A 1xx is forwarded to an HTTP/1.1 client, without Content-Length")
     func informational() throws {
         let book = try Playbook()
         try book.run(.request("POST http://a.example/x", "Content-Length: 1"), [.fetch])
@@ -106,7 +106,7 @@ struct ForwardingTests {
     }
 
     @Test(
-        "A client that asks for it, or an HTTP/1.0 one, has its connection closed",
+        "The connection closes for HTTP/1.0 clients and clients that request it",
         arguments: [
             ("HTTP/1.1", "X: 1", true), ("HTTP/1.1", "Connection: close", false), ("HTTP/1.1", "Connection: x, CLOSE", false),
             ("HTTP/1.0", "Connection: keep-alive", false), ("HTTP/1.0", "X: 1", false),
@@ -120,7 +120,7 @@ struct ForwardingTests {
         #expect(book.exchange.delivery.keepsConnection == keeps)
     }
 
-    @Test("T16: an upstream's reason phrase leaves as it came, or as ours where the status is ours")
+    @Test("T16: the origin's reason phrase is forwarded unchanged; a status of Larder's has Larder's phrase")
     func reasonPhrase() throws {
         let book = try Playbook()
         try Messages.read(Messages.requestText("POST http://a.example/x", []), into: &book.exchange.request)
@@ -133,7 +133,7 @@ struct ForwardingTests {
         #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 418 I'm a teapot\r\n"))
     }
 
-    @Test("An exchange is used for one request after the other, and nothing of the last one is left")
+    @Test("An exchange is reused for the next request without state of the previous one")
     func reuse() throws {
         let book = try Playbook(rules: [["match": ["host": "a.example"], "deny": ["reason": "no"]]])
         try book.run(.request("GET http://a.example/x", "Connection: close"), [.sendError], .delivered, [.finish])

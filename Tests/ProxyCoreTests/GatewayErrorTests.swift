@@ -4,10 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("How faults are told (RFC 9209, RFC 9457)")
+@Suite("Error responses (RFC 9209, RFC 9457)")
 struct GatewayErrorTests {
-    /// Every fault there is. The switch below does not compile when one is missing there, and the test fails when one is
-    /// missing here.
+    /// All faults. If one is missing in the switch below, it does not compile; if one is missing here, the test fails.
     static let faults: [Fault] = [
         .malformedRequest(detail: "d"), .badTarget(detail: "d"), .targetTooLong, .requestFieldsTooLarge(detail: "d"),
         .requestBodyTooLarge, .unknownTransferCoding, .unsupportedVersion, .unknownExpectation, .requestTimeout, .notForAProxy,
@@ -109,7 +108,7 @@ struct GatewayErrorTests {
         }
     }
 
-    /// The error types of RFC 9209 §2.3 and the status that each recommends, where it does.
+    /// The error types of RFC 9209 §2.3, with the recommended status where there is one.
     private static let proxyStatusTypes: Set<String> = [
         "dns_timeout", "dns_error", "destination_not_found", "destination_unavailable", "destination_ip_prohibited",
         "destination_ip_unroutable", "connection_refused", "connection_terminated", "connection_timeout",
@@ -122,13 +121,13 @@ struct GatewayErrorTests {
         "proxy_loop_detected",
     ]
 
-    @Test("The list is whole")
+    @Test("The list contains every fault")
     func listIsWhole() {
         #expect(Self.faults.map(Self.number) == Array(0..<75))
     }
 
     @Test(
-        "Every row has a status for an error, a registered Proxy-Status type, and words that need no escaping", arguments: faults)
+        "Every fault has an error status, a registered Proxy-Status type, and text that needs no escaping", arguments: faults)
     func row(fault: Fault) {
         let row = GatewayError(fault)
         #expect((400...599).contains(row.status.code))
@@ -144,7 +143,7 @@ struct GatewayErrorTests {
         }
     }
 
-    @Test("A code stands for one fault, but for those that share one on purpose and differ in their detail")
+    @Test("Each code belongs to one fault, except for codes shared on purpose with different details")
     func codesAreUnique() {
         var details: [String: [String]] = [:]
         for fault in Self.faults {
@@ -155,12 +154,12 @@ struct GatewayErrorTests {
         #expect(shared == ["timeout": ["name_look_up", "connect", "idle"], "queue_full": ["", "queue_wait"]])
     }
 
-    @Test("Every code of validation has its fault, under the same name", arguments: ValidationFaults.Code.allCases)
+    @Test("Every validation code maps to a fault with the same name", arguments: ValidationFaults.Code.allCases)
     func validationCodes(code: ValidationFaults.Code) {
         #expect(GatewayError(Fault(code)).code.text.description == code.word.description)
     }
 
-    @Test("Every fault is told well formed, in each format and to HEAD", arguments: faults)
+    @Test("Every fault gives a well-formed response in each format, also to HEAD", arguments: faults)
     func written(fault: Fault) throws {
         for accept in ["application/json", "text/html", "text/plain"] {
             for method in ["GET", "HEAD"] {
@@ -203,7 +202,7 @@ struct GatewayErrorTests {
     }
 
     @Test(
-        "The format follows Accept; a program that says nothing gets JSON",
+        "The format follows Accept; a client without Accept gets JSON",
         arguments: [
             (nil, "application/problem+json"), ("*/*", "application/problem+json"),
             ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
@@ -221,7 +220,8 @@ struct GatewayErrorTests {
     }
 
     @Test(
-        "T41: nothing of the request stands in an error but its host", arguments: ["application/json", "text/html", "text/plain"])
+        "T41: an error response repeats nothing of the request but its host",
+        arguments: ["application/json", "text/html", "text/plain"])
     func echoesNothing(accept: String) throws {
         let book = try Playbook()
         try book.run(
@@ -237,7 +237,7 @@ struct GatewayErrorTests {
         #expect(!text.contains("/usr") && !text.contains("Larder/"))
     }
 
-    @Test("T41: what a rule's author wrote is escaped for its format, and keeps its letters")
+    @Test("T41: a reason given in a rule is escaped for its format, and keeps its letters")
     func escapesReasons() throws {
         let reason = "<b>\"Wegen\" Überlast</b> & 'so' \\ weiter"
         for (accept, expected) in [
@@ -252,7 +252,7 @@ struct GatewayErrorTests {
         #expect(try JSONBody(#require(book.written).body)["reason"] == reason)
     }
 
-    @Test("T41: what could end a string or a line is escaped in every format")
+    @Test("T41: characters that could end a string or a line are escaped in every format")
     func escapesControls() throws {
         let body = GatewayErrorBody(
             error: GatewayError(.deniedByRule), requestID: 1, host: "a\"b\\\u{1b}[0m", rule: "r\u{0}\r\n", reason: "<i>\u{7f}")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The members of an error's JSON body, as texts.
+/// The members of an error's JSON body, as text.
 struct JSONBody {
     private let members: [String: Any]
 
@@ -16,6 +16,6 @@ struct JSONBody {
     var status: Int? { members["status"] as? Int }
     var isRetryable: Bool? { members["retryable"] as? Bool }
 
-    /// The codes of what validation found, in their order.
+    /// The codes of validation faults, in order.
     var codes: [String] { (members["errors"] as? [[String: Any]] ?? []).compactMap { $0["code"] as? String } }
 }

@@ -10,7 +10,7 @@ enum Messages {
 
     struct Incomplete: Error {}
 
-    /// `GET http://a.example/x`, in HTTP/1.1 unless the line says otherwise, with a Host unless one is given.
+    /// `GET http://a.example/x`, in HTTP/1.1 unless the line names a version, with a Host unless one is given.
     static func requestText(_ line: String, _ fields: [String]) -> String {
         let hasVersion = line.contains(" HTTP/1.")
         let hasHost = fields.contains { $0.lowercased().hasPrefix("host:") }
@@ -44,7 +44,7 @@ enum Messages {
         guard try parser.parse(Array(text.utf8).span.bytes, into: &head) != nil else { throw Incomplete() }
     }
 
-    /// A response to GET http://a.example/x as it stands in the store, `age` seconds after it came.
+    /// A stored response to GET http://a.example/x, `age` seconds after it was received.
     static func stored(
         _ fields: String..., body: String = "0123456789", age: Int64 = 0, status: Int = 200,
         to request: String = "GET http://a.example/x", with requestFields: [String] = [],

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Nothing may leave (mode: offline)")
+@Suite("Offline mode (mode: offline)")
 struct OfflineTests {
     private func book(rules: [[String: Setting]] = [], trustMark: UInt64 = 0) throws -> Playbook {
         Playbook(
@@ -15,7 +15,7 @@ struct OfflineTests {
                 activeTrust: { _, _, _ in ActiveTrust(mark: trustMark, until: .init(milliseconds: .max)) }))
     }
 
-    @Test("What is stored is delivered whatever its age, and nobody is asked behind the client")
+    @Test("A stored response of any age is delivered, without a background validation")
     func servesStale() throws {
         for control in ["max-age=60", "max-age=60, stale-while-revalidate=86400", "max-age=60, stale-if-error=1"] {
             let book = try book()
@@ -29,7 +29,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("The client's own condition is answered from what is stored")
+    @Test("The client's own condition is evaluated against the stored response")
     func answersConditions() throws {
         let book = try book()
         let old = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 3600)
@@ -39,7 +39,7 @@ struct OfflineTests {
         #expect(book.exchange.trace.status == 304)
     }
 
-    @Test("What is not stored is a miss at once, with its reason in the error, Proxy-Status and Cache-Status")
+    @Test("A request without a stored response is a miss at once, with its reason in the error, Proxy-Status and Cache-Status")
     func misses() throws {
         let book = try book()
         try book.run(
@@ -52,7 +52,7 @@ struct OfflineTests {
     }
 
     @Test(
-        "must-revalidate and its kin: 504 rather than what is stale (RFC 9111 §5.2.2.2)",
+        "must-revalidate and similar directives give 504 instead of a stale response (RFC 9111 §5.2.2.2)",
         arguments: [
             ("max-age=60, must-revalidate", "must_revalidate"), ("max-age=60, proxy-revalidate", "proxy_revalidate"),
             ("s-maxage=60", "s_maxage"), ("max-age=60, no-cache", "no_cache"),
@@ -68,7 +68,7 @@ struct OfflineTests {
         #expect("\(GatewayError(fault).detail?.text ?? "")" == word)
     }
 
-    @Test("What is stored for other fields is no answer (Vary)")
+    @Test("A response stored for other field values is not used (Vary)")
     func varies() throws {
         let book = try book()
         let german = try Messages.stored(
@@ -80,7 +80,7 @@ struct OfflineTests {
     }
 
     @Test(
-        "What would change something at the origin is refused, and nothing stored is forgotten for it",
+        "An unsafe request is refused, and invalidates nothing",
         arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     func writes(method: String) throws {
         let book = try book()
@@ -88,7 +88,7 @@ struct OfflineTests {
         #expect(book.exchange.trace.fault == .offlineMiss(detail: "method") && book.exchange.changes.invalidatedKeys.isEmpty)
     }
 
-    @Test("No tunnel is opened, and one to a port that is not allowed is refused as such")
+    @Test("No tunnel is opened, and a port that is not allowed is reported as such")
     func tunnels() throws {
         let closed = try book()
         try closed.run(
@@ -100,7 +100,7 @@ struct OfflineTests {
         #expect(notAllowed.exchange.trace.fault == .portNotAllowed)
     }
 
-    @Test("Rules deny as ever, and what asks us alone is answered")
+    @Test("Deny rules still apply, and requests to Larder itself are answered")
     func answersItself() throws {
         let denied = try book(rules: [["deny": ["reason": "closed"]]])
         try denied.run(.request("GET http://a.example/x"), [.sendError], .delivered, [.finish])
@@ -114,7 +114,7 @@ struct OfflineTests {
             [.finish])
     }
 
-    @Test("A part that is stored answers for what it holds, and the rest of it is neither asked for nor filled")
+    @Test("A stored part answers requests for its bytes, and the rest is neither requested nor filled")
     func usesParts() throws {
         let whole = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 3600)
         for (range, isHeld) in [("bytes=2-4", true), ("bytes=2-8", false)] {
@@ -128,7 +128,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("What came under another trust policy is judged by the chain recorded with it, without one a miss")
+    @Test("A response from another trust policy is verified by its recorded chain; without a chain it is a miss")
     func judgesChains() throws {
         let old = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 3600)
         let refusal = TrustRefusal(reason: "pin_mismatch", host: "a.example", source: "", advice: "Do this.")
@@ -155,7 +155,7 @@ struct OfflineTests {
         #expect(book.exchange.trace.fault == .offlineMiss(detail: "trust_changed"))
     }
 
-    @Test("A gate that closes while a request is on its way: a stale response stands in, else it is a miss")
+    @Test("If forwarding stops during a request, a stale response is served, or it is a miss")
     func gateCloses() throws {
         for (isStored, expected) in [(true, ExchangeCommand.sendStored), (false, .sendError)] {
             let book = try Playbook()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Validating with the origin (RFC 9111 §4.3)")
+@Suite("Validation with the origin (RFC 9111 §4.3)")
 struct OriginValidationTests {
     let stale: [String] = ["Cache-Control: max-age=60", "ETag: \"v1\"", "Last-Modified: Tue, 14 Nov 2023 19:00:00 GMT"]
 
@@ -12,7 +12,7 @@ struct OriginValidationTests {
         try Messages.stored("Cache-Control: \(control)", stale[1], stale[2], field, age: 70)
     }
 
-    @Test("A stale response is validated with its own validators; a 304 freshens it")
+    @Test("A stale response is validated with its own validators, and a 304 freshens it")
     func freshens() throws {
         let book = try Playbook()
         let old = try stored()
@@ -37,7 +37,7 @@ struct OriginValidationTests {
         #expect(book.exchange.cache.selected !== old)
     }
 
-    @Test("The client's own condition is evaluated after the 304, not passed on in its place")
+    @Test("The client's own condition is evaluated after the 304, and not forwarded instead")
     func clientConditionAfterwards() throws {
         let book = try Playbook()
         try book.run(
@@ -56,7 +56,7 @@ struct OriginValidationTests {
         #expect(other.written?.status == 200)
     }
 
-    @Test("A 200 takes the place of what was validated")
+    @Test("A 200 replaces the validated response")
     func replaces() throws {
         let book = try Playbook()
         try book.run(
@@ -69,7 +69,7 @@ struct OriginValidationTests {
         #expect(book.exchange.trace.outcome == .refreshed)
     }
 
-    @Test("A 200 that omits Vary is stored without, and what was validated for it is removed (RFC 9111 §4.1)")
+    @Test("A 200 without Vary is stored without it, and the validated response is removed (RFC 9111 §4.1)")
     func replacesByVariant() throws {
         let sibling = try Messages.stored("Cache-Control: max-age=60", "Vary: Accept", with: ["Accept: a"])
         let stale = try Messages.stored("Cache-Control: max-age=1", "Vary: Accept", age: 9, with: ["Accept: b"])
@@ -82,7 +82,7 @@ struct OriginValidationTests {
         #expect(book.stored("new")?.nominatedFields == [])
     }
 
-    @Test("A 304 that speaks of another representation: the request goes out again without our conditions")
+    @Test("After a 304 for another representation, the request is sent again without our conditions")
     func notIdentified() throws {
         let book = try Playbook()
         try book.run(
@@ -96,7 +96,7 @@ struct OriginValidationTests {
         #expect(book.forwarded("if-modified-since") == nil)
     }
 
-    @Test("… and a failure of that request is one to validate what is stored (RFC 9111 §5.2.2.2)")
+    @Test("A failure of that second request counts as a failed validation (RFC 9111 §5.2.2.2)")
     func failsAgain() throws {
         let book = try Playbook()
         try book.run(
@@ -109,7 +109,7 @@ struct OriginValidationTests {
         #expect(book.written?.status == 504)
     }
 
-    /// Two that a request with `Accept: a` and `Accept-Language: b` could be answered with, newest first, and one that it could not.
+    /// Two responses that match a request with `Accept: a` and `Accept-Language: b`, newest first, and one that does not.
     private func several(_ tags: [String]) throws -> [StoredResponse] {
         let fields = [
             ("Vary: Accept", "Accept: a"), ("Vary: Accept-Language", "Accept-Language: b"), ("Vary: Accept", "Accept: c"),
@@ -123,7 +123,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "A 304 freshens each that it speaks of and the request could get, by a weak validator the most recent (RFC 9111 §4.3.4)",
+        "A 304 freshens each response that it identifies and the request matches; a weak validator only the most recent (RFC 9111 §4.3.4)",
         arguments: [
             (["\"v1\"", "\"v1\"", "\"v1\""], "\"v1\"", [1, 0]), (["\"v1\"", "\"v2\"", "\"v1\""], "\"v1\"", [0]),
             (["\"v2\"", "\"v1\"", "\"v1\""], "\"v1\"", [1]), (["W/\"v1\"", "W/\"v1\"", "\"v1\""], "W/\"v1\"", [0]),
@@ -141,11 +141,11 @@ struct OriginValidationTests {
         let freshened = book.exchange.changes.freshened
         #expect(freshened.map { one in all.firstIndex { $0 === one.old } } == places)
         #expect(freshened.allSatisfy { $0.new.facts.freshnessLifetime.seconds == 100 })
-        // The most recent of them is the answer.
+        // The most recent of them is the response.
         #expect(book.written?["x-number"] == places.last.map { "\($0)" })
     }
 
-    @Test("Before the origin is asked, the disk tells what memory does not know of, since the answer may speak of it")
+    @Test("The disk is queried before the origin, because the origin's response may concern responses that only the disk has")
     func asksDiskFirst() throws {
         let book = try Playbook()
         let all = try several(["\"v1\"", "\"v1\""])
@@ -159,7 +159,7 @@ struct OriginValidationTests {
         #expect(book.exchange.changes.freshened.count == 2)
     }
 
-    @Test("A 304 that forbids keeping is used once, and the stored response goes")
+    @Test("A 304 that forbids storing is used once, and the stored response is removed")
     func usedAndRemoved() throws {
         let book = try Playbook()
         let old = try stored()
@@ -174,7 +174,7 @@ struct OriginValidationTests {
         #expect(book.written?.cacheStatus["detail"] == "no_store")
     }
 
-    @Test("T25: a 304 to a request that may not be kept leaves the stored response as it was, and gives no cookie to others")
+    @Test("T25: a 304 to a no-store request changes no stored response, and no 304 gives its cookie to others")
     func usedOnce() throws {
         let book = try Playbook()
         try book.run(
@@ -195,7 +195,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "no-cache in the request validates what is fresh",
+        "no-cache in the request validates a fresh response",
         arguments: ["Cache-Control: no-cache", "Pragma: no-cache", "Cache-Control: max-age=0"])
     func requestNoCache(field: String) throws {
         let book = try Playbook()
@@ -207,7 +207,7 @@ struct OriginValidationTests {
         #expect(book.written?.cacheStatus["fwd"] == "request")
     }
 
-    @Test("Under validation the whole is asked for, so that it can take the place of what is stored")
+    @Test("A validation requests the whole, so that it can replace the stored response")
     func asksForTheWhole() throws {
         let book = try Playbook()
         try book.run(
@@ -221,7 +221,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "After an error stale-if-error serves what is stored; without it, or against the origin's words, the error goes out (RFC 5861 §4)",
+        "After a failure a stored response is served if stale-if-error allows and the origin does not forbid it (RFC 5861 §4)",
         arguments: [
             ("max-age=60, stale-if-error=10", true), ("max-age=60, stale-if-error=9", false), ("max-age=60", false),
             ("max-age=60, stale-if-error=10, must-revalidate", false),
@@ -241,7 +241,7 @@ struct OriginValidationTests {
                 .fails(fault), servesStale ? [.releaseJoined, .sendStored] : [.releaseJoined, .sendError],
                 .delivered, [.finish])
             let head = try #require(book.written)
-            // The gateway could not validate in time what it has (RFC 9111 §5.2.2.2).
+            // The gateway could not validate its stored response in time (RFC 9111 §5.2.2.2).
             #expect(head.status == (servesStale ? 200 : 504))
             #expect(book.exchange.trace.fault == fault)
             if servesStale { #expect(head.cacheStatus == ["hit": "", "ttl": "-10", "detail": "stale_if_error"]) }
@@ -249,7 +249,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "An answer that is an error is passed on unless stale-if-error lets the stored one stand in (RFC 9111 §4.3.3)",
+        "An error response is relayed unless stale-if-error allows the stored response instead (RFC 9111 §4.3.3)",
         arguments: [500, 502, 503, 504, 501, 505, 404],
         ["stale-if-error=10", "stale-if-error=9", "must-revalidate, stale-if-error=10", "x"])
     func errorStatus(status: Int, control: String) throws {
@@ -263,7 +263,7 @@ struct OriginValidationTests {
             .response(status, "Content-Length: 3"),
             standsIn
                 ? [.discardUpstreamBody, .releaseJoined, .sendStored]
-                // That it is gone leaves nothing to be served.
+                // A 404 means that the stored response is outdated.
                 : status == 404 ? [.remove, .releaseJoined, .relay(store: false)] : [.releaseJoined, .relay(store: false)],
             .delivered, [.finish])
         let head = try #require(book.written)
@@ -275,7 +275,7 @@ struct OriginValidationTests {
         #expect(book.exchange.trace.outcome == .staleHit)
     }
 
-    @Test("The client's own stale-if-error allows it for its request alone")
+    @Test("The client's own stale-if-error applies only to its request")
     func clientsStaleIfError() throws {
         for (field, servesStale) in [("Cache-Control: stale-if-error=10", true), ("Cache-Control: stale-if-error=9", false)] {
             let book = try Playbook()
@@ -289,7 +289,7 @@ struct OriginValidationTests {
         }
     }
 
-    @Test("A full response that may not be stored: what was stored before goes, unless the request alone is the reason")
+    @Test("A full response that must not be stored removes the stored one, unless only the request is the reason")
     func replacedAndNotStored() throws {
         for (field, control, removes) in [
             ("X-No: 1", "no-store", true), ("X-No: 1", "private", true), ("Cache-Control: no-store", "max-age=9", false),
@@ -335,7 +335,7 @@ struct OriginValidationTests {
         #expect(fresh.body.length == 10)
     }
 
-    @Test("… each that it could be answered with")
+    @Test("A 200 to HEAD applies to each stored response that the request matches")
     func headEffects() throws {
         let book = try Playbook()
         let all = try several(["\"v1\"", "\"v2\"", "\"v1\""])
@@ -348,7 +348,7 @@ struct OriginValidationTests {
         #expect(book.exchange.changes.removed.map { $0 === all[1] } == [true])
     }
 
-    @Test("Other answers to HEAD, and those to a request for one client, change nothing", arguments: [404, 500])
+    @Test("Other responses to HEAD, and those to a request with Authorization, change nothing", arguments: [404, 500])
     func headWithoutEffect(status: Int) throws {
         let book = try Playbook()
         try book.run(
@@ -360,7 +360,7 @@ struct OriginValidationTests {
             .found([try stored()]), [.fetch], .response(200, "ETag: \"v1\""), [.relay(store: false)], .delivered, [.finish])
     }
 
-    @Test("HEAD is answered from a stale GET after an error as well")
+    @Test("HEAD gets a stale GET after an error too")
     func headAfterError() throws {
         let book = try Playbook()
         try book.run(
@@ -372,7 +372,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "What the client did not want unvalidated is an error where it cannot be validated",
+        "If the client demands a validation that fails, it gets an error",
         arguments: ["Cache-Control: no-cache", "Pragma: no-cache", "Cache-Control: max-age=0"])
     func failureOfDemandedValidation(field: String) throws {
         let book = try Playbook()
@@ -385,7 +385,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "A stored response stands in for an origin out of reach, never for one that may not be reached",
+        "A stored response replaces an unreachable origin, never a forbidden one",
         arguments: [
             (Fault.connectionRefused, true), (.nameNotFound, true), (.responseTimeout(phase: "idle"), true),
             (.upstreamQueueFull, true), (.offlineMiss(detail: "egress_closed"), true), (.destinationProhibited, false),
@@ -402,7 +402,7 @@ struct OriginValidationTests {
         #expect((book.written?.status == 200) == servesStale)
     }
 
-    @Test("If-Match is for the origin alone: nothing stored stands in when it fails")
+    @Test("If-Match is only for the origin: no stored response replaces a failed origin")
     func originConditionIsNotAnsweredStale() throws {
         let book = try Playbook()
         try book.run(
@@ -412,7 +412,7 @@ struct OriginValidationTests {
             .delivered, [.finish])
     }
 
-    @Test("A failure without anything stored is told as it is")
+    @Test("A failure without a stored response is reported as it is")
     func plainFailure() throws {
         let book = try Playbook()
         try book.run(
@@ -428,7 +428,7 @@ struct OriginValidationTests {
     }
 
     @Test(
-        "Unsafe methods make what is stored untrue (RFC 9111 §4.4)",
+        "Unsafe methods invalidate stored responses (RFC 9111 §4.4)",
         arguments: [
             ("POST", 200, true), ("PUT", 204, true), ("DELETE", 303, true), ("FOO", 200, true), ("POST", 500, false),
             ("POST", 404, false),

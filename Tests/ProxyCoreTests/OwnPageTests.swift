@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What a listener answers to who asks it directly")
+@Suite("A listener's responses to direct requests")
 struct OwnPageTests {
     private static let root = RootCertificate(
         der: [0x30, 0x03, 0x02, 0x01, 0x05], pem: Array("-----BEGIN CERTIFICATE-----\n".utf8))
@@ -27,7 +27,7 @@ struct OwnPageTests {
     private static func text(_ book: Playbook) -> String { String(decoding: book.written?.body ?? [], as: UTF8.self) }
 
     @Test(
-        "The script sends what is asked over HTTP by the listener that the client has named",
+        "The PAC script sends http requests through the listener that the client has addressed",
         arguments: [
             ("127.0.0.1:3180", "PROXY 127.0.0.1:3180"), ("LocalHost:3180", "PROXY LocalHost:3180"),
             ("localhost.:3180", "PROXY localhost:3180"), ("[::1]:3181", "PROXY [::1]:3181"), ("localhost", "PROXY localhost:80"),
@@ -48,7 +48,7 @@ struct OwnPageTests {
                 """)
     }
 
-    @Test("HEAD is answered as GET without its content")
+    @Test("HEAD is answered like GET, without content")
     func answersHead() throws {
         for path in ["/proxy.pac", "/ca.pem", "/ca.der"] {
             let get = try Self.book()
@@ -59,7 +59,7 @@ struct OwnPageTests {
         }
     }
 
-    @Test("The root is given in both its forms; without an authority it is told how one is made")
+    @Test("The root certificate is available in both formats; without a CA, the error says how to make one")
     func givesRoot() throws {
         for (path, octets) in [("/ca.der", Self.root.der), ("/ca.pem", Self.root.pem)] {
             let book = try Self.book()
@@ -74,7 +74,7 @@ struct OwnPageTests {
     }
 
     @Test(
-        "T05: a Host that is none of ours gets 403, whatever address it has led to",
+        "T05: a Host that is not ours gets 403, whatever address it resolved to",
         arguments: [
             "evil.example", "evil.example:3180", "127.0.0.1", "127.0.0.1:3181", "localhost:8080", "127.0.0.1.evil.example:3180",
             "127.0.0.2:3180", "evil.example:3182", "[::1]:3180",
@@ -88,7 +88,7 @@ struct OwnPageTests {
         }
     }
 
-    @Test("T05: HTTP/1.0 that names nobody gets 403 too")
+    @Test("T05: an HTTP/1.0 request without Host gets 403 too")
     func refusesNobody() throws {
         let book = try Self.book()
         try Messages.read("GET /proxy.pac HTTP/1.0\r\n\r\n", into: &book.exchange.request)
@@ -97,7 +97,7 @@ struct OwnPageTests {
     }
 
     @Test(
-        "T06: what a page of another site has a browser ask for gets 403, what its user has typed does not",
+        "T06: requests by pages of other sites get 403, requests typed by the user do not",
         arguments: [
             ("Sec-Fetch-Site: cross-site", false), ("Sec-Fetch-Site: same-site", false), ("sec-fetch-site: CROSS-SITE", false),
             ("Sec-Fetch-Site: none", true), ("Sec-Fetch-Site: same-origin", true), ("Sec-Fetch-Site: none, cross-site", false),
@@ -115,7 +115,7 @@ struct OwnPageTests {
     }
 
     @Test(
-        "T07: asked for through the proxy, a page of ours is a loop",
+        "T07: requesting one of our own pages through the proxy is a loop",
         arguments: ["GET http://localhost:3180/proxy.pac", "GET http://127.0.0.1:3180/ca.pem", "CONNECT 127.0.0.1:3180"])
     func refusesLoops(line: String) throws {
         let book = try Self.book()
@@ -123,14 +123,14 @@ struct OwnPageTests {
         #expect(book.written?.status == 508)
     }
 
-    @Test("No rule is asked, and nothing is looked for in the store, offline either")
+    @Test("Our own pages use neither rules nor the store, also in offline mode")
     func asksNobody() throws {
         let book = try Self.book(mode: .offline, rules: [["deny": ["reason": "closed"]]])
         try book.run(.request("GET /proxy.pac", "Host: localhost:3180"), [.sendLocal], .delivered, [.finish])
         #expect(book.exchange.key.isEmpty && book.exchange.trace.reuse == nil)
     }
 
-    @Test("Whoever has to name himself to the proxy is not asked for that by these pages")
+    @Test("Our own pages require no proxy credentials")
     func asksForNoPassword() throws {
         for (line, command) in [
             ("GET /proxy.pac", ExchangeCommand.sendLocal), ("GET /ca.pem", .sendLocal), ("GET http://a.example/", .sendError),

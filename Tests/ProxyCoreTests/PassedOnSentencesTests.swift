@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Sentences of RFC 9111 on what a cache passes on")
+@Suite("What a cache forwards (RFC 9111)")
 struct PassedOnSentencesTests {
     @Test(
-        "§4.3.2: conditions on what is not stored are for the origin, and its answer to them is the client's",
+        "§4.3.2: conditions on a response that is not stored are forwarded, and the origin's response is the client's",
         arguments: [
             ("If-None-Match: \"v1\"", 304), ("If-Modified-Since: Tue, 14 Nov 2023 19:00:00 GMT", 304), ("If-Match: \"v1\"", 412),
             ("If-Unmodified-Since: Tue, 14 Nov 2023 19:00:00 GMT", 412),
@@ -24,7 +24,7 @@ struct PassedOnSentencesTests {
     }
 
     @Test(
-        "§5.2: cache directives pass through both ways, known or not",
+        "§5.2: cache directives are forwarded in both directions, known or not",
         arguments: ["max-age=0, x-own=\"a, b\"", "no-store", "ONLY-me, , max-stale", "community=\"UCI\", immutable"])
     func directives(value: String) throws {
         let book = try Playbook()

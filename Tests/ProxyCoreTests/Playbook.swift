@@ -6,14 +6,14 @@ import Testing
 
 @testable import ProxyCore
 
-/// What happens to an exchange, and what is expected of it, alternately:
+/// Events of an exchange and the expected commands, alternately:
 ///
 ///     try book.run(
 ///         .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
 ///         .found([stored]), [.sendStored],
 ///         .delivered, [.finish])
 ///
-/// Every head that is written on the way is read back and checked (`WrittenHead`).
+/// Every head written on the way is parsed and checked (`WrittenHead`).
 final class Playbook {
     enum Step: ExpressibleByArrayLiteral, Sendable {
         case request(String, [String])
@@ -48,11 +48,11 @@ final class Playbook {
 
     var exchange: Exchange
     var now = Messages.epoch
-    /// The head, and for answers of our own the body, that was written last.
+    /// The head written last; for generated responses with its body.
     private(set) var written: WrittenHead?
     /// The 101 that was written.
     private(set) var switched = ""
-    /// The last request head that was written for the origin.
+    /// The last request head written for the origin.
     private(set) var forwarded: RequestHead?
 
     convenience init(rules: [[String: Setting]] = []) throws {
@@ -64,7 +64,7 @@ final class Playbook {
         exchange.begin(id: 0xA1B2, context: context)
     }
 
-    /// The exchange that asks, for no client, whether what this one has served still holds.
+    /// A playbook for the background validation of the response that this one has served.
     func validating() -> Playbook {
         let book = Playbook(context: exchange.context)
         book.exchange.begin(id: 0xA1B3, validating: exchange)
@@ -86,7 +86,7 @@ final class Playbook {
         #expect(given.isEmpty, "at the end", sourceLocation: sourceLocation)
     }
 
-    /// The commands that an event leads to.
+    /// The commands that an event causes.
     func handle(_ event: ExchangeEvent) -> [ExchangeCommand] {
         var buffer = CommandBuffer()
         exchange.handle(event, into: &buffer)
@@ -147,7 +147,7 @@ final class Playbook {
         }
     }
 
-    /// The request for the origin, read back by the strict parser.
+    /// The request for the origin, parsed by the strict parser.
     private func writeForwarded(_ sourceLocation: SourceLocation) throws {
         var bytes: [UInt8] = []
         exchange.writeForwardedHead(into: &bytes)
@@ -165,10 +165,10 @@ final class Playbook {
         }
     }
 
-    /// What would be kept of the response.
+    /// The response as it would be stored.
     func stored(_ body: String) -> StoredResponse? { exchange.makeStoredResponse(body: .bytes(Array(body.utf8))) }
 
-    /// The value of a field in the request that went to the origin.
+    /// The value of a field in the request that was sent to the origin.
     func forwarded(_ name: String) -> String? {
         guard let forwarded else { return nil }
         let values = forwarded.fields.lines

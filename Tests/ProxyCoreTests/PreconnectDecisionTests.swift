@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Whether an origin is connected to before a request to it is known")
+@Suite("Connecting to an origin before its first request is known")
 struct PreconnectDecisionTests {
     private static let origin = TunnelAuthority(scheme: .https, host: Array("one.test".utf8), kind: .name, port: 443)
 
-    @Test("A mode that lets nothing out, or that asks recordings first, has Larder wait for the request")
+    @Test("Larder waits for the request if the mode forwards nothing or looks up recordings first")
     func goesByMode() {
         for mode in [ExchangeContext.Mode.offline, .replay, .recordMissing] {
             let context = ExchangeContext(rules: .empty, mode: mode)
@@ -19,7 +19,7 @@ struct PreconnectDecisionTests {
         }
     }
 
-    @Test("A rule that can keep a request from being sent has Larder wait, and is named")
+    @Test("Larder waits if a rule can keep a request from being forwarded, and names the rule")
     func goesByRules() throws {
         let denying = try Setting.rules([["match": ["host": "one.test", "method": "POST"], "deny": ["reason": "no"]]])
         #expect(ExchangeContext(rules: denying).preconnectDecision(for: Self.origin) == .wait(.rule("rule 0")))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What came under another trust policy, whose origin gives no answer")
+@Suite("Stored responses from another trust policy, while the origin fails")
 struct RecordedChainDecisionTests {
     private func book() throws -> Playbook {
         Playbook(
@@ -25,7 +25,7 @@ struct RecordedChainDecisionTests {
 
     private static let refusal = TrustRefusal(reason: "pin_mismatch", host: "a.example", source: "", advice: "Do this.")
 
-    @Test("Its chain is judged once the origin has failed, and decides whether it is used")
+    @Test("After the origin fails, the recorded chain is verified and decides whether the response is used")
     func judges() throws {
         let response = try stored("Cache-Control: max-age=60")
         for judgement in [ChainJudgement.accepted, .refused(Self.refusal), .unjudged] {
@@ -45,13 +45,13 @@ struct RecordedChainDecisionTests {
     }
 
     @Test(
-        "Without a chain, after an answer of the origin's, for a server that is not believed, and of what is of no use, none is judged"
+        "No chain is verified after an origin's response, for an untrusted server, without a chain, or for a response that cannot be used"
     )
     func doesNotJudge() throws {
         for (response, fault) in [
             (try stored("Cache-Control: max-age=60", hasChain: false), Fault.connectionRefused),
             (try stored("Cache-Control: max-age=60"), .untrustedServer(reason: "expired")),
-            // It could not be used, whatever its chain is.
+            // It could not be used in any case.
             (try stored("Cache-Control: no-cache"), .connectionRefused),
             (try stored("Cache-Control: max-age=0, must-revalidate"), .connectionRefused),
         ] {
@@ -69,7 +69,7 @@ struct RecordedChainDecisionTests {
             [.finish])
     }
 
-    @Test("A client that leaves meanwhile ends it, and what is said of the chain then is not heard")
+    @Test("A client that leaves meanwhile ends the exchange, and the later verdict is ignored")
     func clientLeaves() throws {
         let book = try book()
         try book.run(
@@ -78,7 +78,7 @@ struct RecordedChainDecisionTests {
             Self.judged(.accepted), [])
     }
 
-    @Test("A server that is not believed lets no stale response stand in, one that cannot be reached does (RFC 5861 §4)")
+    @Test("An untrusted server does not allow a stale response, an unreachable one does (RFC 5861 §4)")
     func staleIfError() throws {
         for (fault, isServed) in [(Fault.connectionRefused, true), (.untrustedServer(reason: "expired"), false)] {
             let book = try book()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Requests that go nowhere, and those that are answered here")
+@Suite("Requests that are refused or answered locally")
 struct RefusalTests {
     private let own = ExchangeContext(
         rules: .empty,
         ownAddresses: [ExchangeContext.OwnAddress(hosts: [Array("localhost".utf8), Array("127.0.0.1".utf8)], port: 3180)])
 
     @Test(
-        "T47: a request that has been here before is refused 508",
+        "T47: a request that has passed through this proxy is refused with 508",
         arguments: [
             "1.1 larder", "1.0 other, 1.1 larder", "1.1 LARDER (a comment)", "1.1 a,HTTP/1.1  larder,1.1 b",
         ])
@@ -23,14 +23,14 @@ struct RefusalTests {
         #expect(book.written?["proxy-status"]?.contains("error=proxy_loop_detected") == true)
     }
 
-    @Test("A Via that only resembles our own is none of ours", arguments: ["1.1 larder2", "larder 1.1", "1.1 other (larder)"])
+    @Test("A Via that only resembles our own is not a loop", arguments: ["1.1 larder2", "larder 1.1", "1.1 other (larder)"])
     func otherVia(via: String) throws {
         let book = try Playbook()
         try book.run(.request("GET http://a.example/x", "Via: \(via)"), [.lookUp(onDisk: false)])
     }
 
     @Test(
-        "T47, T07: a request for ourselves is refused 508, tunnels too",
+        "T47, T07: a request to ourselves is refused with 508, tunnels too",
         arguments: [
             "GET http://localhost:3180/", "GET http://127.0.0.1:3180/x", "GET http://LocalHost:3180/", "CONNECT localhost:3180",
             "OPTIONS http://localhost:3180", "TRACE http://localhost:3180/",
@@ -41,14 +41,14 @@ struct RefusalTests {
         #expect(book.written?.status == 508)
     }
 
-    @Test("Another port of this machine is a destination like any other")
+    @Test("Another port of this machine is an ordinary destination")
     func otherPort() throws {
         let book = Playbook(context: own)
         try book.run(.request("GET http://localhost:3181/"), [.lookUp(onDisk: false)])
     }
 
     @Test(
-        "A request in origin form is told that this is a proxy, but for the few that are for us",
+        "A request in origin form gets an error saying that this is a proxy, except for our own pages",
         arguments: [
             "GET /x", "GET /", "GET /proxy.pac?x", "GET /proxy.pac/", "GET /Proxy.pac", "GET //proxy.pac", "GET /%70roxy.pac",
             "POST /proxy.pac", "OPTIONS /proxy.pac", "DELETE /ca.pem", "PURGE /proxy.pac", "GET /ca.key", "GET /ca",
@@ -61,7 +61,7 @@ struct RefusalTests {
         #expect(try JSONBody(#require(book.written).body)["code"] == "not_a_proxy_request")
     }
 
-    @Test("https in absolute form goes the way of http, to a port of its own")
+    @Test("https in absolute form is handled like http, with its own port")
     func secureOrigin() throws {
         let book = try Playbook()
         try book.run(.request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([]), [.joinFetch], .leads, [.fetch])
@@ -70,7 +70,7 @@ struct RefusalTests {
         #expect(book.forwarded("host") == "a.example")
     }
 
-    @Test("T17: the target decides for key and origin, whatever Host says; a setting refuses such requests")
+    @Test("T17: the target determines key and origin, whatever Host says; a setting refuses such requests")
     func hostMismatch() throws {
         let book = try Playbook()
         try book.run(
@@ -91,7 +91,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("T34: tunnels lead to the ports that are allowed, and rules hold for them")
+    @Test("T34: tunnels are only opened to allowed ports, and rules apply to them")
     func tunnelPorts() throws {
         for (port, isAllowed) in [("443", true), ("80", true), ("25", false), ("22", false), ("8443", false)] {
             let book = try Playbook()
@@ -104,7 +104,7 @@ struct RefusalTests {
         try listed.run(.request("CONNECT a.example:443"), [.sendError])
     }
 
-    @Test("A tunnel is opened, carried and ended; one that cannot be opened is an error")
+    @Test("A tunnel is opened, relayed and ended; one that cannot be opened gives an error")
     func tunnel() throws {
         let book = try Playbook()
         try book.run(
@@ -129,7 +129,7 @@ struct RefusalTests {
         #expect(failing.written?.status == 403)
     }
 
-    @Test("An expectation that is not known is refused 417 (RFC 9110 §10.1.1)", arguments: ["200-ok", "100-continue, x", ""])
+    @Test("An unknown expectation is refused with 417 (RFC 9110 §10.1.1)", arguments: ["200-ok", "100-continue, x", ""])
     func expectation(value: String) throws {
         let book = try Playbook()
         try book.run(.request("POST http://a.example/x", "Content-Length: 1", "Expect: \(value)"), [.sendError])
@@ -137,14 +137,14 @@ struct RefusalTests {
         #expect(book.written?["connection"] == "close")
     }
 
-    @Test("100-continue goes on to the origin", arguments: ["100-continue", "100-Continue"])
+    @Test("100-continue is forwarded to the origin", arguments: ["100-continue", "100-Continue"])
     func continues(value: String) throws {
         let book = try Playbook()
         try book.run(.request("POST http://a.example/x", "Content-Length: 1", "Expect: \(value)"), [.fetch])
         #expect(book.forwarded("expect") == value)
     }
 
-    @Test("T37: a body that is announced as too long is refused before it comes")
+    @Test("T37: a body whose declared length exceeds the limit is refused before it is read")
     func bodyLimit() throws {
         var limits = ProxyLimits()
         limits.requestBodyLength = 10
@@ -162,7 +162,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "T41: bytes that are no request are answered, whatever of the head had been read by then",
+        "T41: bytes that are not a valid request get an error response, however much of the head was parsed",
         arguments: [
             "GET http://a.example/x HTTP/1.1\r\nAccept: text/html\r\nBad Name: 1\r\n\r\n",
             "GET http://a.example/x HTTP/1.1\r\nAccept: text/html\r\n\r\n",
@@ -184,7 +184,7 @@ struct RefusalTests {
         #expect(!String(decoding: head.body, as: UTF8.self).contains("secret"))
     }
 
-    @Test("OPTIONS for the server as a whole is answered here (RFC 9110 §9.3.7)")
+    @Test("OPTIONS for the server as a whole is answered locally (RFC 9110 §9.3.7)")
     func optionsOfTheServer() throws {
         let book = try Playbook()
         try book.run(.request("OPTIONS *"), [.sendLocal], .delivered, [.finish])
@@ -196,7 +196,7 @@ struct RefusalTests {
         #expect(passedOn.forwarded.map { $0.target.form } == .asterisk)
     }
 
-    @Test("Max-Forwards is counted down for OPTIONS and TRACE, and ends here at 0 (RFC 9110 §7.6.2)")
+    @Test("Max-Forwards is decremented for OPTIONS and TRACE, and 0 is answered locally (RFC 9110 §7.6.2)")
     func maxForwards() throws {
         for method in ["OPTIONS", "TRACE"] {
             let last = try Playbook()
@@ -219,7 +219,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("TRACE sends the request back without its credentials (RFC 9110 §9.3.8)")
+    @Test("TRACE returns the request without its credentials (RFC 9110 §9.3.8)")
     func trace() throws {
         let book = try Playbook()
         try book.run(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Checks that rules ask for (V1 to V6)")
+@Suite("Response checks required by rules (V1 to V6)")
 struct ResponseChecksTests {
     private func book(_ onFailure: Setting, _ checks: [String: Setting]) throws -> Playbook {
         var checks = checks
@@ -24,10 +24,10 @@ struct ResponseChecksTests {
         try Messages.stored("Cache-Control: \(control)", other, age: 70)
     }
 
-    // MARK: The head
+    // MARK: Head
 
     @Test(
-        "A status or type that is not accepted is blocked, and named",
+        "An unacceptable status or type is blocked, and named",
         arguments: [
             ("status", "200-299", 500, "Content-Type: text/html", "unacceptable_status"),
             ("content_type", "application/json", 200, "Content-Type: text/html", "unacceptable_content_type"),
@@ -48,7 +48,7 @@ struct ResponseChecksTests {
         #expect(head["proxy-status"]?.contains("received-status=\(status)") == true)
     }
 
-    @Test("The faults are listed from the outermost to the innermost")
+    @Test("Faults are listed from the outermost to the innermost")
     func ordersFaults() throws {
         let book = try book("block", ["status": "200", "content_type": "application/json"])
         try ask(book, nil)
@@ -59,7 +59,7 @@ struct ResponseChecksTests {
         #expect(try JSONBody(#require(book.written).body).codes == ["unacceptable_status", "unacceptable_content_type"])
     }
 
-    @Test("annotate passes the response on, says what was found and keeps nothing; pass says nothing")
+    @Test("annotate relays the response with the fault and does not store it; pass does so silently")
     func annotatesOrPasses() throws {
         for (word, note) in [("annotate", "unacceptable_status"), ("pass", nil)] as [(String, String?)] {
             let book = try book(.text(word), ["status": "200"])
@@ -73,7 +73,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("stale serves what is stored, with or without a validator, unless the origin forbids that; else it blocks")
+    @Test("stale serves a stored response, with or without a validator, unless the origin forbids that; otherwise it blocks")
     func servesStale() throws {
         for (stored, serves) in [
             (try stale(), true), (try stale("max-age=60", "X-No: validator"), true),
@@ -93,7 +93,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("A 304 to the client's own condition is no answer to be judged")
+    @Test("A 304 to the client's own condition is not checked")
     func notModifiedPasses() throws {
         let book = try book("block", ["status": "200-299", "content_type": "application/json"])
         try ask(book, nil, "If-None-Match: \"v1\"")
@@ -101,9 +101,9 @@ struct ResponseChecksTests {
         #expect(book.written?.status == 304)
     }
 
-    // MARK: The body
+    // MARK: Body
 
-    @Test("A body that passes is delivered and kept, with its length")
+    @Test("A body that passes is delivered and stored, with its length")
     func checkedBody() throws {
         let book = try book("block", ["wellformed": "json"])
         try ask(book, nil)
@@ -115,7 +115,7 @@ struct ResponseChecksTests {
         #expect(book.written?.cacheStatus["stored"] == "")
     }
 
-    @Test("Nothing is checked of what has no content", arguments: [(204, "X-A: 1"), (200, "Content-Length: 0")])
+    @Test("A response without content is not checked", arguments: [(204, "X-A: 1"), (200, "Content-Length: 0")])
     func emptyBody(status: Int, field: String) throws {
         let book = try book("block", ["wellformed": "json"])
         try ask(book, nil)
@@ -123,7 +123,7 @@ struct ResponseChecksTests {
     }
 
     @Test(
-        "A body that fails",
+        "A body that fails is handled as the rule says",
         arguments: [
             (BodyCheckOutcome.malformedJSON(JSONFault(.unexpectedByte, at: 3)), "malformed_json"),
             (.malformedCoding, "malformed_coding"), (.unsupportedCoding, "unsupported_coding"),
@@ -154,7 +154,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("A body that is too large passes or is blocked, as the rule says", arguments: ["pass", "block"])
+    @Test("An oversized body passes or is blocked, as the rule says", arguments: ["pass", "block"])
     func oversize(word: String) throws {
         let book = try book("block", ["wellformed": "json", "oversize": .text(word), "max_body": "10"])
         try ask(book, nil)
@@ -168,7 +168,7 @@ struct ResponseChecksTests {
         if passes { #expect(book.written?["content-length"] == "30") }
     }
 
-    @Test("A coding that cannot be read passes as it comes where the rule lets it", arguments: ["pass", "annotate"])
+    @Test("A body in an unsupported coding is relayed unchanged if the rule allows it", arguments: ["pass", "annotate"])
     func unreadCoding(word: String) throws {
         let book = try book(.text(word), ["wellformed": "json"])
         try ask(book, nil)
@@ -180,7 +180,7 @@ struct ResponseChecksTests {
         #expect(book.written?["larder-validation"] == (word == "annotate" ? "unsupported_coding" : nil))
     }
 
-    @Test("Under a body check a range is not passed on; it is cut from the checked whole")
+    @Test("With a body check, a range is not forwarded but cut from the checked whole")
     func cutsRangeFromTheWhole() throws {
         for (range, status, contentRange) in [
             ("bytes=0-3", UInt16(206), "bytes 0-3/12"), ("bytes=50-", 416, "bytes */12"), ("bytes=0-1,3-4", 206, "bytes 0-4/12"),
@@ -197,7 +197,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("A range of a body that was too large to be checked is answered with the whole")
+    @Test("A range request for a body too large to be checked gets the whole")
     func oversizeRange() throws {
         let book = try book("block", ["wellformed": "json", "oversize": "pass"])
         try ask(book, nil, "Range: bytes=0-3")
@@ -209,7 +209,7 @@ struct ResponseChecksTests {
         #expect(book.written?["content-length"] == "30")
     }
 
-    @Test("An origin that fails while its body is gathered is a failure like any other")
+    @Test("An origin that fails while its body is gathered counts as an ordinary failure")
     func failsWhileChecking() throws {
         let book = try book("block", ["wellformed": "json"])
         try ask(book, nil)
@@ -221,7 +221,7 @@ struct ResponseChecksTests {
         #expect(book.written?.status == 502)
     }
 
-    @Test("An unsafe method makes what is stored untrue even where its response is blocked")
+    @Test("An unsafe method invalidates stored responses even if its response is blocked")
     func invalidatesAllTheSame() throws {
         let book = try book("block", ["content_type": "application/json"])
         try book.run(

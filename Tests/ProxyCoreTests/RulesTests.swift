@@ -5,9 +5,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What rules do to an exchange")
+@Suite("Effects of rules on an exchange")
 struct RulesTests {
-    @Test("A request that a rule denies is answered 403 and goes no further")
+    @Test("A request denied by a rule gets 403 and is not forwarded")
     func denies() throws {
         let book = try Playbook(rules: [["match": ["host": "a.example"], "deny": ["reason": "not here"]]])
         try book.run(
@@ -63,7 +63,7 @@ struct RulesTests {
         #expect(book.written?.status == 403)
     }
 
-    @Test("What a rule writes into a request counts before the key is made and the directives are read")
+    @Test("A rule's request fields apply before the key is made and directives are read")
     func editsRequest() throws {
         let book = try Playbook(rules: [
             ["request": ["set": ["Cache-Control": "no-store", "X-Rule": "1"], "remove": ["X-Client"]]]
@@ -78,7 +78,7 @@ struct RulesTests {
         #expect(book.written?.cacheStatus["detail"] == "request_no_store")
     }
 
-    @Test("What a rule writes into a response is delivered on a hit, a 304, a range and a miss, and is not stored")
+    @Test("A rule's response fields are delivered with a hit, a 304, a range and a miss, and are not stored")
     func editsResponse() throws {
         let rules: [[String: Setting]] = [
             [
@@ -118,7 +118,7 @@ struct RulesTests {
     }
 
     @Test(
-        "The six cache policies (C1 to C6), with something fresh, stale and nothing stored",
+        "The six cache policies (C1 to C6), with a fresh, a stale and no stored response",
         arguments: [
             ("use_protocol", "hit", "validate", "fetch"), ("reload", "fetch", "fetch", "fetch"),
             ("reload_all", "fetch", "fetch", "fetch"), ("stored_else_load", "hit", "hit", "fetch"),
@@ -148,14 +148,14 @@ struct RulesTests {
         }
     }
 
-    @Test("stored_only never goes forward, not for a GET with content either")
+    @Test("stored_only never forwards a request, not even a GET with content")
     func storedOnlyWithContent() throws {
         let book = try Playbook(rules: [["cache": ["policy": "stored_only"]]])
         try book.run(.request("GET http://a.example/x", "Content-Length: 3"), [.sendError], .delivered, [.finish])
         #expect(book.written?.status == 504)
     }
 
-    @Test("Reloads and revalidations do not wait for another's fetch", arguments: ["reload", "reload_all", "revalidate"])
+    @Test("Reloads and revalidations do not join another request's fetch", arguments: ["reload", "reload_all", "revalidate"])
     func reloadsDoNotJoin(word: String) throws {
         let book = try Playbook(rules: [["cache": ["policy": .text(word)]]])
         var commands = try step(book, Messages.requestText("GET http://a.example/x", []))
@@ -163,7 +163,7 @@ struct RulesTests {
         #expect(commands == [.fetch])
     }
 
-    @Test("`store: never` keeps nothing, and a rule's lifetime stands in where the origin gave none")
+    @Test("`store: never` stores nothing, and a rule's lifetime applies if the origin gives none")
     func storeAndLifetime() throws {
         let never = try Playbook(rules: [["cache": ["store": "never"]]])
         try never.run(
@@ -181,7 +181,7 @@ struct RulesTests {
             .delivered, [.finish])
     }
 
-    @Test("`unsafe` leads past what the origin said, and is shown to have done so")
+    @Test("`unsafe` overrides the origin's directives, and is reported")
     func unsafeLifetime() throws {
         let book = try Playbook(rules: [["cache": ["ttl": "1m", "ignore": "private", "unsafe": "true"]]])
         try book.run(

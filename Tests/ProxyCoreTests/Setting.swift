@@ -1,7 +1,7 @@
 import HTTPCaching
 import ProxyPolicy
 
-/// Settings written as Swift literals: `["cache": ["policy": "reload"]]`.
+/// Settings as Swift literals: `["cache": ["policy": "reload"]]`.
 indirect enum Setting: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable {
     case text(String)
     case list([Setting])
@@ -21,7 +21,7 @@ indirect enum Setting: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Ex
         }
     }
 
-    /// A list of rules, of which this is one; each needs no name here.
+    /// A rule set of these rules; names are added.
     static func rules(_ rules: [[String: Setting]]) throws -> PolicyRuleSet {
         let named = rules.enumerated().map { index, rule in
             Setting.mapping([("name", .text("rule \(index)"))] + rule.sorted { $0.key < $1.key })

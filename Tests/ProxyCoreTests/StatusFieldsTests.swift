@@ -5,9 +5,9 @@ import Testing
 
 @testable import ProxyCore
 
-/// Every member that the closed lists of words allow. `Tests/Lint` gives them to another parser: with `LARDER_STATUS_FIELDS` in the
-/// environment they are written to the file of that name, one a line.
-@Suite("Every Cache-Status and Proxy-Status that there can be (RFC 9211, RFC 9209)")
+/// Every member that the closed lists of words allow. `Tests/Lint` checks them with another parser: if `LARDER_STATUS_FIELDS` is set in the
+/// environment, they are written to the file of that name, one a line.
+@Suite("Every possible Cache-Status and Proxy-Status (RFC 9211, RFC 9209)")
 struct StatusFieldsTests {
     static let outcomes: [CacheStatus.Outcome] =
         [.hit, .notSatisfied] + ForwardReason.allCases.map { .forwarded($0) }
@@ -16,7 +16,7 @@ struct StatusFieldsTests {
         ["unsafe"] + LifetimeSource.allCases.compactMap(\.detail) + StaleReason.allCases.map(\.word)
         + StorageRefusal.allCases.map(\.word)
 
-    /// Every character that a rule's name may hold, in names of the greatest length.
+    /// Every character allowed in a rule's name, in names of the maximum length.
     static let ruleNames: [String] = {
         let characters = (0x21...0x7E).filter { $0 != 0x22 && $0 != 0x5C }.map { Character(Unicode.Scalar(UInt8($0))) }
         return [String(characters.prefix(64)), String(characters.suffix(64)), "two words"]
@@ -55,7 +55,7 @@ struct StatusFieldsTests {
         return members
     }
 
-    /// As an answer to a GET tells each fault, where nothing had come from upstream and where something had.
+    /// The Proxy-Status for each fault in a response to a GET, without and with a response from upstream.
     private static func proxyStatuses() throws -> [String] {
         try GatewayErrorTests.faults.map { fault in
             let book = try Playbook()
@@ -69,7 +69,7 @@ struct StatusFieldsTests {
         }
     }
 
-    @Test("Each is a structured field")
+    @Test("Each is a valid structured field")
     func areStructuredFields() throws {
         let members = Set(Self.cacheStatuses() + (try Self.proxyStatuses())).sorted()
         #expect(members.count > 500)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Where the content of a stored response goes")
 struct StoragePlanTests {
     @Test(
-        "Content up to the limit is gathered; what is longer, or is cut for its client, is streamed",
+        "Content up to the limit is gathered; longer content, or content cut for its client, is streamed",
         arguments: [
             (BodyLength.none, false, StoragePlan.gather(length: nil)),
             (.unknown, false, .gather(length: nil)),
@@ -23,13 +23,13 @@ struct StoragePlanTests {
 
     private static let part = RangeState.Part(start: 10, whole: 1000)
 
-    @Test("A part is streamed, however short it is")
+    @Test("A part is always streamed")
     func streamsParts() {
         let plan = StoragePlan(body: .known(5), part: Self.part, cutsPart: false, gatheredLength: 100)
         #expect(plan == .streamPart(Self.part, length: 5))
     }
 
-    @Test("A whole is rejected where its key was invalidated or the store takes no body of its length")
+    @Test("A whole is rejected if its key was invalidated or it is too long for the store")
     func admitsWhole() {
         let plan = StoragePlan.stream(length: 100)
         #expect(plan.admission(isInvalidated: false, isStorable: true, greatestLength: 100) == .offer)
@@ -45,7 +45,7 @@ struct StoragePlanTests {
         #expect(plan.rejectionByStore == StorageRejection(.storeBusy, isCounted: true, joined: .fetchThemselves))
     }
 
-    @Test("For a part the length of the whole counts, and what is rejected is told as a part that is not stored")
+    @Test("For a part, the length of the whole is checked, and a rejection is reported as an unstored part")
     func admitsParts() {
         let plan = StoragePlan.streamPart(Self.part, length: 5)
         let rejected = StorageRejection(.partialContent, isCounted: true, joined: .wait)
@@ -58,13 +58,13 @@ struct StoragePlanTests {
         #expect(plan.rejectionByStore == rejected)
     }
 
-    @Test("Only a body that is too long removes the stored response that it would have replaced")
+    @Test("Only a body that is too long removes the stored responses that it would have replaced")
     func removesReplaced() {
         #expect(StorageRejection.tooLarge.removesReplaced && StorageRejection.tooLargeForStore.removesReplaced)
         #expect(!StorageRejection.invalidated.removesReplaced && !StorageRejection.busy.removesReplaced)
     }
 
-    @Test("The exchange plans by its response and rejects what is longer than its rules allow")
+    @Test("The exchange plans by its response, and rejects bodies longer than its rules allow")
     func asksTheExchange() throws {
         let book = try Playbook(rules: [["cache": ["max_size": "10"]]])
         try book.run(
@@ -78,7 +78,7 @@ struct StoragePlanTests {
         #expect(gathers && streams)
     }
 
-    @Test("Memory is looked at again only for a key of which nothing was stored")
+    @Test("Memory is checked again only for a key without stored responses")
     func looksAgain() throws {
         let book = try Playbook()
         try book.run(.request("GET http://a.example/x"), [.lookUp(onDisk: false)], .found([]), [.joinFetch])
@@ -90,7 +90,7 @@ struct StoragePlanTests {
         #expect(isMissing && !isStale)
     }
 
-    @Test("A tunnel needs no connection where a rule has closed the way, and one otherwise, whatever the active mode")
+    @Test("A tunnel needs no connection if a rule forbids it, and one otherwise, in any mode")
     func closesTunnels() throws {
         let book = try Playbook(rules: [["mode": "offline"]])
         try book.run(.request("CONNECT a.example:443"), [.openTunnel])
@@ -116,25 +116,25 @@ struct FetchDemandTests {
         FetchDemand(isAwaited: isAwaited, isForStore: isForStore, body: body).isThere
     }
 
-    @Test("It goes on for requests that wait, and for readers of its body")
+    @Test("The fetch continues for waiting requests and for readers of its body")
     func goesOnForOthers() {
         #expect(!isWanted(nil) && isWanted(nil, isAwaited: true))
         #expect(!isWanted(body(0)) && isWanted(body(0, readers: 1)))
     }
 
-    @Test("It goes on where four fifths of a body have come that the store keeps, and no other fetch brings the rest")
+    @Test("The fetch continues if four fifths of a storable body have arrived and no other fetch brings the rest")
     func goesOnForTheStore() {
         #expect(!isWanted(body(79)) && isWanted(body(80)))
         #expect(!isWanted(body(80, isKept: false)) && !isWanted(body(80, isOverlapped: true)) && !isWanted(body(80, of: nil)))
     }
 
-    @Test("It goes on for a client that has its part of a whole that the store keeps")
+    @Test("The fetch continues for the store if a client has its part of the whole")
     func goesOnForTheWhole() {
         #expect(isWanted(body(0), isForStore: true))
         #expect(!isWanted(body(0, isKept: false), isForStore: true) && !isWanted(nil, isForStore: true))
     }
 
-    @Test("A background exchange is wanted until it has finished")
+    @Test("A background exchange continues until it has finished")
     func goesOnInBackground() throws {
         let book = try Playbook()
         let stale = try Messages.stored("Cache-Control: max-age=60, stale-while-revalidate=60", "ETag: \"v1\"", age: 70)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Answers from the store (RFC 9111 §4)")
+@Suite("Responses from the store (RFC 9111 §4)")
 struct StoredDeliveryTests {
     let fresh = "Cache-Control: max-age=60"
 
-    @Test("A fresh response is delivered with its age, without asking anyone")
+    @Test("A fresh response is delivered with its age, without a request to the origin")
     func deliversFresh() throws {
         let book = try Playbook()
         let stored = try Messages.stored(fresh, "X-Own: 1", age: 7)
@@ -26,7 +26,7 @@ struct StoredDeliveryTests {
         #expect(book.exchange.trace.status == 200)
     }
 
-    @Test("What memory does not know is looked for on the disk")
+    @Test("The disk is queried if memory does not have the response")
     func looksOnTheDisk() throws {
         let book = try Playbook()
         let stored = try Messages.stored(fresh)
@@ -37,7 +37,7 @@ struct StoredDeliveryTests {
             .delivered, [.finish])
     }
 
-    @Test("HEAD is answered from a stored GET, with the length and without the content")
+    @Test("HEAD is answered from a stored GET, with its length and without content")
     func answersHead() throws {
         let book = try Playbook()
         try book.run(
@@ -49,11 +49,11 @@ struct StoredDeliveryTests {
     }
 
     @Test(
-        "A client's condition that is met is answered 304 without the fields of a content that is not sent",
+        "A condition that is met gets 304, without fields that describe the content",
         arguments: [
             ["If-None-Match: \"v1\""], ["If-None-Match: \"v0\", W/\"v1\""], ["If-None-Match: *"],
             ["If-Modified-Since: Tue, 14 Nov 2023 20:00:00 GMT"],
-            // If-Modified-Since means nothing beside If-None-Match (RFC 9110 §13.1.3).
+            // If-Modified-Since is ignored together with If-None-Match (RFC 9110 §13.1.3).
             ["If-None-Match: \"v1\"", "If-Modified-Since: Tue, 14 Nov 2000 20:00:00 GMT"],
         ])
     func answersNotModified(fields: [String]) throws {
@@ -73,7 +73,7 @@ struct StoredDeliveryTests {
         #expect(head.cacheStatus["hit"] == "")
     }
 
-    @Test("A condition that is not met is answered whole", arguments: ["If-None-Match: \"v0\"", "If-None-Match: broken"])
+    @Test("A condition that is not met gets the whole", arguments: ["If-None-Match: \"v0\"", "If-None-Match: broken"])
     func answersWhole(field: String) throws {
         let book = try Playbook()
         try book.run(
@@ -84,7 +84,7 @@ struct StoredDeliveryTests {
     }
 
     @Test(
-        "One range is cut from what is stored",
+        "One range is cut from the stored body",
         arguments: [
             ("bytes=0-3", "bytes 0-3/10", "4"), ("bytes=8-", "bytes 8-9/10", "2"), ("bytes=-3", "bytes 7-9/10", "3"),
             ("bytes=2-99", "bytes 2-9/10", "8"), ("bytes=-99", "bytes 0-9/10", "10"),
@@ -102,7 +102,7 @@ struct StoredDeliveryTests {
         #expect(head["age"] == "0")
     }
 
-    @Test("A range behind the end is answered 416 with the length", arguments: ["bytes=10-", "bytes=10-20", "bytes=-0"])
+    @Test("A range past the end gets 416 with the length", arguments: ["bytes=10-", "bytes=10-20", "bytes=-0"])
     func refusesRange(range: String) throws {
         let book = try Playbook()
         try book.run(
@@ -116,7 +116,7 @@ struct StoredDeliveryTests {
     }
 
     @Test(
-        "T26: nonsense, other units, and several ranges that leave out nothing, are answered with the whole, from the store",
+        "T26: invalid ranges, other units, and ranges that cover everything get the whole from the store",
         arguments: [
             "bytes=5-1", "bytes=a-b", "lines=1-2", "bytes=", "bytes=0-1,,9-", "bytes=0-4,0-9,3-", "",
             "bytes=" + Array(repeating: "0-", count: 200).joined(separator: ","),
@@ -131,7 +131,7 @@ struct StoredDeliveryTests {
         #expect(book.written?["content-length"] == "10")
     }
 
-    @Test("Several ranges come as parts, each with its place and the representation's type; the message has a length")
+    @Test("Several ranges are sent as parts, each with its range and the representation's type; the message has a length")
     func sendsParts() throws {
         let book = try Playbook()
         let stored = try Messages.stored(fresh, "Content-Type: text/css", body: String(repeating: "0123456789", count: 100))
@@ -157,7 +157,7 @@ struct StoredDeliveryTests {
                 == "\(part)500-502/1000\r\n\r\n\(part)0-0/1000\r\n\r\n\(part)999-999/1000\r\n\r\n\r\n--\(boundary)--\r\n")
     }
 
-    @Test("Several ranges behind the end are answered 416")
+    @Test("Several ranges past the end get 416")
     func refusesSeveralRanges() throws {
         let book = try Playbook()
         try book.run(
@@ -168,7 +168,7 @@ struct StoredDeliveryTests {
         #expect(book.written?["content-range"] == "bytes */10")
     }
 
-    @Test("T26: the end of an empty body is asked for, and the empty body is what comes", arguments: ["bytes=-1", "bytes=-99"])
+    @Test("T26: a suffix range of an empty body gets the empty body", arguments: ["bytes=-1", "bytes=-99"])
     func rangeOfNothing(range: String) throws {
         let book = try Playbook()
         try book.run(
@@ -180,7 +180,7 @@ struct StoredDeliveryTests {
     }
 
     @Test(
-        "A range is cut only of the representation that If-Range names (RFC 9110 §13.1.5)",
+        "A range is only cut from the representation that If-Range names (RFC 9110 §13.1.5)",
         arguments: [
             ("\"v1\"", UInt16(206)), ("\"v2\"", 200), ("W/\"v1\"", 200), ("Tue, 14 Nov 2023 19:00:00 GMT", 206),
             ("Tue, 14 Nov 2023 19:00:01 GMT", 200), ("nonsense", 200),
@@ -195,7 +195,7 @@ struct StoredDeliveryTests {
         #expect(book.written?.status == status)
     }
 
-    @Test("Range means nothing beside HEAD, and only a 200 has ranges")
+    @Test("Range is ignored for HEAD, and for stored responses other than 200")
     func cutsOnlyGetOfOK() throws {
         let head = try Playbook()
         try head.run(
@@ -211,7 +211,7 @@ struct StoredDeliveryTests {
         #expect(missing.written?.status == 404)
     }
 
-    @Test("A stored 204 has no length, even where a rule edits it")
+    @Test("A stored 204 has no length, even if a rule edits it")
     func storedNoContent() throws {
         let rule: [[String: Setting]] = [["response": ["set": ["X-Rule": "1"]]]]
         for rules in [[], rule] {
@@ -224,7 +224,7 @@ struct StoredDeliveryTests {
         }
     }
 
-    @Test("Max-stale lets a stale response go out; the reason is said")
+    @Test("max-stale allows a stale response, and the reason is reported")
     func servesStaleForTheClient() throws {
         let book = try Playbook()
         try book.run(
@@ -235,7 +235,7 @@ struct StoredDeliveryTests {
         #expect(book.exchange.trace.outcome == .staleHit)
     }
 
-    @Test("A body that breaks off on its way ends the connection")
+    @Test("A body that is cut off during delivery aborts the connection")
     func abortsWhenTheBodyBreaksOff() throws {
         let book = try Playbook()
         try book.run(
@@ -244,7 +244,7 @@ struct StoredDeliveryTests {
             .cut, [.abortClient, .finish])
     }
 
-    @Test("T18: fields that stand in no key do not keep a stored response from being used, nor take its place")
+    @Test("T18: fields that are not in the key neither prevent the use of a stored response nor change the key")
     func unkeyedInputUsesTheStore() throws {
         let book = try Playbook()
         try book.run(

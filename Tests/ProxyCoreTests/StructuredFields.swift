@@ -1,7 +1,7 @@
 import HTTPMessage
 import Testing
 
-/// As much of RFC 8941 as the members that Larder writes need. By hand: a simulation asks for every head.
+/// The part of RFC 8941 that Larder's members need. Written by hand, because a simulation checks every head.
 enum StructuredFields {
     /// A token with parameters whose values are tokens, integers, booleans or strings.
     static func isItem(_ text: String) -> Bool {
@@ -62,10 +62,10 @@ enum StructuredFields {
     }
 }
 
-@Suite("Structured fields, as the tests read them (RFC 8941)")
+@Suite("The tests' parser for structured fields (RFC 8941)")
 struct StructuredFieldsTests {
     @Test(
-        "Items that are and those that are none",
+        "Valid and invalid items",
         arguments: [
             ("Larder; hit; ttl=-5; detail=max_stale", true), ("larder; error=dns_error; details=\"a: \\\"b\"", true),
             ("Larder; fwd=uri-miss; collapsed=?0", true), ("Larder;", false), ("Larder; Hit", false), ("Larder; a=?2", false),

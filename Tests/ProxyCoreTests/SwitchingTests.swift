@@ -5,13 +5,13 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Requests for another protocol (RFC 9110 §7.8)")
+@Suite("Requests to switch protocols (RFC 9110 §7.8)")
 struct SwitchingTests {
     private static let asks = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: a", "Sec-WebSocket-Version: 13"]
     private static let grants = ["Connection: upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Accept: b"]
     private static let asking = Playbook.Step.request("GET http://a.example/x", asks)
 
-    @Test("The origin is asked, whatever may be stored, and its 101 is passed on with what it says of the new protocol")
+    @Test("The request is forwarded even if a response is stored, and the 101 is relayed with the new protocol's fields")
     func passesOn() throws {
         let book = try Playbook()
         try book.run(
@@ -36,7 +36,7 @@ struct SwitchingTests {
         #expect(book.exchange.trace.upstreamStatus == 101)
     }
 
-    @Test("Any other answer is one like others, and nothing of it is kept", arguments: [200, 304, 403, 426])
+    @Test("Any other response is handled as usual, and is not stored", arguments: [200, 304, 403, 426])
     func isRefused(status: Int) throws {
         let book = try Playbook()
         try book.run(
@@ -49,7 +49,7 @@ struct SwitchingTests {
     }
 
     @Test(
-        "Where it is not for WebSocket alone, or not in a way that counts, the Upgrade is ignored",
+        "An Upgrade field that is not only for WebSocket, or not valid, is ignored",
         arguments: [
             ("GET http://a.example/x", ["Connection: Upgrade", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk"]),
             ("GET http://a.example/x", ["Connection: Upgrade", "Upgrade: websocket, h2c"]),
@@ -68,7 +68,7 @@ struct SwitchingTests {
     }
 
     @Test(
-        "With content, or for another method than GET, too",
+        "Upgrade is ignored in a request with content, or with another method than GET",
         arguments: [
             ("GET http://a.example/x", ["Content-Length: 1"]), ("GET http://a.example/x", ["Transfer-Encoding: chunked"]),
             ("POST http://a.example/x", []), ("POST http://a.example/x", ["Content-Length: 3"]),
@@ -82,7 +82,7 @@ struct SwitchingTests {
     }
 
     @Test(
-        "A 101 to another protocol, or to none, is not followed",
+        "A 101 to another protocol, or to none, is refused",
         arguments: [
             ["Connection: upgrade", "Upgrade: h2c"], ["Connection: upgrade", "Upgrade: websocket, x"], ["Connection: upgrade"],
             ["Upgrade: websocket"], [],
@@ -96,7 +96,7 @@ struct SwitchingTests {
         #expect(book.written?.status == 502 && book.exchange.trace.fault == .unexpectedUpgrade)
     }
 
-    @Test("Nothing of the kind goes out where nothing may, or where only what is stored was asked for")
+    @Test("The request is not forwarded offline, or with only-if-cached")
     func isMissed() throws {
         let offline = Playbook(context: ExchangeContext(rules: .empty, mode: .offline))
         try offline.run(Self.asking, [.sendError], .delivered, [.finish])
@@ -106,7 +106,7 @@ struct SwitchingTests {
         #expect(stored.exchange.trace.fault == .onlyIfCachedMiss(detail: "upgrade"))
     }
 
-    @Test("Rules deny it, and edit the fields of both heads")
+    @Test("Rules can deny the request, and edit both heads")
     func obeysRules() throws {
         let denied = try Playbook(rules: [["match": ["path": "/x"], "deny": ["reason": "no"]]])
         try denied.run(Self.asking, [.sendError], .delivered, [.finish])
@@ -118,7 +118,7 @@ struct SwitchingTests {
         #expect(edited.forwarded("x-a") == "1" && edited.switched.contains("X-B: 2\r\n"))
     }
 
-    @Test("An exchange that has switched leaves nothing of it to the next on the same connection")
+    @Test("An exchange that has switched leaves no state to the next one on the connection")
     func begins() throws {
         let book = try Playbook()
         try book.run(Self.asking, [.fetch], .response(403, "Content-Length: 0"), [.relay(store: false)], .delivered, [.finish])

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A 304 that no condition asked for (RFC 9110 §15.4.5)")
+@Suite("A 304 to a request without a condition (RFC 9110 §15.4.5)")
 struct UnaskedNotModifiedTests {
     @Test(
-        "T39 It is a 502: the client has nothing that it could speak of",
+        "T39 Such a 304 gives 502, because the client has nothing that it could refer to",
         arguments: ["GET", "HEAD"], ["X-Other: 1", "If-Match: \"v1\"", "If-Range: \"v1\""])
     func refuses(method: String, field: String) throws {
         let book = try Playbook()
@@ -19,7 +19,7 @@ struct UnaskedNotModifiedTests {
         #expect(book.exchange.trace.fault == .unexpectedNotModified)
     }
 
-    @Test("T39 So it is for an unsafe method, after which nothing stored is used (RFC 9111 §4.4)")
+    @Test("T39 So does one to an unsafe method, which invalidates stored responses (RFC 9111 §4.4)")
     func refusesUnsafe() throws {
         let book = try Playbook()
         try book.run(
@@ -29,7 +29,7 @@ struct UnaskedNotModifiedTests {
         #expect(book.written?.status == 502)
     }
 
-    @Test("It is a failure of the origin's, for which what is stored may stand in (RFC 5861 §4)", arguments: [true, false])
+    @Test("It counts as an origin failure, for which a stored response may be used (RFC 5861 §4)", arguments: [true, false])
     func standsIn(mayBeStale: Bool) throws {
         let book = try Playbook()
         let control = "Cache-Control: max-age=60" + (mayBeStale ? ", stale-if-error=60" : "")
@@ -42,7 +42,7 @@ struct UnaskedNotModifiedTests {
         #expect(book.written?.status == (mayBeStale ? 200 : 504))
     }
 
-    @Test("Where nobody waits for the answer, what is stored stays as it is")
+    @Test("In the background it leaves the stored response unchanged")
     func leavesStored() throws {
         let book = try Playbook()
         try book.run(

@@ -5,12 +5,12 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Plain text that is upgraded, or refused (T19, T49)")
+@Suite("Upgrading or refusing plain-text requests (T19, T49)")
 struct UpgradeTests {
     private static let upgrade: [String: Setting] = ["request": ["upgrade": "https"], "match": ["host": "a.example"]]
 
     @Test(
-        "Port 80 becomes 443, any other stays, and the key is the https one",
+        "Port 80 becomes 443, other ports stay, and the key has the https URL",
         arguments: [
             ("http://a.example/x", "https://a.example:443/x", "a.example"),
             ("http://a.example:80/x", "https://a.example:443/x", "a.example"),
@@ -28,7 +28,7 @@ struct UpgradeTests {
         #expect(forwarded.fields.combinedValue(of: .host) == host)
     }
 
-    @Test("A write that is upgraded takes away what is stored for the https URL; a PURGE removes both")
+    @Test("An upgraded write invalidates the https URL's responses; a PURGE removes both")
     func invalidates() throws {
         let dropping: [String: Setting] = [
             "request": ["upgrade": "https"], "match": ["host": "a.example", "scheme": "http"],
@@ -49,7 +49,7 @@ struct UpgradeTests {
         #expect(purged.contains("http://a.example:80/x") && purged.contains("https://a.example:443/x"))
     }
 
-    @Test("T49: nothing is looked up for a host that may not be asked in plain text, unless it is upgraded")
+    @Test("T49: a plain-text request to a pinned host is refused without a look-up, unless it is upgraded")
     func refuses() throws {
         let rule: ExchangeContext.PlaintextLookUp = { host, port, _ in
             host == "a.example" && port == 80
@@ -70,7 +70,7 @@ struct UpgradeTests {
         try tunnel.run(.request("CONNECT a.example:80"), [.openTunnel])
     }
 
-    @Test("A host that was found to be one that may be asked is not looked up again, until it may be found otherwise")
+    @Test("The trust policy of an allowed host is not looked up again until its result expires")
     func remembersWhoMayBeAsked() throws {
         let begin = Messages.epoch
         func context() -> ExchangeContext {

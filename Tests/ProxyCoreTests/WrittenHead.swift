@@ -4,23 +4,23 @@ import Testing
 
 @testable import ProxyCore
 
-/// A head that the exchange has written for its client, read back as strictly as it can be, and what stands behind it.
+/// A head that the exchange has written for its client, parsed strictly, and the bytes after it.
 struct WrittenHead {
     let head: ResponseHead
     let framing: BodyFraming
-    /// The field lines as they were written: the parser mends some of what is looked for here.
+    /// The field lines as written: the parser corrects some faults that are checked here.
     let lines: [(name: String, value: String)]
     let body: [UInt8]
 
     var status: UInt16 { head.status.code }
 
-    /// The values of this field, joined by a comma; `nil` without any.
+    /// The values of this field, joined by commas; `nil` if there are none.
     subscript(_ name: String) -> String? {
         let values = lines.filter { $0.name == name.lowercased() }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// The parameters of our own member of Cache-Status: the value, or an empty text for those without one.
+    /// The parameters of Larder's member of Cache-Status: each value, or an empty text for those without one.
     var cacheStatus: [String: String] {
         guard let last = lines.last(where: { $0.name == "cache-status" }) else { return [:] }
         var parameters: [String: String] = [:]
@@ -47,7 +47,7 @@ struct WrittenHead {
 
     func count(_ name: String) -> Int { lines.filter { $0.name == name }.count }
 
-    /// What is wrong with the head whatever the exchange was about; empty for a good one.
+    /// Faults of the head that are independent of the exchange; empty if there are none.
     func faults(in exchange: borrowing Exchange) -> [String] {
         framingFaults(in: exchange) + fieldFaults(in: exchange)
     }

@@ -1,26 +1,26 @@
-/// A slow, plain reading of RFC 9111, 5861, 6585 (429) and 8246 for a shared cache: an array of stored responses, and functions that quote what
-/// they obey. It knows nothing of the rooms that it is held against, and shares no line with them.
+/// A slow, simple implementation of RFC 9111, 5861, 6585 (429) and 8246 for a shared cache: an array of stored responses, and functions
+/// that quote the sentences they follow. It shares no code with the modules that it is compared with.
 ///
-/// Where the texts leave a choice, `ModelChoice` lists it with its sentence, and every way is tried. Where a sentence of
-/// ours has closed the choice, the model follows that sentence, and says "Ours":
+/// If the RFCs leave a choice, `ModelChoice` lists it with its sentence, and every alternative is tried. If Larder's own documentation has
+/// made the choice, the model follows it, and says "Ours":
 ///
 /// - Only GET is stored (§3: "the request method is understood by the cache"); HEAD is answered from it.
-/// - What cannot be read, or is said twice with two numbers, makes the response stale (§4.2.1: "encouraged").
+/// - Invalid freshness information, or a directive with two different numbers, makes the response stale (§4.2.1: "encouraged").
 /// - A heuristic lifetime is a tenth of Date minus Last-Modified, a day at most (§4.2.2: "MAY").
 /// - A response with Set-Cookie is stored only by explicit freshness (§7.3; T23); a 304's Set-Cookie is not kept (T25).
 /// - The fields that `no-cache` and `private` name are not stored (§5.2.2.4, §5.2.2.7: "MAY").
 /// - The corrected initial age is the larger of apparent and corrected age (§4.2.3: "MAY").
 /// - A validation carries our preconditions instead of the client's (§4.3.2: "MAY combine").
-/// - A 304 without a validator counts for the response that was asked about; after one that identifies nothing the request goes
-///   out once more, without preconditions of ours.
+/// - A 304 without a validator counts for the response that was validated. After a 304 that identifies no stored response, the request is
+///   sent once more, without our preconditions.
 /// - Location and Content-Location of the same origin are invalidated (§4.4: "MAY"), by removal.
 /// - A request with If-Match or If-Unmodified-Since is forwarded (§4.3.2: "not applicable to a cache").
-/// - 429 is an error, as those of RFC 5861 §4 are: where stale-if-error permits it, a stale response stands in for it.
-/// - A stale response does not stand in for a failed origin server against the request's own words.
+/// - 429 is an error, as those of RFC 5861 §4 are: if stale-if-error permits it, a stale response is served instead.
+/// - A stale response is not served for a failed origin server if the request's own directives forbid it.
 struct CacheModel: Equatable {
     var stored: [ModelStored] = []
 
-    /// What one exchange leads to, one way through the choices.
+    /// The result of one exchange, for one set of choices.
     mutating func exchange(_ step: ModelStep, _ choices: inout ModelChoices) -> ModelOutcome {
         var outcome = ModelOutcome()
         if step.request.method == "GET" || step.request.method == "HEAD" {
@@ -32,7 +32,7 @@ struct CacheModel: Equatable {
         return outcome
     }
 
-    // MARK: Ways to an answer
+    // MARK: Ways to a response
 
     /// §4: "A cache MUST write through requests with methods that are unsafe to the origin server".
     private mutating func writeThrough(_ step: ModelStep, _ outcome: inout ModelOutcome, _ choices: inout ModelChoices) {
@@ -68,7 +68,7 @@ struct CacheModel: Equatable {
         }
     }
 
-    /// Those under the request's target, in the order in which they came.
+    /// The stored responses of the request's target, in the order in which they were received.
     private func underTarget(_ request: ModelRequest) -> [Int] { stored.indices.filter { stored[$0].request.url == request.url } }
 
     private func select(_ request: ModelRequest) -> Int? {
@@ -76,7 +76,7 @@ struct CacheModel: Equatable {
         return ModelVary.select(among: candidates.map { stored[$0] }, for: request).map { candidates[$0] }
     }
 
-    /// Those that this request could get as far as Vary goes: "for the applicable cache key".
+    /// The stored responses that Vary allows for this request: "for the applicable cache key".
     private func ofKey(_ request: ModelRequest) -> [Int] {
         underTarget(request).filter {
             ModelVary.matches(stored[$0].variesBy, stored[$0].request, request)
@@ -155,7 +155,7 @@ struct CacheModel: Equatable {
             mayStore && (!ModelStorage.isOfNoUse(kept) || !choices.may(.leavesOutWhatIsOfNoUse))
             && (!names.contains("*") || choices.may(.keepsWhatNeverMatches))
         guard isWanted else {
-            // RFC 6585 §4: 429 speaks of how many requests the client sends, not of the representation.
+            // RFC 6585 §4: 429 concerns the number of requests that the client sends, not the representation.
             let isOfResource = response.status < 500 && response.status != 429
             if let asked, isOfResource, choices.may(.removesWhatIsOutdated) { stored.remove(at: asked) }
             return
@@ -179,7 +179,7 @@ struct CacheModel: Equatable {
     ) {
         let identified = identified(by: response, step.request, asked, &choices)
         guard let used = ModelStorage.mostRecent(identified, stored).first else {
-            // §4.3.4: "MUST NOT use the new response to update any stored responses". The request goes out once more.
+            // §4.3.4: "MUST NOT use the new response to update any stored responses". The request is sent once more.
             let own = ModelPreconditions(step.request.fields)
             outcome.forwarded.append(own)
             let (delay, second) = step.response(1, to: own)
@@ -225,7 +225,8 @@ struct CacheModel: Equatable {
         return new
     }
 
-    /// §4.3.4: "For each stored response identified, the cache MUST update its header fields"; but nothing of what may not be kept.
+    /// §4.3.4: "For each stored response identified, the cache MUST update its header fields"; but no response that must not be stored is
+    /// kept.
     private mutating func freshen(
         _ identified: [Int], by response: ModelResponse, request: ModelRequest, from requestTime: Int, to now: Int,
         _ choices: inout ModelChoices
@@ -284,7 +285,7 @@ struct CacheModel: Equatable {
         _ step: ModelStep, _ response: ModelResponse, _ asked: Int, from requestTime: Int, to now: Int,
         _ choices: inout ModelChoices
     ) {
-        // A 429 is never kept, and removes nothing.
+        // A 429 is never stored, and removes nothing.
         if response.status == 429 { return }
         if response.status >= 500, !choices.may(.storesErrorsBehind) { return }
         let request = ModelRequest(method: "GET", url: step.request.url, fields: step.request.fields)
@@ -292,7 +293,7 @@ struct CacheModel: Equatable {
     }
 
     /// §4.3.5: "the cache SHOULD update […] as described below; otherwise, the cache SHOULD consider the stored response to be stale",
-    /// which removing it does as well.
+    /// which removing it achieves too.
     private mutating func learnFromHead(
         _ request: ModelRequest, _ response: ModelResponse, from requestTime: Int, to now: Int, _ choices: inout ModelChoices
     ) {
@@ -324,7 +325,7 @@ struct CacheModel: Equatable {
     ) -> Bool {
         let candidate = stored[asked]
         let isFresh = candidate.isFresh(at: now)
-        // §4.2.4: "if it is prohibited by an explicit in-protocol directive". What is fresh, the others do not speak of.
+        // §4.2.4: "if it is prohibited by an explicit in-protocol directive". The other directives do not concern fresh responses.
         if candidate.response.directives.hasUnqualified("no-cache") { return false }
         if !isFresh, candidate.forbidsStaleUse { return false }
         let isPermitted = isFresh || candidate.isWithinStaleIfError(request.directives, at: now, &choices)

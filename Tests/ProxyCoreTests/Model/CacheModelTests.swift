@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProxyCore
 
-/// The real exchange beside a plain reading of the RFCs (`CacheModel`).
+/// Compares the real exchange with a simple implementation of the RFCs (`CacheModel`).
 ///
-/// Each seed is a history of 50 exchanges. `LARDER_MODEL_SEED=N` runs one alone; `LARDER_MODEL_SEEDS=N` runs that many, 400
-/// otherwise: 20,000 exchanges. A history that differs is shown as short as it can be made.
-@Suite("A plain reading of RFC 9111")
+/// Each seed is a history of 50 exchanges. `LARDER_MODEL_SEED=N` runs only that one; `LARDER_MODEL_SEEDS=N` runs that many instead of 400:
+/// 20,000 exchanges. A history with a difference is reported in its shortest form.
+@Suite("Comparison with a model of RFC 9111")
 struct CacheModelTests {
     private static let exchanges = 50
 
@@ -19,7 +19,7 @@ struct CacheModelTests {
         return Array(0..<count)
     }()
 
-    @Test("Every exchange ends as RFC 9111, 5861 and 8246 let it", arguments: seeds)
+    @Test("Every exchange has a result that RFC 9111, 5861 and 8246 allow", arguments: seeds)
     func followsTheText(seed: UInt64) throws {
         let context = try ExchangeContext(rules: Setting.rules([]))
         var history = ModelHistory(seed: seed)

@@ -4,7 +4,7 @@ import HTTPWire
 
 @testable import ProxyCore
 
-/// The real exchange, driven through the steps of a history one after the other, with the simulation's store behind it.
+/// The real exchange, driven through the steps of a history one by one, with the simulation's store.
 final class DrivenProxy {
     private let world: SimulatedWorld
     private let attended: DrivenExchange
@@ -31,7 +31,7 @@ final class DrivenProxy {
         return outcome
     }
 
-    /// Of a key, in the form in which requests have it here.
+    /// The URL of a key, in the form used in requests here.
     private static func url(_ key: [UInt8]) -> String {
         let text = String(decoding: key, as: UTF8.self)
         guard let port = text.firstRange(of: ":80/") else { return text }
@@ -45,20 +45,20 @@ extension ModelFields {
     }
 }
 
-/// One exchange after the other, each command's answer given at once, so that nothing is ever under way beside it.
+/// Runs one exchange after another. Each command gets its reply at once, so nothing else is in flight.
 final class DrivenExchange {
     struct Unexpected: Error { let text: String }
 
     private let world: SimulatedWorld
     private var exchange: Exchange
     private var now = Messages.epoch
-    /// Which of the step's answers comes next.
+    /// The index of the step's next response.
     private var attempt = 0
     private var isFinished = false
     private var received: ModelResponse?
     private(set) var forwarded: [ModelPreconditions] = []
     private(set) var answer = ModelOutcome.Answer(status: 0)
-    /// What was served stale is to be validated for nobody.
+    /// Whether the stale response that was served is to be validated in the background.
     private(set) var isToBeValidated = false
 
     init(_ world: SimulatedWorld) {
@@ -76,7 +76,7 @@ final class DrivenExchange {
         try end()
     }
 
-    /// For nobody: whether what another has served still holds.
+    /// In the background: validates the response served by another exchange.
     func validate(_ step: ModelStep, served: DrivenExchange) throws {
         begin(step, attempt: 2)
         exchange.begin(id: UInt64(step.number), validating: served.exchange)
@@ -178,7 +178,7 @@ final class DrivenExchange {
         var bytes: [UInt8] = []
         write(exchange, now, &bytes)
         let head = try WrittenHead(bytes, method: exchange.request.method)
-        // What is relayed passes as it came, an Age that is none among it.
+        // A relayed head is unchanged, even with an invalid Age.
         let faults = isStored ? head.faults(in: exchange) : []
         if !faults.isEmpty { throw Unexpected(text: "\(faults)") }
         let fields = ModelFields(head.lines.map { "\($0.name): \($0.value)" })

@@ -1,6 +1,6 @@
 @testable import ProxyCore
 
-/// Runs a history through the exchange and through the model, and finds where they part.
+/// Runs a history through the exchange and the model, and finds the first difference.
 struct ModelComparison {
     struct Difference {
         let index: Int
@@ -9,9 +9,9 @@ struct ModelComparison {
 
     let context: ExchangeContext
 
-    /// The first step at which no way through the choices leads to what the exchange did.
+    /// The first step at which no set of choices leads to the exchange's result.
     ///
-    /// Two ways can look the same and differ in what they remember, so that all that fit are followed.
+    /// Two sets can have the same result and differ in their state, so all that match are followed.
     func difference(in steps: [ModelStep]) -> Difference? {
         let proxy = DrivenProxy(context: context)
         var models = [CacheModel()]
@@ -47,7 +47,7 @@ struct ModelComparison {
         return ways
     }
 
-    /// Leaves out earlier steps, answers that are not needed, and lines, for as long as a difference is left.
+    /// Removes earlier steps, unneeded responses, and lines, as long as a difference remains.
     func shortened(_ steps: [ModelStep]) -> [ModelStep] {
         var steps = steps
         for index in steps.indices.dropLast().reversed() where index < steps.count - 1 {
@@ -72,7 +72,7 @@ struct ModelComparison {
         return steps
     }
 
-    /// - Returns: whether it made the history shorter, with a difference left in its last step.
+    /// - Returns: whether it made the history shorter, with a difference remaining in its last step.
     @discardableResult
     private func attempt(_ steps: inout [ModelStep], _ change: (inout [ModelStep]) -> Void) -> Bool {
         var fewer = steps
@@ -90,7 +90,7 @@ struct ModelComparison {
         }
     }
 
-    // MARK: Telling of it
+    // MARK: Reports
 
     private static func text(_ real: ModelOutcome, _ ways: [Way]) -> String {
         var seen: Set<ModelOutcome> = []

@@ -24,8 +24,8 @@ enum ModelDate {
         return seconds(day: number(words[1], 2), month: words[2], year: number(words[3], 4), time: words[4])
     }
 
-    /// "MUST interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in
-    /// the past that had the same last two digits." The years that are made up here lie about 2023.
+    /// "MUST interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in the past
+    /// that had the same last two digits." The generated years are near 2023.
     private static func rfc850(_ words: [String]) -> Int? {
         let parts = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard words[3] == "gmt", parts.count == 3, let year = number(parts[2], 2) else { return nil }
@@ -34,7 +34,7 @@ enum ModelDate {
 
     private static func asctime(_ words: [String]) -> Int? {
         var words = words
-        // A day of one digit has a blank in front, which makes an empty word.
+        // A one-digit day has a leading space, which makes an empty word.
         if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 {
             words.remove(at: 2)
             words[2] = "0" + words[2]
@@ -68,7 +68,7 @@ enum ModelDate {
         return count
     }
 
-    /// From 1970 to the beginning of the year; 477 leap years were over by then.
+    /// Days from 1970 to the beginning of the year; there were 477 leap days before 1970.
     private static func daysBefore(_ year: Int) -> Int {
         let past = year - 1
         return (year - 1970) * 365 + past / 4 - past / 100 + past / 400 - 477

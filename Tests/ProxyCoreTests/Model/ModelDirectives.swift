@@ -5,10 +5,10 @@ struct ModelDirectives: Equatable {
         let argument: String?
     }
 
-    /// What a directive with a number says.
+    /// The value of a numeric directive.
     enum Number: Equatable {
         case absent
-        /// Present, and not to be read, or said twice with two numbers.
+        /// Present but invalid, or with two different numbers.
         case invalid
         case seconds(Int)
 
@@ -20,7 +20,7 @@ struct ModelDirectives: Equatable {
 
     init(_ fields: ModelFields) { self.init(fields.values("cache-control")) }
 
-    /// "combining multiple header field lines with the same field name" (RFC 9110 §5.3) comes first.
+    /// "combining multiple header field lines with the same field name" (RFC 9110 §5.3) is done first.
     init(_ lines: [String]) {
         for member in ModelText.members(lines.joined(separator: ", ")) {
             let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -33,7 +33,7 @@ struct ModelDirectives: Equatable {
 
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// Of `no-cache` and `private`: without field names, or with an empty list of them, which restricts most.
+    /// For `no-cache` and `private`: without field names, or with an empty list, which restricts most.
     func hasUnqualified(_ name: String) -> Bool {
         directives.contains { $0.name == name && ModelText.members($0.argument ?? "").isEmpty }
     }
@@ -47,9 +47,8 @@ struct ModelDirectives: Equatable {
         return names
     }
 
-    /// §4.2.1: "either the first occurrence should be used, or the response should be considered stale"; ours is stale, and so
-    /// is what cannot be read: "Caches are encouraged to consider responses that have invalid freshness information […] to be
-    /// stale".
+    /// §4.2.1: "either the first occurrence should be used, or the response should be considered stale"; ours is stale. So are invalid
+    /// values: "Caches are encouraged to consider responses that have invalid freshness information […] to be stale".
     func number(_ name: String) -> Number {
         var number = Number.absent
         for directive in directives where directive.name == name {
@@ -60,11 +59,11 @@ struct ModelDirectives: Equatable {
         return number
     }
 
-    /// Of a request directive, or an extension, said several times: every number that can be read.
+    /// All valid numbers of a request directive or extension that occurs several times.
     func numbers(_ name: String) -> [Int] {
         directives.filter { $0.name == name }.compactMap { ModelText.deltaSeconds($0.argument ?? "") }
     }
 
-    /// Said without any number.
+    /// Whether it occurs without an argument.
     func hasWithoutArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == nil } }
 }

@@ -8,7 +8,7 @@ extension ModelStored {
     /// RFC 9110 §6.6.1: without Date "the time it was received"; an invalid one "MAY" be replaced by it, and is.
     var dateValue: Int { response.fields.single("date").flatMap { ModelDate.seconds($0) } ?? responseTime }
 
-    /// §4.2.1, in the order of the text. Invalid is stale: a lifetime of zero.
+    /// §4.2.1, in the order of the text. An invalid value is stale: a lifetime of zero.
     var freshnessLifetime: Int {
         let directives = response.directives
         // "If the cache is shared and the s-maxage response directive is present, use its value".
@@ -61,7 +61,7 @@ extension ModelStored {
     /// §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
     func isFresh(at now: Int) -> Bool { freshnessLifetime > currentAge(at: now) }
 
-    /// How long it has been stale.
+    /// How long it has been stale, in seconds.
     func staleness(at now: Int) -> Int { currentAge(at: now) - freshnessLifetime }
 
     /// §4.2.4: "by a "no-cache" cache directive, a "must-revalidate" cache-response-directive, or an applicable "s-maxage" or

@@ -1,4 +1,4 @@
-/// The fields of a head as the model reads them: names in lower case, values as they came, in their order.
+/// The fields of a head in the model: names in lower case, values unchanged, in order.
 struct ModelFields: Equatable {
     struct Line: Equatable {
         let name: String
@@ -29,7 +29,7 @@ struct ModelFields: Equatable {
 
     func has(_ name: String) -> Bool { lines.contains { $0.name == name } }
 
-    /// The value where there is one line of this name, and no other.
+    /// The value, if there is exactly one line with this name.
     func single(_ name: String) -> String? {
         let values = values(name)
         return values.count == 1 ? values[0] : nil
@@ -37,7 +37,7 @@ struct ModelFields: Equatable {
 
     mutating func remove(_ name: String) { lines.removeAll { $0.name == name } }
 
-    /// RFC 9110 §7.6.1: Connection, what it lists, and the fields that are known to be for one hop.
+    /// RFC 9110 §7.6.1: Connection, the fields that it lists, and the known hop-by-hop fields.
     func withoutHopByHop() -> ModelFields {
         var removed: Set<String> = [
             "connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-connection", "proxy-authenticate",
@@ -54,7 +54,7 @@ struct ModelFields: Equatable {
 
 struct ModelRequest: Equatable {
     let method: String
-    /// `http://a.example/1`, in the form that makes equal targets equal texts.
+    /// `http://a.example/1`, in a form in which equal targets have equal texts.
     let url: String
     var fields: ModelFields { didSet { directives = ModelDirectives(fields) } }
     private(set) var directives: ModelDirectives
@@ -66,7 +66,7 @@ struct ModelRequest: Equatable {
         directives = ModelDirectives(fields)
     }
 
-    /// RFC 9110 §9.2.1; a method that is not known may be unsafe (RFC 9111 §4.4).
+    /// RFC 9110 §9.2.1; an unknown method may be unsafe (RFC 9111 §4.4).
     var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
 }
 
@@ -82,25 +82,24 @@ struct ModelResponse: Equatable {
     }
 
     var entityTag: String? { fields.single("etag") }
-    /// `nil` where there is none, or one that is no date: "an invalid Last-Modified is no validator".
+    /// `nil` if there is none or it is not a valid date: "an invalid Last-Modified is no validator".
     var lastModified: Int? { fields.single("last-modified").flatMap { ModelDate.seconds($0) } }
 }
 
-/// A response in the model's store, with what belongs to it.
+/// A response in the model's store, with its metadata.
 struct ModelStored: Equatable {
     var request: ModelRequest
     var response: ModelResponse
     var requestTime: Int
     var responseTime: Int
-    /// The names that it nominates, or those that it was taken to nominate beside the responses that were stored when it came
-    /// (RFC 9111 §4.1).
+    /// The nominated names; or the names that were assumed to be nominated because of responses stored earlier (RFC 9111 §4.1).
     var variesBy: [String] = []
 
-    /// Whose body this is.
+    /// Identifies the body.
     var body: String { response.fields.single("x-body") ?? "none" }
 }
 
-/// Lists and blanks (RFC 9110 §5.6), the plain way.
+/// Lists and white space (RFC 9110 §5.6), in the simplest way.
 enum ModelText {
     static func trimmed(_ text: some StringProtocol) -> String {
         var bytes = Array(text.utf8)[...]
@@ -109,7 +108,7 @@ enum ModelText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The members of a comma-separated list, without empty ones; a comma in a quoted string separates nothing.
+    /// The members of a comma-separated list, without empty ones; commas in quoted strings do not separate.
     static func members(_ text: String) -> [String] {
         var members: [String] = []
         var member: [UInt8] = []
@@ -134,13 +133,13 @@ enum ModelText {
         return members.filter { !$0.isEmpty }
     }
 
-    /// A quoted string's content; anything else as it is (RFC 9111 §5.2: "recipients ought to accept both forms").
+    /// The content of a quoted string; any other text unchanged (RFC 9111 §5.2: "recipients ought to accept both forms").
     static func unquoted(_ text: String) -> String {
         guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         return String(text.dropFirst().dropLast())
     }
 
-    /// RFC 9111 §1.2.2: `delta-seconds = 1*DIGIT`; what is too large counts as 2147483648.
+    /// RFC 9111 §1.2.2: `delta-seconds = 1*DIGIT`; greater values count as 2147483648.
     static func deltaSeconds(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return min(Int(text) ?? 2_147_483_648, 2_147_483_648)

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Makes up histories: few targets, small vocabularies, words that cannot be read among them.
+/// Generates histories: few targets, small vocabularies, with some invalid values.
 struct ModelHistory {
     static let epoch = 1_700_000_000
     static let host = "http://a.example"
@@ -18,7 +18,7 @@ struct ModelHistory {
         let url = "\(Self.host)/\(random.below(3))"
         let fields = ModelFields(requestLines())
         let answers = (0..<3).map { answer(number * 10 + $0, to: method) }
-        // The next step begins when this one is over, whatever it needed.
+        // The next step begins when this one has ended, however long it takes.
         let begin = time
         time += answers.reduce(0) { $0 + $1.delay }
         return ModelStep(
@@ -62,7 +62,7 @@ struct ModelHistory {
         answer.behaviour = random.chance(86) ? .answers : random.one(of: [.fails, .fails, .claimsNotModified])
         let status =
             random.chance(72) ? 200 : random.one(of: [203, 204, 299, 301, 302, 404, 410, 429, 429, 500, 502, 503, 504, 599, 499])
-        // A HEAD's fields may become those of a stored body, which stays what it is.
+        // A HEAD's fields may become those of a stored body, which does not change.
         let body = method == "HEAD" ? [] : ["X-Body: \(number)"]
         var lines = body + ["X-Meta: \(number)"] + freshness() + validators()
         if status != 204 { lines.append("Content-Length: \(random.one(of: [3, 3, 3, 4]))") }
@@ -129,7 +129,7 @@ struct ModelHistory {
         return random.chance(50) ? "\(life), \(word)" : "\(word),\(life)"
     }
 
-    /// A date in one of its forms, or one that is none.
+    /// A date in one of its forms, or an invalid one.
     private mutating func date(around seconds: Int) -> String {
         if random.chance(70) { return ModelDate.text(seconds) }
         let text = ModelDate.text(seconds)

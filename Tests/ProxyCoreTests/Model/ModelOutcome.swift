@@ -1,16 +1,16 @@
-/// What somebody at either side of the proxy notices of one exchange, and what the store holds after it.
+/// The result of an exchange as seen by client and origin, and the content of the store after it.
 struct ModelOutcome: Hashable, CustomStringConvertible {
     struct Answer: Hashable {
-        /// The fields of an answer that are compared; of a 304 only those that it has to have (RFC 9110 §15.4.5).
+        /// The fields of a response that are compared; for a 304 only the required ones (RFC 9110 §15.4.5).
         private static let watched = ["x-body", "x-meta", "x-apart", "last-modified"]
         private static let watchedInAll = ["etag", "cache-control", "expires", "vary"]
 
         var status: Int
-        /// Of a stored response that was used.
+        /// The age of a stored response that was used.
         var age: Int?
         private(set) var fields: [String] = []
 
-        /// An answer of our own.
+        /// A generated response.
         init(status: Int) { self.status = status }
 
         init(status: Int, age: Int?, fields: ModelFields) {
@@ -22,15 +22,15 @@ struct ModelOutcome: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The preconditions of each request that went to the origin server for the client's.
+    /// The preconditions of each request that was sent to the origin server for the client's request.
     var forwarded: [ModelPreconditions] = []
     var answer = Answer(status: 0)
-    /// And of those that went behind the answer.
+    /// The preconditions of background requests.
     var background: [ModelPreconditions] = []
-    /// Each stored response by its target, body and updates, in no order.
+    /// Each stored response by its target, body and updates, in any order.
     var stored: [String] = []
 
-    /// A stored response in one line.
+    /// One line for a stored response.
     static func line(url: String, _ fields: ModelFields) -> String {
         "\(url) body \(fields.single("x-body") ?? "none") updated by \(fields.single("x-meta") ?? "none")"
     }

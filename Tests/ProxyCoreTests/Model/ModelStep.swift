@@ -1,15 +1,15 @@
-/// One exchange of a history: when, what is asked, and what the origin server would answer. It stands for itself, so that those
-/// before it can be left out.
+/// One exchange of a history: its time, the request, and the origin server's responses. It is self-contained, so that earlier ones can be
+/// removed.
 struct ModelStep {
-    /// What the origin server does with a request that reaches it.
+    /// What the origin server does with a request.
     enum Behaviour: Equatable { case answers, fails, claimsNotModified }
 
-    /// The answers to the first request, to one more, and to one in the background.
+    /// The responses to the first request, to a second one, and to one in the background.
     struct Answer {
         var behaviour = Behaviour.answers
         var delay = 0
         var response = ModelResponse(status: 200, fields: ModelFields())
-        /// The lines of a 304, where it would answer one.
+        /// The lines of a 304, if it would send one.
         var notModified = ModelFields()
     }
 
@@ -17,12 +17,12 @@ struct ModelStep {
     /// In seconds since 1970.
     let time: Int
     var request: ModelRequest
-    /// Behind the last, it is answered once more.
+    /// The last one is used for all further requests.
     var answers: [Answer]
 
-    /// RFC 9110 §13.2.2, as an origin server does it: 304 for a GET or HEAD whose preconditions say that nothing has changed.
+    /// RFC 9110 §13.2.2, for an origin server: 304 for a GET or HEAD whose preconditions say that nothing has changed.
     ///
-    /// - Returns: `nil` where it fails.
+    /// - Returns: `nil` if it fails.
     func response(_ attempt: Int, to conditions: ModelPreconditions) -> (delay: Int, response: ModelResponse?) {
         let answer = answers[min(attempt, answers.count - 1)]
         if answer.behaviour == .fails { return (answer.delay, nil) }

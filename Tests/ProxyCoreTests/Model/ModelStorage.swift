@@ -1,6 +1,6 @@
-/// What is stored, and how it is kept up to date (RFC 9111 §3, §4.3.4, §4.3.5, §4.4).
+/// What is stored and how it is updated (RFC 9111 §3, §4.3.4, §4.3.5, §4.4).
 enum ModelStorage {
-    /// The statuses of those made up here whose caching requirements are all met.
+    /// The generated statuses whose caching requirements are all met.
     private static let understood = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 500, 501, 502, 503, 504]
 
     /// §3: "A cache MUST NOT store a response to a request unless".
@@ -38,14 +38,15 @@ enum ModelStorage {
         directives.has("must-revalidate") || directives.has("public") || directives.has("s-maxage")
     }
 
-    /// Not to be used before a validation, by which none but a 200 with a validator can be freshened (§4.3.4).
+    /// Whether it could not be used without a validation, and could not be validated either: a 304 only freshens a 200 with a validator
+    /// (§4.3.4).
     static func isOfNoUse(_ stored: ModelStored) -> Bool {
         let hasValidator = stored.response.entityTag != nil || stored.response.lastModified != nil
         let isUsable = stored.isFresh(at: stored.responseTime) && !stored.response.directives.hasUnqualified("no-cache")
         return !isUsable && !(hasValidator && stored.response.status == 200)
     }
 
-    /// §3.1, §5.2.2.4, §5.2.2.7: without what is for one hop, and without the fields that `no-cache` and `private` name.
+    /// §3.1, §5.2.2.4, §5.2.2.7: without hop-by-hop fields, and without the fields that `no-cache` and `private` name.
     static func storedFields(_ fields: ModelFields) -> ModelFields {
         var kept = fields.withoutHopByHop()
         for name in restrictedNames(fields) { kept.remove(name) }
@@ -57,8 +58,8 @@ enum ModelStorage {
         return directives.fieldNames("no-cache") + directives.fieldNames("private")
     }
 
-    /// §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
-    /// are already present, with the following exceptions". Ours (T25): a Set-Cookie is for the client that asked alone.
+    /// §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that are already
+    /// present, with the following exceptions". Ours (T25): a Set-Cookie is only for the client that made the request.
     static func updated(_ stored: ModelFields, with provided: ModelFields) -> ModelFields {
         var result = stored
         let added = storedFields(provided).lines.filter { $0.name != "content-length" }
@@ -67,10 +68,10 @@ enum ModelStorage {
         return storedFields(result)
     }
 
-    /// §4.3.4: which of the stored responses a 304 identifies, by the first rule that fits.
+    /// §4.3.4: the stored responses that a 304 identifies, by the first rule that applies.
     ///
-    /// Ours, for a 304 without any validator: it answers the preconditions that were sent, so that it counts for the response that
-    /// these were of (docs/requirements.tsv, 9111-4.3.4-2).
+    /// Ours: a 304 without a validator responds to the preconditions sent, so it counts for the response that they came from
+    /// (docs/requirements.tsv, 9111-4.3.4-2).
     static func identified(by response: ModelResponse, among stored: [ModelStored], asked: Int?, _ choices: inout ModelChoices)
         -> [Int]
     {
@@ -126,7 +127,7 @@ enum ModelStorage {
 
     static func origin(_ url: String) -> String { url.split(separator: "/").prefix(2).joined(separator: "//") }
 
-    /// Of the references that are made up here: a whole URI, or a path from the root.
+    /// For the generated references: a whole URI, or a path from the root.
     private static func resolved(_ reference: String, against url: String) -> String? {
         if reference.hasPrefix("http") { return reference }
         return reference.hasPrefix("/") ? origin(url) + reference : nil

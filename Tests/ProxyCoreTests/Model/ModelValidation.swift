@@ -1,10 +1,10 @@
-/// Preconditions: those of the client, and those that are sent for a stored response (RFC 9111 §4.3.1, §4.3.2, RFC 9110 §13).
+/// Preconditions of the client, and those sent for a stored response (RFC 9111 §4.3.1, §4.3.2, RFC 9110 §13).
 struct ModelPreconditions: Hashable {
     /// The members of If-None-Match.
     var noneMatch: [String] = []
-    /// If-Modified-Since as seconds, or as it is where it is no date.
+    /// If-Modified-Since in seconds, or unchanged if it is not a date.
     var modifiedSince: String?
-    /// If-Match and If-Unmodified-Since as they are.
+    /// If-Match and If-Unmodified-Since, unchanged.
     var forOrigin: [String] = []
 
     init() {}

@@ -4,8 +4,8 @@ enum ModelVary {
         response.fields.values("vary").flatMap { ModelText.members($0) }.map { $0.lowercased() }
     }
 
-    /// "adding or removing whitespace, where allowed in the header field's syntax": of a field that nobody knows, around it alone;
-    /// "combining multiple header field lines with the same field name". Nothing else is made equal.
+    /// "adding or removing whitespace, where allowed in the header field's syntax": for an unknown field, only around its value; "combining
+    /// multiple header field lines with the same field name". Nothing else is normalized.
     static func value(_ name: String, in request: ModelRequest) -> String? {
         let values = request.fields.values(name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -17,8 +17,7 @@ enum ModelVary {
         !names.contains("*") && names.allSatisfy { value($0, in: original) == value($0, in: presented) }
     }
 
-    /// The selected response: "the most recent response (as determined by the Date header field)"; of equal ones the one that came
-    /// last.
+    /// The selected response: "the most recent response (as determined by the Date header field)"; of equal ones, the one received last.
     static func select(among stored: [ModelStored], for request: ModelRequest) -> Int? {
         let matching = newestFirst(stored).filter { matches(stored[$0].variesBy, stored[$0].request, request) }
         // §4.1: "When a cache has multiple stored responses for a target URI and one or more omits the Vary header field, the cache

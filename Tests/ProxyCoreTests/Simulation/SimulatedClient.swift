@@ -4,7 +4,7 @@ import HTTPMessage
 
 @testable import ProxyCore
 
-/// What a client asked for and what it got.
+/// A client's request and its response.
 struct SimulatedClient {
     let line: String
     let fields: [String]
@@ -47,7 +47,7 @@ struct SimulatedClient {
         fields.first { $0.lowercased().hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 2)) }
     }
 
-    /// What is wrong with the answer as a whole, at its end; `nil` for a good one.
+    /// What is wrong with the response at its end; `nil` if nothing is.
     func judge(_ exchange: borrowing Exchange, number: Int, of answers: [OriginAnswer]) -> String? {
         if exchange.state == .finished, exchange.trace.outcome == .tunnel { return nil }
         guard let head else { return "ends without an answer" }
@@ -80,7 +80,7 @@ struct SimulatedClient {
         return nil
     }
 
-    /// Whether what stands in the store could be used now.
+    /// Whether the stored response may be used now; `nil` if it may.
     func judgeReuse(in exchange: borrowing Exchange, of answers: [OriginAnswer], at now: Timestamp) -> String? {
         guard let selected = exchange.cache.selected, let line = selected.head.fields.index(ofName: Array("x-body".utf8).span),
             let index = Int(selected.head.fields.text(of: selected.head.fields.lines[line].value))

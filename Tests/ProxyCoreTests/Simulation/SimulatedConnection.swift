@@ -4,8 +4,8 @@ import HTTPWire
 
 @testable import ProxyCore
 
-/// A client's connection with one exchange after the other: it carries out the commands as the driver does, and judges
-/// everything that the client gets.
+/// A client's connection with one exchange after another. It executes commands as the driver does, and checks everything that the client
+/// receives.
 final class SimulatedConnection {
     enum Mode { case idle, waiting, relaying, storing, checking, checked }
 
@@ -19,7 +19,7 @@ final class SimulatedConnection {
     private var isLeaving = false
     private var hasSentHead = false
     private var finishCount = 0
-    /// Counts exchanges and fetches, so that what comes too late is recognised, as the driver recognises it.
+    /// Counts exchanges and fetches, to recognize events that arrive too late, as the driver does.
     private var epoch = 0
     private var upstreamNumber = 0
     private var answer: OriginAnswer?
@@ -30,7 +30,7 @@ final class SimulatedConnection {
     private var gathered: [UInt8] = []
     private var pendingEvents: [ExchangeEvent] = []
     private var isHandling = false
-    /// What has happened so far, where one seed is run alone.
+    /// The events so far, if only one seed is run.
     private var steps: [String] = []
 
     init(_ world: SimulatedWorld, requests: Int) {
@@ -62,7 +62,7 @@ final class SimulatedConnection {
         } catch { world.problem("\(client.text): \(error)") }
     }
 
-    /// Asks, for no client, whether what another exchange has served still holds.
+    /// Validates the response served by another exchange, in the background.
     func start(validating served: borrowing Exchange, as client: SimulatedClient) {
         requestsLeft = 0
         number = world.nextNumber()
@@ -75,7 +75,7 @@ final class SimulatedConnection {
         handle(.validates(at: world.now))
     }
 
-    /// The client leaves, whatever is under way.
+    /// The client leaves at any moment.
     func leave() {
         guard isConnected, exchange.state != .idle, exchange.state != .finished else { return }
         isConnected = false
@@ -115,7 +115,7 @@ final class SimulatedConnection {
         world.later { [self] in if self.epoch == epoch { event(self) } }
     }
 
-    /// Of an answer that has come, whose fetch has not been given up.
+    /// For a response that has arrived, if its fetch was not canceled.
     private func laterUpstream(_ event: @escaping (SimulatedConnection) -> Void) {
         let number = upstreamNumber
         world.later { [self] in if upstreamNumber == number { event(self) } }
@@ -139,15 +139,15 @@ final class SimulatedConnection {
             if world.fetches[exchange.key] == nil { world.add().start(validating: exchange, as: client) }
         case .fetch: fetch()
         case .sendStored: sendStored()
-        // Nothing is stored in part here.
+        // No responses are stored in part here.
         case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
-        // Nobody is asked who it is.
+        // No client needs to authenticate.
         case .judgeCredentials: problem("nobody needs credentials")
         // The mode is live.
         case .lookUpRecording, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")
-        // No rule wants anything made of content.
+        // No rule requires a transform.
         case .transform: problem("nothing is to be made")
-        // Nothing came over TLS.
+        // No response came over TLS.
         case .judgeRecordedChain: problem("no chain is recorded")
         case .relay(let store): relay(store: store)
         case .checkBody:
@@ -183,9 +183,9 @@ final class SimulatedConnection {
                     one.world.random.chance(80) ? .tunnelOpened(at: now) : .upstreamFailed(.connectionRefused, at: now))
             }
         case .splice: later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
-        // Nobody asks for another protocol.
+        // No request asks to switch protocols.
         case .relaySwitched: expect(false, command)
-        // No part is cut here: that is the driver's.
+        // Parts are cut by the driver.
         case .completeUpstream: expect(false, command)
         case .cancelUpstream:
             expect(isLeaving, command)
@@ -288,7 +288,7 @@ final class SimulatedConnection {
             let framing = try BodyFraming.ofResponse(received.head, to: exchange.request.method)
             handle(.upstreamHead(received, body: framing.bodyLength, at: world.now))
         } catch { problem("\(error)") }
-        // The exchange may have let this answer go, and even have asked again.
+        // The exchange may have discarded this response, and may have sent another request.
         if number == upstreamNumber { receiveBody(of: answer, from: 0) }
     }
 
@@ -314,7 +314,7 @@ final class SimulatedConnection {
         }
     }
 
-    /// The origin's part is over: whole, or in the middle.
+    /// The origin's response has ended, complete or truncated.
     private func endBody(of answer: OriginAnswer) {
         let isWhole = answer.end == .complete
         switch mode {
@@ -382,7 +382,7 @@ final class SimulatedConnection {
         sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
         guard store, world.random.chance(50) else { return }
         if world.random.chance(10) {
-            // The store takes nothing now.
+            // The store accepts nothing now.
             var none = CommandBuffer()
             exchange.handle(.storageRefused(.storeBusy), into: &none)
             mode = .relaying
@@ -442,7 +442,7 @@ final class SimulatedConnection {
         later { $0.handle(.deliveryEnded(isComplete: !breaksOff, at: $0.world.now)) }
     }
 
-    /// An oracle of its own for what may be kept at all.
+    /// An independent check of what may be stored at all.
     private func judgeStorage() {
         guard let answer else { return }
         if answer.isForOwnerAlone { problem("keeps what is for one client: \(answer.fields)") }
@@ -461,7 +461,7 @@ final class SimulatedConnection {
         source = nil
     }
 
-    /// Another request on the same connection, once nothing of the last one is under way.
+    /// Starts another request on the same connection, once nothing of the last one is in flight.
     private func goOn() {
         guard finishCount > 0, mode == .idle, !isOver else { return }
         if entry != nil { problem("finished, and still leads a fetch") }

@@ -1,15 +1,15 @@
 import TestSupport
 import HTTPMessage
 
-/// What the origin made up for one request, and for whom: against it the client's bytes are judged.
+/// The origin's response to one request, with its owner: the client's bytes are compared with it.
 final class OriginAnswer {
     enum End { case complete, cut, fails }
 
     let number: Int
     let path: String
-    /// The request that it was made for, as the number of its exchange.
+    /// The number of the exchange whose request it was made for.
     let owner: Int
-    /// Nobody but the owner may see it.
+    /// Whether only the owner may receive it.
     let isForOwnerAlone: Bool
     /// The nominated field in lower case, and its value in the request.
     let nominated: (name: String, value: String?)?
@@ -21,7 +21,7 @@ final class OriginAnswer {
     let isWellFormed: Bool
     let lifetime: Int64?
     let forbidsStaleUse: Bool
-    /// When the origin made it, or has confirmed it since.
+    /// When the origin made it, or last confirmed it.
     var confirmedAt: Timestamp
 
     init(
@@ -48,10 +48,10 @@ final class OriginAnswer {
     var hasContent: Bool { status != 304 && status != 204 }
 }
 
-/// An origin server that answers at random: cacheable or not, varying, chunked, cut, failing, or 304.
+/// An origin server that responds at random: cacheable or not, varying, chunked, truncated, failing, or 304.
 struct SimulatedOrigin {
     private(set) var answers: [OriginAnswer] = []
-    /// Each version of a resource has its entity tag.
+    /// The current version of each resource, which gives its entity tag.
     private var versions = [Int](repeating: 0, count: 8)
 
     private struct Words {
@@ -76,7 +76,7 @@ struct SimulatedOrigin {
         Words(control: "private, max-age=9", lifetime: nil, isShared: false),
     ]
 
-    /// The answer to a request that reached the origin.
+    /// The response to a request that reached the origin.
     mutating func answer(
         _ request: RequestHead, owner: Int, at now: Timestamp, using random: inout SeededGenerator
     ) -> OriginAnswer {
@@ -103,7 +103,7 @@ struct SimulatedOrigin {
         }
         let hasKnownLength = random.chance(60) || status == 204
         var fields = ["X-Body: \(answers.count)", "Cache-Control: \(words.control)"]
-        // What an answer to HEAD says is said of what a GET has brought: it names no body of its own, and no other words.
+        // The fields of a response to HEAD apply to a body from a GET: it names no body, and has no other directives.
         if request.method == .head { fields = words.isShared ? [] : ["Cache-Control: \(words.control)"] }
         if request.method != .head, !field.isEmpty { fields.append("Vary: \(field)") }
         if random.chance(70) { fields.append("ETag: \(tag)") }
@@ -120,7 +120,7 @@ struct SimulatedOrigin {
         return answer
     }
 
-    /// The stored response still holds; now and then the origin says it of another one, or forbids keeping it.
+    /// A 304 for the stored response; occasionally for a different one, or one that forbids storing.
     private mutating func notModified(
         _ tag: String, _ words: Words, _ request: RequestHead, _ owner: Int, at now: Timestamp,
         using random: inout SeededGenerator

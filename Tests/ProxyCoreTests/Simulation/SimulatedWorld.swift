@@ -5,7 +5,7 @@ import ProxyPolicy
 
 @testable import ProxyCore
 
-/// A fetch under way that others can join, as the driver's table has it.
+/// A fetch in flight that others can join, as in the driver's table.
 final class SimulatedFetch {
     enum Result {
         case complete(StoredResponse)
@@ -20,7 +20,7 @@ final class SimulatedFetch {
     init(key: [UInt8]) { self.key = key }
 }
 
-/// A body on its way into the store, read by several.
+/// A body that is being stored, with several readers.
 final class SimulatedPending {
     enum State { case pending, complete, failed }
 
@@ -45,11 +45,11 @@ final class SimulatedPending {
     }
 }
 
-/// Everything around the exchanges of one simulation: clock, chance, origin, store, the fetches that can be joined, and what is
-/// to happen, which is done in any order.
+/// The environment of one simulation's exchanges: clock, randomness, origin, store, fetches to join, and pending actions, which run in any
+/// order.
 final class SimulatedWorld {
     let seed: UInt64
-    /// Problems tell what led to them.
+    /// Whether problems are reported with the events before them.
     let isTracing: Bool
     var random: SeededGenerator
     var now = Messages.epoch
@@ -69,10 +69,10 @@ final class SimulatedWorld {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Something that happens at any later moment.
+    /// Adds an action that happens at any later moment.
     func later(_ action: @escaping () -> Void) { pending.append(action) }
 
-    /// A connection of nobody's.
+    /// Adds a connection without a client.
     func add() -> SimulatedConnection {
         let connection = SimulatedConnection(self, requests: 0)
         connections.append(connection)
@@ -88,7 +88,7 @@ final class SimulatedWorld {
         return exchangeCount
     }
 
-    /// Runs connections with some requests each, until nothing is left to happen.
+    /// Runs connections with several requests each, until no action is left.
     func run(exchanges: Int) {
         var started = 0
         while problems.isEmpty {
@@ -112,7 +112,7 @@ final class SimulatedWorld {
             problem("exchange \(connection.number) waits for ever in \(connection.exchange.state)")
         }
         if problems.isEmpty, !fetches.isEmpty { problem("\(fetches.count) fetches are left that nobody makes") }
-        // A leader and its world hold each other.
+        // A leader and its world refer to each other.
         connections = []
         fetches = [:]
     }

@@ -4,9 +4,10 @@ import Testing
 
 @testable import ProxyCore
 
-/// Many exchanges at once in a world that fails, splits, reorders and cancels by chance.
+/// Many concurrent exchanges with random failures, splits, reorderings and cancellations.
 ///
-/// Each seed is a world of 200 exchanges. `LARDER_SIMULATION_SEED=N` runs one alone; `LARDER_SIMULATION_SEEDS=N` runs that many, 500 otherwise: 100,000 exchanges.
+/// Each seed is a world of 200 exchanges. `LARDER_SIMULATION_SEED=N` runs only that one; `LARDER_SIMULATION_SEEDS=N` runs that many instead
+/// of 500: 100,000 exchanges.
 @Suite("Simulation of exchanges")
 struct SimulationTests {
     private static let exchanges = 200
@@ -29,7 +30,7 @@ struct SimulationTests {
         return try? ExchangeContext(rules: Setting.rules(rules))
     }()
 
-    @Test("Each exchange ends once, whole or not at all, with what was meant for it", arguments: seeds)
+    @Test("Each exchange ends once, complete or aborted, with the response for its own request", arguments: seeds)
     func holdsInAnyOrder(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed, context: try #require(Self.context), isTracing: Self.seeds.count == 1)
         world.run(exchanges: Self.exchanges)
