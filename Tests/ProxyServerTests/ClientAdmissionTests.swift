@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("Who may connect, and who is asked who it is")
+@Suite("Which clients may connect, and which must authenticate")
 struct ClientAdmissionTests {
     private static let local = ["127.0.0.1", "127.8.9.10", "::1"]
     private static let listed = ["192.0.2.255", "2001:db8::1", "::ffff:192.0.2.1"]
@@ -15,7 +15,7 @@ struct ClientAdmissionTests {
         PeerAddress(address: try #require(IPAddress(text)), port: 1)
     }
 
-    @Test("T02 without passwords this machine always may, others by the list alone, and nobody is asked")
+    @Test("T02 without passwords, clients on this machine and on the list may connect, and none must authenticate")
     func allowsByAddress() throws {
         var admission = ClientAdmission()
         for text in Self.local { #expect(admission.allows(try peer(text)), "\(text)") }
@@ -30,7 +30,7 @@ struct ClientAdmissionTests {
     }
 
     @Test(
-        "With passwords those are asked whom the setting says; unless it is the unlisted, a list still bounds from where one comes",
+        "With passwords, the setting decides which clients must authenticate; a list still restricts addresses except with unlisted",
         arguments: [
             (ClientAdmission.Asked.unlisted, false, "strange", "listed strange"),
             (.unlisted, true, "strange", "listed strange"),
@@ -53,9 +53,9 @@ struct ClientAdmissionTests {
     }
 }
 
-@Suite("Which loop gets a connection")
+@Suite("The loop that gets a connection")
 struct ConnectionCountsTests {
-    @Test("The one with the fewest")
+    @Test("A new connection goes to the loop with the fewest")
     func choosesLeast() {
         let counts = ConnectionCounts(loops: 3)
         #expect((0..<6).map { _ in counts.opened() } == [0, 1, 2, 0, 1, 2])

@@ -7,14 +7,14 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("Looking at passwords")
+@Suite("Verifying passwords")
 struct CredentialsJudgeTests {
-    /// Of the least cost, and of one at which a look takes tens of milliseconds.
+    /// One of the lowest cost, and one whose verification takes tens of milliseconds.
     private static let quick = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
     private static let slowAndGood = "$2y$09$abcdefghijklmnopqrstuuOxUZv4NnRZT38Rw8Gtaw/I/DHX3hzGe"
     private static let slow = quick.replacing("$04$", with: "$10$")
 
-    /// The judgements that came later, in their order.
+    /// The verdicts that came later, in order.
     private final class Judgements: Sendable {
         private let all = Guarded<[String]>([])
         private let count = DispatchSemaphore(value: 0)
@@ -30,7 +30,7 @@ struct CredentialsJudgeTests {
         }
     }
 
-    /// Judges from one loop, and gathers what it hears.
+    /// Verifies from one loop, and collects the replies.
     private final class Bench: Sendable {
         let judge: CredentialsJudge
         let file: PasswordFile
@@ -54,12 +54,12 @@ struct CredentialsJudgeTests {
             thread.join()
         }
 
-        /// What is said at once; `nil` where something else will be, see `next`.
+        /// The immediate verdict; `nil` if it comes later by `next`.
         func ask(_ text: String, from client: UInt32 = 1) throws -> String? {
             let field = Array("Basic \(Base64.encode(Array(text.utf8)))".utf8)
             let read = BasicCredentials(field.span)
             let credentials = try #require(read)
-            // Not the bench itself: the thread may not be the last to have it, since the bench waits for the thread's end.
+            // Not the bench itself: the thread must not be the last to release it, since the bench waits for the thread's end.
             let (judge, file, judgements) = (judge, file, judgements)
             let answer = Guarded<String?>(nil)
             let asked = DispatchSemaphore(value: 0)
@@ -74,11 +74,11 @@ struct CredentialsJudgeTests {
             return answer.withLock { $0 }
         }
 
-        /// What is said next, to whomever.
+        /// The next verdict, for any request.
         func next() -> String { judgements.next() }
     }
 
-    @Test("What was found good is known at once from then on; what was not is looked at each time")
+    @Test("Accepted credentials are remembered; refused ones are verified each time")
     func remembers() throws {
         let bench = try Bench()
         #expect(try bench.ask("alice:open sesame") == nil)
@@ -90,7 +90,7 @@ struct CredentialsJudgeTests {
         }
     }
 
-    @Test("One address may try so many; others, and what is known, are not held up by it")
+    @Test("The number of attempts from one address is limited; other addresses and known credentials are not affected")
     func boundsAttempts() throws {
         let bench = try Bench()
         #expect(try bench.ask("alice:open sesame") == nil)
@@ -108,7 +108,7 @@ struct CredentialsJudgeTests {
         #expect(bench.next() == "refused")
     }
 
-    @Test("Sixty users with good passwords may come from one address at once, as through one gateway")
+    @Test("Sixty users with valid passwords may connect from one address at once, as behind a gateway")
     func letsManyIn() throws {
         let bench = try Bench(file: (0..<60).map { "user\($0):\(Self.slowAndGood)\n" }.joined())
         let answers = try (0..<60).map { try bench.ask("user\($0):open sesame") }
@@ -116,21 +116,21 @@ struct CredentialsJudgeTests {
         for _ in answers { #expect(bench.next() == "accepted") }
     }
 
-    @Test("The same is looked at once for all who bring it meanwhile, up to a limit")
+    @Test("The same credentials are verified once for all requests that bring them meanwhile, up to a limit")
     func looksOnce() throws {
         var limits = CredentialsLimits()
         limits.waitingForOne = 50
         limits.attempts = 1
         let bench = try Bench(Self.slow, limits)
         let answers = try (0..<60).map { _ in try bench.ask("alice:wrong") }
-        // All came while it was looked at, or this machine held the test up for as long as that takes.
+        // All came during the verification, or this machine delayed the test for as long as it takes.
         let waiting = answers.count { $0 == nil }
         #expect(waiting <= 50)
         for _ in 0..<waiting { #expect(bench.next() == "refused") }
         #expect(answers.contains("queueFull") || answers.contains("tooManyAttempts"))
     }
 
-    @Test("So many may wait; there is no answer for the next")
+    @Test("The number of waiting verifications is limited; further ones are refused")
     func boundsQueue() throws {
         var limits = CredentialsLimits()
         limits.waiting = 4

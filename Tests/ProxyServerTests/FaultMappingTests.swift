@@ -6,10 +6,10 @@ import UpstreamTransport
 
 @testable import ProxyServer
 
-@Suite("Errors of each room, as clients are told of them")
+@Suite("Mapping each module's errors to faults for clients")
 struct FaultMappingTests {
     @Test(
-        "A request that cannot be parsed keeps its status, and ends the connection",
+        "A request that cannot be parsed gets its own status, and the connection closes",
         arguments: [
             RequestParseError.notHTTP, .malformedRequestLine, .requestLineTooLong, .tooManyEmptyLines, .unsupportedVersion,
             .headTooLarge,
@@ -25,7 +25,7 @@ struct FaultMappingTests {
     }
 
     @Test(
-        "A request's body that cannot be decoded is a 400",
+        "A request body that cannot be decoded gets 400",
         arguments: [
             BodyDecodeError.malformedChunkSize, .chunkSizeTooLarge, .chunkLineTooLong, .chunkExtensionsTooLong,
             .unterminatedChunk,
@@ -37,7 +37,7 @@ struct FaultMappingTests {
     }
 
     @Test(
-        "Each phase of an exchange that takes too long has its own Proxy-Status",
+        "A timeout in each phase of an exchange has its own Proxy-Status",
         arguments: [
             (TimeoutPhase.queue, "connection_limit_reached"), (.nameLookUp, "dns_timeout"), (.connect, "connection_timeout"),
             (.sending, "http_response_timeout"), (.firstByte, "http_response_timeout"), (.idle, "http_response_timeout"),
@@ -50,7 +50,7 @@ struct FaultMappingTests {
     }
 
     @Test(
-        "What the origin did wrong is never the client's fault",
+        "An origin's fault is never reported as the client's",
         arguments: [
             TransportError.nameNotResolved, .connectionRefused, .connectionFailed(code: 113), .closedBeforeResponse,
             .closedInHead,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("The fetches under way")
+@Suite("Fetches in flight")
 struct FetchTableTests {
     private let key = Array("http://a.test:80/".utf8)
 
@@ -13,7 +13,7 @@ struct FetchTableTests {
         if case .notShareable = shared { true } else { false }
     }
 
-    @Test("The first leads, the others wait, and all are told")
+    @Test("The first request leads, others wait, and all get the result")
     func joins() throws {
         let table = FetchTable()
         let loop = try EventLoop()
@@ -40,7 +40,7 @@ struct FetchTableTests {
         #expect(!entry.isAwaited)
     }
 
-    @Test("Once it is published, whoever comes gets it at once; once removed, the next one leads")
+    @Test("After it is published, later requests get the result at once; after it is removed, the next one leads")
     func publishes() throws {
         let table = FetchTable()
         let loop = try EventLoop()
@@ -60,13 +60,13 @@ struct FetchTableTests {
             Issue.record("the next one did not lead")
             return
         }
-        // Removing the old one again does not end the new one.
+        // Removing the old one again does not remove the new one.
         table.remove(entry)
         if case .leads = table.join(key, makeReply: makeReply) { Issue.record("the new fetch was forgotten") }
         table.remove(next)
     }
 
-    @Test("A postponed key has no background fetch until the time is over; other keys have, and clients lead their own")
+    @Test("A postponed key has no background fetch until the time is over; other keys do, and clients still lead fetches")
     func postpones() throws {
         let table = FetchTable()
         let loop = try EventLoop()
@@ -82,7 +82,7 @@ struct FetchTableTests {
         }
     }
 
-    @Test("A clock that is set back ends the wait of a postponed key")
+    @Test("A clock that is set back ends the postponement of a key")
     func outlivesClockSetBack() {
         let table = FetchTable()
         let now = Timestamp(seconds: 1_700_000_000)

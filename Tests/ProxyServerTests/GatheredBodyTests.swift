@@ -2,11 +2,11 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("Bodies that are gathered")
+@Suite("Gathered bodies")
 struct GatheredBodyTests {
     private func octets(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) } }
 
-    @Test("What has come is what was appended, whatever was told of the length", arguments: [nil, 0, 10, 300_000, 5_000_000])
+    @Test("The gathered bytes are those appended, whatever length was reserved", arguments: [nil, 0, 10, 300_000, 5_000_000])
     func gathers(told: Int?) throws {
         let checks = try CheckPool()
         defer { checks.stop() }
@@ -25,7 +25,7 @@ struct GatheredBodyTests {
         #expect(body.pieces.count == 1 && body.joined == whole && body.memory == whole.count)
     }
 
-    @Test("Nothing that has come is moved while more comes, beyond what is short")
+    @Test("Pieces stay in place while more bytes arrive, except short ones")
     func staysInPlace() throws {
         let checks = try CheckPool()
         defer { checks.stop() }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("Warnings that could come many times a second")
+@Suite("Warnings that could occur many times a second")
 struct RareWarningTests {
-    @Test("They are said once a minute")
+    @Test("They are logged once a minute")
     func onceAMinute() {
         var warning = RareWarning()
         let start = MonotonicTime(nanoseconds: 1_000_000_000)

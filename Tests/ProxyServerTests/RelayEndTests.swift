@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The client's end of a relay, inside TLS that ends here")
 struct RelayEndTests {
-    /// A client and our end of its connection, behind the handshake.
+    /// A client and our end of its connection, after the handshake.
     private final class Connection {
         let client: TLSClient
         let clientDescriptor: Int32
@@ -64,18 +64,18 @@ struct RelayEndTests {
             buffer.deallocate()
         }
 
-        /// As much as the connection takes.
+        /// Sends as many bytes as the connection accepts.
         func send(_ octets: [UInt8]) -> Int { Glibc.send(clientDescriptor, octets, octets.count, larder_msg_dontwait) }
 
-        /// Takes what has come for the client.
-        /// - Returns: how many bytes.
+        /// Receives the bytes that have arrived for the client.
+        /// - Returns: the number of bytes.
         func takeAnswers() -> Int {
             var octets = [UInt8](repeating: 0, count: 1 << 20)
             return max(recv(clientDescriptor, &octets, octets.count, larder_msg_dontwait), 0)
         }
     }
 
-    @Test("Records that hold nothing to pass on are one read's work at a time, and are told from an end of what has come")
+    @Test("Records without data are processed one read at a time, and are not taken for the end of the input")
     func leavesOthersTheirTurn() throws {
         let connection = try Connection()
         let updates = connection.client.keyUpdates(2000, wantAnswers: false)
@@ -85,18 +85,18 @@ struct RelayEndTests {
         #expect(connection.end.receive(into: connection.buffer) == .wouldBlock)
     }
 
-    @Test("What TLS answers by itself leaves at once; whoever reads nothing of it is let go before it is much")
+    @Test("TLS's own replies are sent at once, and a client that does not read them is disconnected before they grow large")
     func boundsAnswers() throws {
         let connection = try Connection()
         while connection.takeAnswers() > 0 {}
-        // OpenSSL owes the answer to the last one until it has something else to do.
+        // OpenSSL delays the reply to the last one until its next operation.
         #expect(connection.send(connection.client.keyUpdates(2, wantAnswers: true)) > 0)
         #expect(connection.end.receive(into: connection.buffer) == nil)
         #expect(connection.takeAnswers() > 0)
         let limit = ClientConnection.answersLimit + connection.buffers.records.count
         var answered = 0
         var hasFailed = false
-        // The kernel keeps some for the client.
+        // The kernel buffers some for the client.
         while !hasFailed, answered < 8 * limit {
             let updates = connection.client.keyUpdates(1000, wantAnswers: true)
             try #require(connection.send(updates) == updates.count)

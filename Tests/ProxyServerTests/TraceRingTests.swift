@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("The ring of traces")
+@Suite("The trace ring")
 struct TraceRingTests {
     private func note(_ id: UInt64, url: String, key: String? = nil, rules: String = "", in ring: TraceRing) {
         var record = TraceRecord()
@@ -15,7 +15,7 @@ struct TraceRingTests {
             overrides: Array<UInt8>().span)
     }
 
-    @Test("It keeps so many, the latest, each with its texts")
+    @Test("It keeps the latest records up to a limit, each with its texts")
     func keepsTheLatest() {
         let ring = TraceRing(count: 100, byteCount: 1 << 20)
         for id in 1...250 { note(UInt64(id), url: "http://a.example/\(id)", rules: "one\ntwo", in: ring) }
@@ -27,7 +27,7 @@ struct TraceRingTests {
         }
     }
 
-    @Test("A key that is not the URL is kept beside it, and cut as that is")
+    @Test("A key that differs from the URL is kept too, and truncated like the URL")
     func keepsKeys() {
         let ring = TraceRing(count: 10, byteCount: 1 << 20)
         note(1, url: "http://a.example/x", key: "http://a.example:80/x", rules: "one", in: ring)
@@ -40,7 +40,7 @@ struct TraceRingTests {
         #expect(ring.find(4)?.key == String(repeating: "k", count: TraceRing.keyLimit))
     }
 
-    @Test("Long texts push out the oldest records: never more bytes than were allowed, and never another's text")
+    @Test("Long texts replace the oldest records within the byte limit, and never mix with other records")
     func isBoundedInOctets() {
         let byteCount = 256 << 10
         let ring = TraceRing(count: 10_000, byteCount: byteCount)
@@ -54,7 +54,7 @@ struct TraceRingTests {
         #expect(ring.find(UInt64(5_000 - ring.count)) == nil)
     }
 
-    @Test("Texts that become three times as long push out nothing while there is room: the latest are all there")
+    @Test("Texts that become three times as long replace no record while there is space: the latest are all kept")
     func keepsTheLatestOfAnyLength() {
         let ring = TraceRing(count: 100, byteCount: 1 << 20)
         for id in 1...20_000 {
@@ -67,7 +67,7 @@ struct TraceRingTests {
         }
     }
 
-    @Test("Many short texts are written over each other long before the room is used up")
+    @Test("Many short texts reuse memory long before the space is used up")
     func usesNoMoreThanItNeeds() {
         var ring = TextRing(byteCount: 1 << 20)
         let text = Array("http://a.example/".utf8)
@@ -85,7 +85,7 @@ struct TraceRingTests {
         #expect(holdsAll)
     }
 
-    @Test("A text at its limit is whole, one byte more is cut off")
+    @Test("A text at its limit is kept whole, and one byte more is cut off")
     func cutsTexts() {
         let ring = TraceRing(count: 10, byteCount: 1 << 20)
         let whole = String(repeating: "u", count: TraceRing.urlLimit)
@@ -94,7 +94,7 @@ struct TraceRingTests {
         #expect(ring.find(1)?.url == whole && ring.find(2)?.url == whole)
     }
 
-    @Test("Where none are wanted, or there is no room for one, none is kept", arguments: [(0, 1 << 20), (10, 0)])
+    @Test("No records are kept if the limit is zero or there is no space for one", arguments: [(0, 1 << 20), (10, 0)])
     func keepsNone(count: Int, byteCount: Int) {
         let ring = TraceRing(count: count, byteCount: byteCount)
         note(1, url: "http://a.example/", in: ring)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("C9: what rules have made of stored responses")
+@Suite("C9: transformed variants of stored responses")
 struct TransformCacheTests {
     private let key = TransformCache.Key(row: 7, fingerprint: 1, source: .json)
     private let limit = 1 << 20
@@ -42,7 +42,7 @@ struct TransformCacheTests {
         return fault
     }
 
-    @Test("What failed is not tried again with the same response and bounds")
+    @Test("A failed transform is not repeated for the same response and limits")
     func remembersFailures() throws {
         let cache = TransformCache()
         let (stored, bounds) = (stored(), bounds())
@@ -51,7 +51,7 @@ struct TransformCacheTests {
         #expect(cache.counts.bytes > 0 && cache.counts.bytes < 4096)
     }
 
-    @Test("It is tried again with a freshened head, or with other bounds")
+    @Test("It is repeated for a freshened head, or with other limits")
     func triesAgain() throws {
         let cache = TransformCache()
         let (stored, bounds) = (stored(), bounds())
@@ -69,7 +69,7 @@ struct TransformCacheTests {
         #expect(made.body == [1, 2])
     }
 
-    @Test("Failures take of the room for what was made, and the oldest go")
+    @Test("Failures share the space of the cache, and the oldest are removed")
     func boundsFailures() throws {
         let cache = TransformCache()
         let (stored, bounds) = (stored(), bounds())
@@ -86,7 +86,7 @@ struct TransformCacheTests {
         #expect(cache.put(.failed(.tooDeep), key, of: stored, within: bounds, limit: 0).isEmpty)
     }
 
-    @Test("What nobody waits for need not be made; what somebody waits for has to be")
+    @Test("A transform without waiting requests can be abandoned; one with waiting requests cannot")
     func leaves() throws {
         let cache = TransformCache()
         let loop = try EventLoop()
@@ -95,7 +95,7 @@ struct TransformCacheTests {
         #expect(cache.leave(alone))
         let next = try lead(cache, stored, bounds)
         #expect(!cache.leave(alone))
-        // Whoever was left alone does not end what another makes.
+        // An abandoned transform does not end another one.
         cache.settle(alone, .abandoned, of: stored, within: bounds, limit: limit)
         _ = cache.join(key, for: stored, within: bounds) { loop.reply { (_: TransformCache.Made) in } }
         #expect(!cache.leave(next))

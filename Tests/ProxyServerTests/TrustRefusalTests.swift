@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-@Suite("Failures of trust in words")
+@Suite("Trust failures as text")
 struct TrustRefusalTests {
     private static func failure(
         names: String = "DNS:one.test", from: Int = -7_200, until: Int = 3_600, pins: [SHA256Digest] = []
@@ -21,7 +21,7 @@ struct TrustRefusalTests {
         }
     }
 
-    @Test("Dates are told in full, those before 1970 too", arguments: [-3_000_000_000, -1_000_000, 1_000, 1_000_000])
+    @Test("Dates are reported in full, including those before 1970", arguments: [-3_000_000_000, -1_000_000, 1_000, 1_000_000])
     func dates(from: Int) throws {
         let failure = try Self.failure(from: from, until: from < 0 ? -1 : from + 1, pins: [])
         let refusal = TrustRefusal(failure)
@@ -31,7 +31,7 @@ struct TrustRefusalTests {
         #expect(refusal.place == "larder.yaml:3:1")
     }
 
-    @Test("Many pins and names do not make it long, and it is said how many were left out")
+    @Test("Many pins and names do not make it long, and the number left out is reported")
     func isBounded() throws {
         let digests = try (0..<100).map { number in
             try #require(SHA256Digest([UInt8](repeating: UInt8(number), count: 32)))
