@@ -1,6 +1,6 @@
 import Glibc
 
-/// The CPU time that a call takes of its thread. What else the machine does meanwhile does not count.
+/// The CPU time that a call takes on its thread. Other load on the machine does not count.
 package func cpuTime(_ body: () throws -> Void) rethrows -> Duration {
     let before = threadTime()
     try body()

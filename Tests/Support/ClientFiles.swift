@@ -1,15 +1,15 @@
 import COpenSSL
 
-/// A client's certificate and key, as files have them.
+/// A client's certificate and key, as in files.
 package struct ClientFiles: Sendable {
     /// PEM.
     package let certificate: [UInt8]
-    /// PEM, encrypted where there is a passphrase.
+    /// PEM, encrypted if there is a passphrase.
     package let key: [UInt8]
     package let pkcs12: [UInt8]
-    /// An archive that nobody could tell to be whole, without a MAC.
+    /// An archive without a MAC, so its integrity cannot be verified.
     package let unsealedPKCS12: [UInt8]
-    /// The private number of the key, which stands in none of them as it is where there is a passphrase.
+    /// The private number of the key; with a passphrase, no file contains it in clear text.
     package let secret: [UInt8]
 
     init(_ certificate: OpaquePointer, _ privateKey: OpaquePointer, passphrase: String?) {

@@ -1,20 +1,20 @@
 import Glibc
 
-/// The deadline of every wait in the tests: a minute, which no busy machine reaches, only a hang.
+/// The deadline of every wait in the tests: a minute, which only a hang reaches, not load.
 package enum Deadline {
-    /// Two thirds of the time in which scripts/test.sh expects something of a lane: longer under a sanitizer.
+    /// Two thirds of the time after which scripts/test.sh expects output: longer under a sanitizer.
     package static let seconds = (getenv("LARDER_TEST_DEADLINE").flatMap { Int(String(cString: $0)) } ?? 90) * 2 / 3
     package static let milliseconds = Int32(seconds * 1000)
 }
 
-/// A condition that did not hold within the deadline.
+/// Thrown if a condition did not become true within the deadline.
 package struct NeverHappened: Error, CustomStringConvertible {
     let place: String
 
     package var description: String { "\(place): the condition did not hold within \(Deadline.seconds) s" }
 }
 
-/// Waits for a condition that no event announces. A test that can wait for an event waits for that instead.
+/// Waits for a condition that no event signals. A test that can wait for an event must do that instead.
 package func eventually(_ condition: () throws -> Bool, fileID: String = #fileID, line: Int = #line) throws {
     let deadline = ContinuousClock.now + .seconds(Deadline.seconds)
     while try !condition() {
@@ -23,7 +23,7 @@ package func eventually(_ condition: () throws -> Bool, fileID: String = #fileID
     }
 }
 
-/// The same in a task, without holding its thread.
+/// The same in a task, without blocking its thread.
 package func until(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool, fileID: String = #fileID,
     line: Int = #line

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Tells when something has been written to a file, or when one has come to be in a folder.
+/// Waits for writes to a file, or for new files in a folder.
 package final class FileGrowth: Sendable {
     private let descriptor = inotify_init1(Int32(IN_CLOEXEC))
 
@@ -10,7 +10,7 @@ package final class FileGrowth: Sendable {
         package let code: Int32
     }
 
-    /// What comes after this is told of.
+    /// Later changes are reported.
     package init(of path: String) throws {
         guard inotify_add_watch(descriptor, path, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0 else {
             throw NotWatched(path: path, code: errno)
@@ -19,7 +19,7 @@ package final class FileGrowth: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: whether anything has come since the last call.
+    /// - Returns: whether anything has changed since the last call.
     package func wait() -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, Deadline.milliseconds) > 0 else { return false }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Holds threads back until it is opened. A wait ends at the deadline in any case.
+/// Blocks threads until it is opened. A wait ends at the deadline in any case.
 package final class Gate: Sendable {
     private let descriptor = eventfd(0, larder_efd_cloexec)
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// Loopback addresses for the socket calls of tests.
 package enum LoopbackAddress {
-    /// - Parameter host: of IPv4, the last number of 127.0.0.N.
+    /// - Parameter host: for IPv4, the last number of 127.0.0.N.
     package static func bind(_ descriptor: Int32, ipv6: Bool, port: UInt16, host: UInt8 = 1) -> Bool {
         if ipv6 {
             var address = Self.ipv6(port: port)
@@ -29,7 +29,7 @@ package enum LoopbackAddress {
         return withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) } == 0
     }
 
-    /// A non-blocking connection, perhaps still under way.
+    /// A non-blocking connection, possibly still being established.
     package static func beginToConnect(to port: UInt16, ipv6: Bool, host: UInt8 = 1) -> Int32 {
         let type = larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, type, 0)
@@ -51,10 +51,10 @@ package enum LoopbackAddress {
         port { getpeername(descriptor, $0, $1) }
     }
 
-    /// How many of this process's descriptors are connected to the port. Leaks show here, other tests do not.
+    /// The number of this process's descriptors that are connected to the port. Shows leaks, without counting other tests.
     ///
-    /// Other threads may close and open some meanwhile: of one that takes the place of another both would be met on the way through the
-    /// table. So only those count that are still there behind its end, which were open together then.
+    /// Other threads may close and open descriptors meanwhile, so a scan of the table could count a closed one and its replacement. So only
+    /// those are counted that still exist after the scan.
     package static func connectionCount(to port: UInt16) -> Int {
         let met = (0..<Int32(4096)).filter { peerPort(of: $0) == port }.map { ($0, localPort(of: $0)) }
         return met.count { descriptor, own in peerPort(of: descriptor) == port && localPort(of: descriptor) == own }
@@ -89,7 +89,7 @@ package enum LoopbackAddress {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let result = withPointer(to: &storage) { address, _ in call(UnsafeMutablePointer(mutating: address), &length) }
         guard result == 0, length >= 4 else { return 0 }
-        // The port stands behind the family in both IPv4's and IPv6's form; other families are not ours.
+        // The port follows the family in both IPv4 and IPv6 addresses; other families are not used here.
         guard storage.ss_family == sa_family_t(AF_INET) || storage.ss_family == sa_family_t(AF_INET6) else { return 0 }
         return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }

@@ -2,10 +2,10 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// A network of its own for a test: its links, addresses and routes are the test's to make and break with `ip`.
+/// A network namespace for a test, which adds and breaks its links, addresses and routes with `ip`.
 ///
-/// What runs `inside` is on a thread that sees this network and no other; so do the threads that it starts, and their sockets. It goes away with the
-/// last of these and this object.
+/// `inside` runs code on a thread that sees only this network, as do the threads that it starts, and their sockets. The namespace ends with
+/// the last of these and this object.
 package final class NetworkNamespace: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -13,7 +13,7 @@ package final class NetworkNamespace: Sendable {
 
     private let descriptor: Int32
 
-    /// Where none can be made: a test says so and is passed over.
+    /// Why namespaces cannot be made; `nil` if they can. A test then reports this and is skipped.
     package static let neededToMake: String? = {
         guard ipPath != nil else { return "needs the program ip (iproute2)" }
         do {
@@ -39,10 +39,10 @@ package final class NetworkNamespace: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs the body on a thread in this network and waits for it.
+    /// Runs the body on a thread in this network, and waits for it.
     package func inside<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
-            // The caller waits: nothing of this is ever on two threads at once.
+            // The caller waits, so only one thread at a time uses this.
             nonisolated(unsafe) let body = body
             nonisolated(unsafe) var value: Value?
             try Self.onThread { [descriptor] in
@@ -64,7 +64,7 @@ package final class NetworkNamespace: Sendable {
         }
     }
 
-    /// A link of two ends: `name` here, `peerName` in the other network. Both are down and have no address.
+    /// Makes a link with two ends: `name` here, `peerName` in the other network. Both are down and have no address.
     package func connect(_ name: String, to other: NetworkNamespace, _ peerName: String) throws {
         try ip(
             "link add \(name) type veth peer name \(peerName)",
@@ -77,7 +77,7 @@ package final class NetworkNamespace: Sendable {
         access($0, X_OK) == 0
     }
 
-    /// The child is in the network of the thread that begets it.
+    /// The child is in the network of the thread that starts it.
     private static func run(_ arguments: [String]) throws -> Int32 {
         guard let path = ipPath else { throw Failure(description: "no ip") }
         var strings: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// One connection of a `ScriptedOrigin`, read and written by its script with plain blocking calls (a read ends at the deadline).
+/// One connection of a `ScriptedOrigin`, used by its script with blocking calls (a read ends at the deadline).
 package struct OriginConnection: ~Copyable {
     private let origin: ScriptedOrigin
     package let descriptor: Int32
     /// 1 for the first connection that the origin accepted.
     package let number: Int
-    /// Of an origin that speaks TLS.
+    /// For an origin that uses TLS.
     let session: TLSServerSession?
 
     init(origin: ScriptedOrigin, descriptor: Int32, number: Int, session: TLSServerSession? = nil) {
@@ -21,7 +21,7 @@ package struct OriginConnection: ~Copyable {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Reads up to and with the empty line, and no further; `nil` when the peer closes first.
+    /// Reads up to and including the empty line, and no further; `nil` if the peer closes first.
     package func readHead() -> String? {
         var bytes: [UInt8] = []
         while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]) {
@@ -33,7 +33,7 @@ package struct OriginConnection: ~Copyable {
         return head
     }
 
-    /// Reads exactly so many bytes; `nil` when the peer closes first.
+    /// Reads exactly this many bytes; `nil` if the peer closes first.
     package func read(count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
@@ -45,14 +45,14 @@ package struct OriginConnection: ~Copyable {
         return bytes
     }
 
-    /// Reads what there is; `nil` when the peer has ended, or says nothing for the time limit.
+    /// Reads the bytes that are available; `nil` if the peer has ended, or sends nothing until the time limit.
     package func readSome() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = receive(&buffer, buffer.count)
         return count > 0 ? Array(buffer[..<count]) : nil
     }
 
-    /// Reads until the peer closes or says nothing for the time limit.
+    /// Reads until the peer closes, or sends nothing until the time limit.
     package func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -63,7 +63,7 @@ package struct OriginConnection: ~Copyable {
         }
     }
 
-    /// Whether the peer ends the connection, in whatever way, before the time limit; what it sends until then is thrown away.
+    /// Whether the peer closes the connection, in any way, before the time limit; bytes until then are discarded.
     package func isLetGo() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -75,7 +75,7 @@ package struct OriginConnection: ~Copyable {
 
     package enum PeerEnd { case said, cut }
 
-    /// How the peer ends the connection, if it does before the time limit: by saying so, within TLS by a close_notify, or by breaking off.
+    /// How the peer ends the connection, if it does before the time limit: cleanly (with TLS, by close_notify) or by a reset or cut.
     package func peerEnd() -> PeerEnd? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -89,7 +89,7 @@ package struct OriginConnection: ~Copyable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
 
-    /// - Returns: `false` when the peer takes no more.
+    /// - Returns: `false` if the peer accepts no more.
     @discardableResult
     package func send(bytes: [UInt8]) -> Bool {
         var done = 0
@@ -111,10 +111,10 @@ package struct OriginConnection: ~Copyable {
         return Glibc.send(descriptor, bytes, count, larder_msg_nosignal)
     }
 
-    /// The host for which the client has asked in the handshake of TLS.
+    /// The server name in the client's TLS handshake.
     package var serverName: String? { session?.serverName }
 
-    /// Goes on inside TLS. The script's part behind the handshake is `body`.
+    /// Continues inside TLS. `body` is the part of the script after the handshake.
     package func speakTLS(as identity: TLSIdentity, _ body: (borrowing OriginConnection) -> Void) {
         let session = TLSServerSession(identity, descriptor)
         guard session.accept() else { return }
@@ -122,10 +122,10 @@ package struct OriginConnection: ~Copyable {
         session.end()
     }
 
-    /// Ends a TLS connection without a word (close_notify) when the script returns.
+    /// Ends a TLS connection without close_notify when the script returns.
     package func cut() { session?.isCut = true }
 
-    /// Sends one byte at a time, each in a packet of its own.
+    /// Sends one byte at a time, each in its own packet.
     package func sendByteByByte(_ text: String) {
         for byte in text.utf8 {
             if !send(bytes: [byte]) { return }
@@ -133,32 +133,32 @@ package struct OriginConnection: ~Copyable {
         }
     }
 
-    /// Answers with a body of known length.
+    /// Sends a response with a body of known length.
     @discardableResult
     package func respond(_ status: String = "200 OK", fields: String = "", body: String = "") -> Bool {
         send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
 
-    /// Takes its time, or less where the peer leaves.
+    /// Waits for this time, or until the peer leaves.
     package func pause(milliseconds: Int32) {
         var entry = pollfd(fd: descriptor, events: 0, revents: 0)
         _ = poll(&entry, 1, milliseconds)
     }
 
-    /// Lets `send` give up after so long without the peer taking anything.
+    /// Makes `send` fail if the peer accepts nothing for this time.
     package func limitSending(milliseconds: Int) {
         var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Says that no more is sent, within TLS too; reading goes on.
+    /// Ends sending, also within TLS; reading continues.
     package func endSending() {
         if let session { session.end() } else { shutDownSending() }
     }
 
     package func shutDownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Makes the close that follows a reset (RST) instead of an orderly end.
+    /// Makes the next close send a reset (RST) instead of closing cleanly.
     package func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -29,7 +29,7 @@ package struct OriginRequest: Sendable {
 }
 
 extension OriginConnection {
-    /// The request's content, without its framing; `nil` when the peer closes first.
+    /// The request's content, without its framing; `nil` if the peer closes first.
     package func readBody(of request: OriginRequest) -> [UInt8]? {
         if request["Transfer-Encoding"] != nil { return readChunks()?.body }
         guard let length = request["Content-Length"].flatMap({ Int($0) }) else { return [] }
@@ -65,7 +65,7 @@ extension OriginConnection {
 }
 
 extension ScriptedOrigin {
-    /// An origin whose connections persist: `answer` is called for each request, and says whether the connection goes on.
+    /// An origin with persistent connections: `answer` is called for each request, and returns whether the connection continues.
     package static func answering(
         isReachable: Bool = false, port: UInt16 = 0,
         _ answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool

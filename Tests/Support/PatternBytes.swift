@@ -1,4 +1,4 @@
-/// Bytes that follow from a seed and repeat nowhere: fast even where nothing is optimised.
+/// Bytes generated from a seed, without repetition; fast even without optimization.
 public enum PatternBytes {
     private static let blockLength = 4096
 
@@ -18,7 +18,7 @@ public enum PatternBytes {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + block.count)
         while bytes.count < count {
-            // Each block begins with its own place.
+            // Each block begins with its own offset.
             withUnsafeBytes(of: UInt64(bytes.count) &* 0x2545_F491_4F6C_DD1D) { block.replaceSubrange(0..<8, with: $0) }
             bytes += block
         }

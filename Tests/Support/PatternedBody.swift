@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Content of any length that is known at every offset: a seeded block, repeated. Its period is a prime, so that pieces in the
-/// wrong place are seen.
+/// Content of any length whose bytes are known at every offset: a seeded block, repeated. Its period is a prime, so that misplaced pieces
+/// are detected.
 package struct PatternedBody: Sendable {
     private static let period = 1_048_573
     private let block: [UInt8]
@@ -18,7 +18,7 @@ package struct PatternedBody: Sendable {
         block = words.withUnsafeBytes { Array($0[..<Self.period]) }
     }
 
-    /// Some bytes from `offset` on, at most `limit`, as they lie.
+    /// Bytes from `offset`, at most `limit`, without copying.
     package func withPiece<Result>(
         at offset: Int, atMost limit: Int = .max, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -35,7 +35,7 @@ package struct PatternedBody: Sendable {
         return result
     }
 
-    /// Whether these bytes are the ones at `offset`.
+    /// Whether these bytes are the content at `offset`.
     package func matches(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -52,7 +52,7 @@ package struct PatternedBody: Sendable {
 
 extension OriginConnection {
     /// Sends the content from `start` up to `end`.
-    /// - Returns: up to where it was taken.
+    /// - Returns: the offset up to which it was accepted.
     @discardableResult
     package func send(_ body: PatternedBody, from start: Int = 0, upTo end: Int? = nil) -> Int {
         let end = end ?? body.length
@@ -69,9 +69,9 @@ extension OriginConnection {
 }
 
 extension RawClient {
-    /// Takes content and compares it, until `count` bytes have come or the stream ends.
-    /// - Parameter bytesPerSecond: the pace at which it is taken; `nil` is as fast as it can.
-    /// - Returns: how many bytes came; all of them were the right ones.
+    /// Receives and compares content, until `count` bytes have arrived or the stream ends.
+    /// - Parameter bytesPerSecond: the reading rate; `nil` for as fast as possible.
+    /// - Returns: the number of bytes, all of which were correct.
     package func read(_ body: PatternedBody, count: Int, bytesPerSecond: Int? = nil) throws -> Int {
         var done = 0
         let first = takeHeld()

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Secrets that tests plant, none of them anybody's.
+/// Secrets that tests plant; none is a real one.
 package enum Planted {
     package static let gitHub = "ghp_" + String(repeating: "a1B2", count: 9)
     package static let fineGrained = "github_pat_" + String(repeating: "A", count: 22) + "_" + String(repeating: "b", count: 59)
@@ -14,7 +14,7 @@ package enum Planted {
 
     package static let all = [gitHub, fineGrained, awsID, slack, webToken, privateKey]
 
-    /// A text that a secret stands in as JSON, queries and forms write it, and the secret's bytes there.
+    /// Texts that contain a secret as escaped in JSON, queries and forms, with the secret's bytes there.
     package static let escaped: [(text: String, secret: String)] = {
         let jsonKey = privateKey.replacing("\n", with: "\\n")
         let uriKey = privateKey.replacing("\n", with: "%0A").replacing(" ", with: "%20")

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Why a client's read came to nothing.
+/// Why a client's read failed.
 package struct ClientFault: Error, Equatable, CustomStringConvertible {
     package enum Reason: Sendable { case closed, reset, timedOut, malformed }
 
@@ -11,18 +11,18 @@ package struct ClientFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(reason), after \(received.debugDescription)" }
 }
 
-/// A client over TCP, or a Unix socket, that a test drives byte by byte, with plain blocking calls and a deadline for each.
+/// A client over TCP or a Unix socket that a test drives byte by byte, with blocking calls and a deadline for each.
 package final class RawClient {
     package let descriptor: Int32
-    /// What is kept alive for as long as this client is.
+    /// An object that is kept alive as long as this client.
     private let owner: AnyObject?
-    /// Received and not yet used.
+    /// Received but not used yet.
     package private(set) var held: [UInt8] = []
     private var isClosed = false
-    /// From `startTLS` on everything passes through it.
+    /// From `startTLS` on, all bytes pass through it.
     private var tls: TLSClient?
 
-    /// - Parameter receiveBuffer: the kernel's buffer in bytes; `nil` leaves it to the kernel.
+    /// - Parameter receiveBuffer: the size of the kernel's buffer in bytes; `nil` for the kernel's default.
     package init(
         port: UInt16, host: String = "127.0.0.1", owner: AnyObject? = nil, receiveBuffer: Int32? = nil,
         seconds: Int = Deadline.seconds
@@ -69,7 +69,7 @@ package final class RawClient {
 
     deinit { close() }
 
-    /// Speaks TLS from here on.
+    /// Uses TLS from here on.
     package func startTLS(_ terms: TLSClient.Terms) -> TLSClient.Handshake {
         let client = TLSClient(descriptor: descriptor, terms)
         let outcome = client.handshake()
@@ -77,30 +77,30 @@ package final class RawClient {
         return outcome
     }
 
-    /// What was agreed on by `startTLS`.
+    /// The result of `startTLS`.
     package var agreed: TLSClient.Agreed? { tls?.agreed }
 
-    /// To come back with; TLS 1.3 brings it with what is read first.
+    /// For resumption; with TLS 1.3 it arrives with the first data read.
     package var ticket: TLSClient.Ticket? { tls?.ticket }
 
-    /// As `TLSClient.renegotiate`.
+    /// See `TLSClient.renegotiate`.
     package func renegotiateTLS() -> Bool { tls?.renegotiate() ?? false }
 
-    /// Says that no more is sent, within TLS.
+    /// Ends sending, within TLS.
     package func endTLS() { tls?.end() }
 
     // MARK: Sending
 
     package func send(_ text: String) { send(bytes: Array(text.utf8)) }
 
-    /// - Returns: how many bytes were taken before the peer closed, or took no more for the time limit.
+    /// - Returns: the number of bytes accepted before the peer closed, or accepted no more until the time limit.
     @discardableResult
     package func send(bytes: [UInt8]) -> Int {
         if let tls { return tls.send(bytes) }
         return sendAsIs(bytes)
     }
 
-    /// The same, past TLS where it is spoken.
+    /// The same, bypassing TLS.
     @discardableResult
     package func sendAsIs(_ bytes: [UInt8]) -> Int {
         var done = 0
@@ -114,14 +114,14 @@ package final class RawClient {
         return done
     }
 
-    /// Sends one byte at a time, each in a packet of its own.
+    /// Sends one byte at a time, each in its own packet.
     package func sendByteByByte(_ text: String) {
         for byte in text.utf8 {
             if send(bytes: [byte]) == 0 { return }
         }
     }
 
-    /// All that is sent meanwhile leaves in one packet, as far as that goes.
+    /// Sends all bytes of `body` in one packet, if possible.
     package func sendTogether(_ body: () -> Void) {
         for isHeld: Int32 in [1, 0] {
             var isHeld = isHeld
@@ -130,7 +130,7 @@ package final class RawClient {
         }
     }
 
-    /// Says that no more will be sent; reading goes on.
+    /// Ends sending; reading continues.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     package func close() {
@@ -139,7 +139,7 @@ package final class RawClient {
         Glibc.close(descriptor)
     }
 
-    /// Ends the connection with a reset.
+    /// Closes the connection with a reset.
     package func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -159,7 +159,7 @@ package final class RawClient {
         return !bytes.isEmpty
     }
 
-    /// Past what is held: straight from the socket. 0 at the end of the stream.
+    /// Receives directly from the socket, ignoring held bytes. 0 at the end of the stream.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if let tls {
             let count = tls.receive(into: buffer)
@@ -177,7 +177,7 @@ package final class RawClient {
         }
     }
 
-    /// Exactly so many bytes.
+    /// Reads exactly this many bytes.
     package func read(count: Int) throws -> [UInt8] {
         while held.count < count {
             if try !receive() { throw fault(.closed) }
@@ -186,7 +186,7 @@ package final class RawClient {
         return Array(held[..<count])
     }
 
-    /// Up to and with the first CRLF, which is left out of the answer.
+    /// Reads up to and including the first CRLF; returns the line without it.
     package func readLine() throws -> String {
         var scanned = 0
         while true {
@@ -202,14 +202,14 @@ package final class RawClient {
         }
     }
 
-    /// Everything until the peer ends its side.
+    /// Reads everything until the peer ends its side.
     package func readToEnd() throws -> [UInt8] {
         while try receive() {}
         defer { held = [] }
         return held
     }
 
-    /// Whether the peer ends the connection, by an orderly end or a reset, without sending anything more.
+    /// Whether the peer closes the connection, cleanly or by a reset, without sending anything more.
     package func isClosedByPeer() -> Bool {
         guard held.isEmpty else { return false }
         do {
@@ -221,7 +221,7 @@ package final class RawClient {
         }
     }
 
-    /// Whether something could be read within so many milliseconds; the end of the stream counts.
+    /// Whether something can be read within this many milliseconds; the end of the stream counts.
     package func hasInput(withinMilliseconds limit: Int32) -> Bool {
         if !held.isEmpty { return true }
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

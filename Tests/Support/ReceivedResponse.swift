@@ -1,21 +1,21 @@
-/// A response as a client received it, its framing undone.
+/// A response as received by a client, without its framing.
 package struct ReceivedResponse: Sendable {
     package let statusLine: String
     package let lines: [(name: String, value: String)]
     package internal(set) var body: [UInt8] = []
     package internal(set) var trailers: [(name: String, value: String)] = []
-    /// The heads with a 1xx status that came before.
+    /// The heads with a 1xx status before it.
     package internal(set) var informational: [ReceivedResponse] = []
 
     package var status: Int { Int(statusLine.split(separator: " ").dropFirst().first ?? "") ?? 0 }
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The values of every line of this name.
+    /// The values of all lines with this name.
     package func values(_ name: String) -> [String] {
         lines.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// The value of the only line of this name; several are joined by a comma.
+    /// The value of the line with this name; several are joined by commas.
     package subscript(name: String) -> String? {
         let values = values(name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -40,7 +40,7 @@ package struct ReceivedResponse: Sendable {
 package enum ReceivedFraming: Equatable, Sendable { case none, length(Int), chunked, untilClose }
 
 extension RawClient {
-    /// A head, up to and with the empty line.
+    /// Reads a head, up to and including the empty line.
     package func readHead() throws -> ReceivedResponse {
         var lines: [String] = []
         while true {
@@ -50,7 +50,7 @@ extension RawClient {
         }
     }
 
-    /// A whole response, and the 1xx before it. Throws where it ends too early.
+    /// Reads a whole response, and the 1xx responses before it. Throws if it ends early.
     package func readResponse(to method: String = "GET") throws -> ReceivedResponse {
         var informational: [ReceivedResponse] = []
         var response = try readHead()
@@ -68,7 +68,7 @@ extension RawClient {
         return response
     }
 
-    /// The content of the next chunk; empty for the last one, whose trailers are still to be read.
+    /// Reads the content of the next chunk; empty for the last one, whose trailers are still to be read.
     package func readChunk() throws -> [UInt8] {
         let size = try readLine()
         guard let count = Int(size, radix: 16) else { throw ClientFault(reason: .malformed, received: size) }

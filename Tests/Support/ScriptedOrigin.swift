@@ -2,9 +2,9 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// A server on loopback that does what a test's script says, one thread for each connection.
+/// A server on loopback that runs a test's script, on one thread for each connection.
 ///
-/// The script runs once for each accepted connection and owns it until it returns. `stop` ends everything and waits.
+/// The script runs once for each accepted connection, and owns the connection until it returns. `stop` ends everything and waits.
 package final class ScriptedOrigin: Sendable {
     package typealias Script = @Sendable (borrowing OriginConnection) -> Void
 
@@ -25,9 +25,9 @@ package final class ScriptedOrigin: Sendable {
     }
 
     /// - Parameter ipv6: Listens on `::1` instead of `127.0.0.1`.
-    /// - Parameter isReachable: Listens on every address, for clients in another network.
-    /// - Parameter port: Zero takes any free one.
-    /// - Parameter identity: Speaks TLS, as this; the script runs behind the handshake.
+    /// - Parameter isReachable: Listens on all addresses, for clients in another network.
+    /// - Parameter port: 0 for any free port.
+    /// - Parameter identity: Uses TLS with this identity; the script runs after the handshake.
     package init(
         ipv6: Bool = false, isReachable: Bool = false, port: UInt16 = 0, identity: TLSIdentity? = nil, script: @escaping Script
     ) {
@@ -38,7 +38,7 @@ package final class ScriptedOrigin: Sendable {
         var one: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         if ipv6 { setsockopt(listener, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size)) }
-        // The kernel gives a socket that listens without an address a port on all of them.
+        // Without `bind`, the kernel chooses a port on all addresses.
         if !isReachable { precondition(LoopbackAddress.bind(listener, ipv6: ipv6, port: port), "the port is taken") }
         listen(listener, 512)
         self.port = LoopbackAddress.localPort(of: listener)
@@ -49,16 +49,16 @@ package final class ScriptedOrigin: Sendable {
 
     /// Connections accepted so far.
     package var connectionCount: Int { state.withLock { $0.connectionCount } }
-    /// The most connections that were open at one time.
+    /// The maximum number of connections open at one time.
     package var peakOpenCount: Int { state.withLock { $0.peakOpenCount } }
     package var openCount: Int { state.withLock { $0.open.count } }
     /// Every request head read by `readHead`, in order of arrival.
     package var requestHeads: [String] { state.withLock { $0.requestHeads } }
 
-    /// Connections that ended in the handshake of TLS.
+    /// Connections that ended in the TLS handshake.
     package var failedHandshakeCount: Int { state.withLock { $0.failedHandshakeCount } }
 
-    /// Ends the listener and all connections, and waits for their scripts to return.
+    /// Closes the listener and all connections, and waits for their scripts to return.
     package func stop() {
         let threads: [pthread_t]? = state.withLock { state in
             if state.isStopped { return nil }
@@ -66,7 +66,7 @@ package final class ScriptedOrigin: Sendable {
             for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             return state.threads
         }
-        // A thread is joined once.
+        // A thread can only be joined once.
         guard let threads else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         for thread in threads { pthread_join(thread, nil) }
@@ -107,7 +107,7 @@ package final class ScriptedOrigin: Sendable {
     }
 
     private func ended(_ descriptor: Int32) {
-        // Closed under the lock, so that `stop` never shuts down a descriptor that means something else by now.
+        // Closed under the lock, so that `stop` never shuts down a descriptor that has been reused.
         state.withLock { state in
             state.open.remove(descriptor)
             _ = close(descriptor)

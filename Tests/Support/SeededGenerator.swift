@@ -1,4 +1,4 @@
-/// SplitMix64: numbers that look like chance. A test names its seed, so that a failing one can be run alone.
+/// SplitMix64: pseudo-random numbers. A test names its seed, so that a failing one can be run alone.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

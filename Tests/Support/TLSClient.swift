@@ -2,24 +2,24 @@ import CLinux
 import COpenSSL
 import Glibc
 
-/// A client's side of TLS over a connection that stands already, with blocking calls. It believes everybody, or one authority.
+/// The client's side of TLS over an existing connection, with blocking calls. It trusts every certificate, or one CA.
 package final class TLSClient {
     package enum Handshake: Equatable {
         case done
-        /// The description of the alert that came instead (RFC 8446 §6).
+        /// The description of the alert received instead (RFC 8446 §6).
         case alert(UInt8)
         case failed
     }
 
-    /// What a client asks of TLS.
+    /// A client's options for TLS.
     package struct Terms {
         package var serverName: String?
-        /// The one authority that is believed, in DER; `nil` believes everybody.
+        /// The only trusted CA certificate, in DER; `nil` to trust every certificate.
         package var anchor: [UInt8]?
-        /// As a client offers them by ALPN; empty offers none.
+        /// The protocols to offer by ALPN; empty to offer none.
         package var protocols: [String] = []
         package var greatestVersion: Int32?
-        /// Of a connection before, to come back with its ticket.
+        /// The ticket of an earlier connection, for resumption.
         package var ticket: Ticket?
 
         package init(serverName: String? = nil, anchor: [UInt8]? = nil) {
@@ -48,7 +48,7 @@ package final class TLSClient {
     private let context: OpaquePointer
     private let session: OpaquePointer
 
-    /// - Parameter serverName: as it stands in the ClientHello; `nil` names nobody.
+    /// - Parameter serverName: the name in the ClientHello; `nil` for none.
     package convenience init(_ client: RawClient, serverName: String?) {
         self.init(descriptor: client.descriptor, Terms(serverName: serverName), owner: client)
     }
@@ -86,7 +86,7 @@ package final class TLSClient {
         if let name { SSL_set1_host(session, name) }
     }
 
-    /// What a client says first.
+    /// A client's first bytes.
     package static func hello(to serverName: String) -> [UInt8] {
         var ends: [Int32] = [-1, -1]
         precondition(socketpair(AF_UNIX, larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock, 0, &ends) == 0)
@@ -113,7 +113,7 @@ package final class TLSClient {
             isResumed: SSL_session_reused(session) == 1, certificate: der)
     }
 
-    /// What TLS 1.3 sends behind the handshake has come once something was read.
+    /// With TLS 1.3 the ticket is only available after something was read.
     package var ticket: Ticket? { SSL_get1_session(session).map { Ticket($0) } }
 
     func send(_ octets: [UInt8]) -> Int {
@@ -126,7 +126,7 @@ package final class TLSClient {
         return done
     }
 
-    /// As `recv`: 0 where the server has said that it sends no more; -1 also where it has ended without a word.
+    /// Like `recv`: 0 if the server has sent close_notify; -1 also if it has closed without one.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         ERR_clear_error()
         let count = SSL_read(session, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -141,8 +141,8 @@ package final class TLSClient {
         SSL_CTX_free(context)
     }
 
-    /// The records of so many updates of our keys (RFC 8446 §4.6.3), to be put on the connection by somebody else.
-    /// - Parameter wantAnswers: each asks for one of the server's.
+    /// The records of this many updates of our keys (RFC 8446 §4.6.3), to be sent by the caller.
+    /// - Parameter wantAnswers: whether each requests an update from the server.
     package func keyUpdates(_ count: Int, wantAnswers: Bool) -> [UInt8] {
         let way = SSL_get_wbio(session)
         let memory = BIO_new(BIO_s_mem())
@@ -158,7 +158,7 @@ package final class TLSClient {
         return Array(octets.prefix(Int(max(taken, 0))))
     }
 
-    /// With room to spare: five bytes before each record, five of the message, one of its type and sixteen that seal it.
+    /// Rounded up: five bytes before each record, five of the message, one of its type and sixteen of the authentication tag.
     private static let keyUpdateLength = 32
 
     package func handshake() -> Handshake {
@@ -169,14 +169,14 @@ package final class TLSClient {
         return (1000..<1256).contains(reason) ? .alert(UInt8(reason - 1000)) : .failed
     }
 
-    /// Asks for another handshake on the same connection, as TLS 1.2 has it.
-    /// - Returns: whether there was one.
+    /// Requests another handshake on the same connection, as in TLS 1.2.
+    /// - Returns: whether it happened.
     package func renegotiate() -> Bool {
         ERR_clear_error()
         return SSL_renegotiate(session) == 1 && SSL_do_handshake(session) == 1 && SSL_do_handshake(session) == 1
     }
 
-    /// Sends a request and reads until the answer's body ends with what is expected, or the server ends.
+    /// Sends a request and reads until the response ends with the expected text, or the server ends.
     package func fetch(_ path: String, until ending: String) -> String {
         let request = Array("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         guard SSL_write(session, request, Int32(request.count)) == Int32(request.count) else { return "" }

@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 
 /// A server's certificate and key, ready for handshakes on any thread.
-// OpenSSL counts and locks an SSL_CTX by itself, and nothing changes it after it was made.
+// OpenSSL counts references to and locks an SSL_CTX itself, and it is not changed after its creation.
 package final class TLSIdentity: @unchecked Sendable {
     /// The certificate.
     package let der: [UInt8]
@@ -16,7 +16,7 @@ package final class TLSIdentity: @unchecked Sendable {
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
         context = SSL_CTX_new(TLS_server_method())!
-        // What is to be refused is refused by the client.
+        // Refusals are tested at the client.
         SSL_CTX_set_security_level(context, 0)
         precondition(SSL_CTX_use_certificate(context, certificate) == 1)
         precondition(SSL_CTX_use_PrivateKey(context, key) == 1)

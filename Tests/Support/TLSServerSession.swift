@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// One connection's TLS, with blocking calls, on the thread that made it.
+/// TLS of one connection, with blocking calls, on the thread that made it.
 final class TLSServerSession {
     var isCut = false
     private let session: OpaquePointer
@@ -14,10 +14,10 @@ final class TLSServerSession {
 
     func accept() -> Bool { SSL_accept(session) == 1 }
 
-    /// As the client named it (RFC 6066 §3).
+    /// The server name sent by the client (RFC 6066 §3).
     var serverName: String? { SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
-    /// As `recv` answers.
+    /// Returns what `recv` would.
     func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         let received = SSL_read(session, buffer, Int32(clamping: count))
         if received > 0 { return Int(received) }
@@ -26,7 +26,7 @@ final class TLSServerSession {
 
     func send(_ bytes: UnsafeRawPointer, _ count: Int) -> Int { Int(SSL_write(session, bytes, Int32(clamping: count))) }
 
-    /// With close_notify, unless it is cut.
+    /// Sends close_notify, unless the connection is to be cut.
     func end() {
         if !isCut { SSL_shutdown(session) }
     }

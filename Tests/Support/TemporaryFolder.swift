@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes away with the test.
+/// A folder that is deleted at the end of the test.
 package final class TemporaryFolder {
     package let path: String
 
@@ -9,7 +9,7 @@ package final class TemporaryFolder {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }  // what is left over is in the temporary folder
+    deinit { try? FileManager.default.removeItem(atPath: path) }  // leftovers are in the temporary folder
 
     package func write(_ text: String, to name: String) throws -> String {
         let file = "\(path)/\(name)"

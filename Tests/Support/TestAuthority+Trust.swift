@@ -1,11 +1,11 @@
 import HTTPMessage
 import ServerTrust
 
-/// A test certificate that OpenSSL reads and ServerTrust does not.
+/// A test certificate that OpenSSL can parse but ServerTrust cannot.
 package struct UnreadableCertificate: Error {}
 
 extension TestAuthority {
-    /// One policy for every host: this authority as the anchor, and what is given besides.
+    /// One policy for every host: trusts this CA, with the given options.
     package func policies(
         pins: PinSet? = nil, revocation: Revocation = .off, minimumTLSVersion: TLSVersion = .tls12
     ) throws -> TrustPolicySet {
@@ -24,7 +24,7 @@ extension TestAuthority {
 }
 
 extension TLSIdentity {
-    /// Its key, pinned.
+    /// A pin of its key.
     package func pins(enforcement: PinSet.Enforcement = .enforced, expires: POSIXTime? = nil) throws -> PinSet {
         guard let certificate = Certificate(der: der) else { throw UnreadableCertificate() }
         return try PinSet(.publicKey, [Pin(certificate: certificate)], enforcement: enforcement, expires: expires)
@@ -32,7 +32,7 @@ extension TLSIdentity {
 }
 
 extension ScriptedOrigin {
-    /// Answers each request with the target that was asked for.
+    /// An origin that responds to each request with its target.
     package static func secure(_ identity: TLSIdentity) -> ScriptedOrigin {
         ScriptedOrigin(identity: identity) { connection in
             while let head = connection.readHead() { connection.respond(body: OriginRequest(head: head).target) }

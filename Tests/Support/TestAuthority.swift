@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An authority of a test's own, which certifies servers on loopback.
+/// A CA for one test, which certifies servers on loopback.
 package final class TestAuthority {
     private let key: OpaquePointer
     private let certificate: OpaquePointer
@@ -23,12 +23,12 @@ package final class TestAuthority {
     package var der: [UInt8] { Self.der(of: certificate) }
 
     /// - Parameters:
-    ///   - names: as OpenSSL's settings write them: `DNS:one.test,IP:127.0.0.1`.
+    ///   - names: in the syntax of OpenSSL's settings: `DNS:one.test,IP:127.0.0.1`.
     ///   - from, until: in seconds from now.
-    ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
-    ///   - ticketCount: how many tickets it sends behind the handshake of TLS 1.3.
-    ///   - timestamps: the list that it sends to whoever asks for one (RFC 6962 §3.3.1).
-    ///   - asksClients: whether only clients are served that this authority has certified.
+    ///   - version: the only TLS version that the server uses; `nil` for OpenSSL's defaults.
+    ///   - ticketCount: the number of tickets sent after a TLS 1.3 handshake.
+    ///   - timestamps: the list sent to clients that request one (RFC 6962 §3.3.1).
+    ///   - asksClients: whether only clients certified by this CA are accepted.
     package func identity(
         names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
         asksClients: Bool = false, ticketCount: Int? = nil, timestamps: [UInt8]? = nil
@@ -45,7 +45,7 @@ package final class TestAuthority {
             clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount, timestamps: timestamps)
     }
 
-    /// A server's certificate and key, as files have them.
+    /// A server's certificate and key, as in files.
     package func serverFiles(names: String) -> ClientFiles {
         serialNumber += 1
         let key = Self.makeKey()
@@ -57,7 +57,7 @@ package final class TestAuthority {
         return ClientFiles(leaf, key, passphrase: nil)
     }
 
-    /// A client's certificate and key, as files have them.
+    /// A client's certificate and key, as in files.
     package func clientFiles(passphrase: String? = nil) -> ClientFiles {
         serialNumber += 1
         let key = Self.makeKey()
@@ -70,7 +70,7 @@ package final class TestAuthority {
         return ClientFiles(leaf, key, passphrase: passphrase)
     }
 
-    /// One that nobody certifies but itself.
+    /// A self-signed certificate.
     package static func selfSignedIdentity(names: String = "IP:127.0.0.1,DNS:one.test") -> TLSIdentity {
         let key = makeKey()
         defer { EVP_PKEY_free(key) }

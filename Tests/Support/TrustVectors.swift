@@ -1,6 +1,6 @@
 import Foundation
 
-/// Certificates and lists of Tests/TrustVectors/vectors.json.
+/// Certificates and revocation lists from Tests/TrustVectors/vectors.json.
 package enum TrustVectors {
     private struct File: Decodable {
         let certificates: [String: Data]
@@ -9,7 +9,7 @@ package enum TrustVectors {
 
     private static let file: File = {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        // Without it there is nothing to test.
+        // Without the file, there is nothing to test.
         return try! JSONDecoder().decode(File.self, from: Data(contentsOf: tests.appending(path: "TrustVectors/vectors.json")))
     }()
 
