@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The heads that a client gets. Each is written whole into the connection's output, without a copy in between.
+/// The heads for the client. Each is written directly into the connection's output, without a copy.
 extension Exchange {
     /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
@@ -16,28 +16,27 @@ extension Exchange {
         } else {
             writeChangedHead(of: stored, into: &output)
         }
-        // What a 304 sets, or a part that was missing, goes to the client that asked, and to nobody else (T25).
+        // Set-Cookie fields from a 304, or with a missing part, go only to the client that made the request (T25).
         if trace.outcome == .revalidated || trace.outcome == .miss { Freshening.writeSetCookie(of: response, into: &output) }
-        // A recording is as old as it was when it was recorded, however long a loop has remembered it.
+        // A recording has the age that it had when it was recorded, however long a loop has kept it in memory.
         let moment = trace.outcome == .replayed ? stored.facts.responseTime : now
         writeEnd(age: stored.facts.currentAge(at: moment), into: &output)
     }
 
-    /// Whether the head that was prepared when it was stored is the one to deliver. That of a body still on its way is not:
-    /// it tells the length of what has come.
+    /// Whether the head prepared for storage can be delivered. For a body in flight it cannot: it gives the length received so far.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         if delivery.length == .known(stored.body.length) { return true }
-        // To a HEAD the length is told that its origin has told, be that none.
+        // A response to HEAD has the length given by its origin, even if that is none.
         return delivery.length == .none && (cache.selectedLength == nil || cache.selectedLength == .known(stored.body.length))
     }
 
-    /// That of a body still on its way is known by its head.
+    /// For a body in flight, the length from its head.
     private func wholeLength(of stored: StoredResponse) -> UInt64 {
         if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
     }
 
-    /// What a rule changes in the response it changes in the 304 too, since the client freshens what it has with it.
+    /// A rule's edits also apply to the 304, because the client updates its stored response from it.
     private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
         var fields = stored.head.fields
@@ -49,7 +48,7 @@ extension Exchange {
         }
     }
 
-    /// A stored head that a rule changes, or of which a part is sent.
+    /// A stored head that a rule edits, or of which a part is sent.
     private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         var fields = stored.head.fields
         if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
@@ -74,7 +73,7 @@ extension Exchange {
         if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
-    /// The parts of several bear the Content-Type, the message has one of its own.
+    /// Each part has the representation's Content-Type; the message has its own.
     mutating func describeParts(of stored: StoredResponse) {
         var fields = stored.head.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
@@ -82,7 +81,7 @@ extension Exchange {
         delivery.describeParts(contentType: fields.span(of: contentType), number: id, secret: context.boundarySecret)
     }
 
-    /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
+    /// The head of the origin's response, as relayed (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: upstream.wholeLength ?? 0, at: now, into: &output) }
         let head = transform.head ?? response
@@ -90,8 +89,8 @@ extension Exchange {
         var fields = head.fields
         if delivery.range != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
-        // What HEAD is told of the length is the origin's, unless it contradicts itself (RFC 9112 §6.3); any other length is written with
-        // the framing.
+        // A response to HEAD has the origin's Content-Length, unless that contradicts the framing (RFC 9112 §6.3). Any other length is
+        // written with the framing.
         let keepsContentLength = delivery.length == .none && delivery.status.code != 204 && !fields.contains(.transferEncoding)
         let hasEntityTag = fields.contains(.etag)
         output.appendEndToEndLines(of: fields) { known in
@@ -136,7 +135,7 @@ extension Exchange {
         writeEnd(into: &output)
     }
 
-    /// A 1xx on its way to the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
+    /// A 1xx before the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
     package func writeInformational(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
         guard request.version.isAtLeast11 else { return }
         writeStatusLine(head.status, of: head, into: &output)
@@ -144,12 +143,12 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// The 101 for the client, behind which its bytes and the origin's follow.
+    /// The 101 for the client, followed by the relayed bytes.
     package func writeSwitchedHead(into output: inout [UInt8]) {
         writeStatusLine(.switchingProtocols, of: response, into: &output)
         var fields = response.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
-        // RFC 9110 §8.6: no length stands in a 1xx.
+        // RFC 9110 §8.6: a 1xx has no Content-Length.
         output.appendEndToEndLines(of: fields) { $0 == .contentLength }
         ProtocolSwitch.writeLines(into: &output)
         output.append(addingCapacity: context.viaLineLength) { context.writeVia(for: response.version, into: &$0) }
@@ -157,10 +156,10 @@ extension Exchange {
     }
 }
 
-// MARK: Answers of our own
+// MARK: Generated responses
 
 extension Exchange {
-    /// The response that tells the client of `trace.fault` (RFC 9209).
+    /// The error response for `trace.fault` (RFC 9209).
     package func writeError(at now: Timestamp, into output: inout [UInt8]) {
         guard let fault = trace.fault else { return }
         let row = gatewayError(fault)
@@ -201,7 +200,7 @@ extension Exchange {
         return SuggestedRule.text(allowing: request)
     }
 
-    /// The rule that wants what could not be made.
+    /// The rule whose transform failed.
     private var transformingRule: String {
         if case .transformFailed = trace.fault { matched.transform?.ruleName ?? "" } else { "" }
     }
@@ -231,7 +230,8 @@ extension Exchange {
     /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
     private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
-    /// OPTIONS for the server as a whole, TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8), PURGE, and our own pages.
+    /// The response to OPTIONS for the server as a whole, to TRACE or OPTIONS that must not be forwarded (RFC 9110 §9.3.7, §9.3.8), to
+    /// PURGE, and our own pages.
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(.ok, into: &output)
         output.append("Date: ")
@@ -263,7 +263,7 @@ extension Exchange {
         output.append(contentsOf: body)
     }
 
-    /// What stands behind the lines that begin every head of ours, and the content.
+    /// The fields after the common ones, and the content.
     private func writeOwnPage(_ page: OwnPage, into output: inout [UInt8]) {
         let content =
             switch page {
@@ -273,7 +273,7 @@ extension Exchange {
             }
         output.append("Content-Type: ")
         output.append(page.contentType)
-        // No page of another site is to make use of it in any other way either.
+        // Pages of other sites must not use it in any way.
         output.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
         output.append("Cross-Origin-Resource-Policy: same-origin\r\n")
         output.appendContentLength(UInt64(content.count))
@@ -281,13 +281,13 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: content) }
     }
 
-    /// Whatever is asked over HTTP goes by the listener that the client has named, and nothing goes past it.
+    /// Sends all http requests through the listener that the client has addressed.
     private var configurationScript: [UInt8] {
         guard let host = request.hostField else { return [] }
         var script: [UInt8] = []
         script.append("function FindProxyForURL(url, host) {\n  return /^(https?|wss?):/i.test(url) ? \"PROXY ")
         if host.hostKind == .ipv6 { script.append("[") }
-        // One of our own names, so that nothing in it could end the string.
+        // It is one of our own names, so it cannot end the string.
         script.append(request.span(of: host.host))
         if host.hostKind == .ipv6 { script.append("]") }
         script.append(":")
@@ -321,7 +321,7 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// Age, where it is from the store, Via, the decisions, and whether the connection goes on; then the empty line.
+    /// Writes Age for stored responses, Via, the status fields, and whether the connection closes; then the empty line.
     func writeEnd(age: DeltaSeconds? = nil, receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
         let capacity = Age.lineLimit + context.viaLineLength + CacheStatus.lineLimit + Self.lastLinesLimit
         output.append(addingCapacity: capacity) { output in
@@ -345,18 +345,18 @@ extension Exchange {
 
     private static var closeLine: StaticString { "Connection: close\r\n" }
 
-    /// The lines of `writeLastLines` are never longer, the empty one among them.
+    /// The maximum length of the lines of `writeLastLines`, including the empty line.
     private static var lastLinesLimit: Int {
         ValidationFaults.lineLimit + transformLineLimit + closeLine.utf8CodeUnitCount + 2
     }
 
-    /// With the longest name of a rule and the longest reason.
+    /// With the longest rule name and the longest reason.
     private static var transformLineLimit: Int { 128 + PolicyLimits.nameLength }
 
     /// How the cache handled the request (RFC 9211), on every response.
     private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {
         guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return writeRecordingStatus(into: &output) }
-        // It went forward, and what came was an error.
+        // The request was forwarded, and the response was an error.
         if case .staleAllowed = reuse, trace.upstreamStatus > 0 { status.outcome = .forwarded(.stale) }
         switch trace.storage {
         case .stored(_, _, let usedUnsafe):
@@ -375,7 +375,7 @@ extension Exchange {
         status.writeField(rule: override.rule.name, into: &output)
     }
 
-    /// What a rule found, where the response is passed on all the same.
+    /// The validation faults that a rule found in a response that is still delivered.
     private func writeValidationNote(into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Validation: ")
         var isFirst = true
@@ -387,7 +387,7 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// What became of what a rule wants made of the content.
+    /// The result of a transform.
     private func writeTransformNote(_ transform: TransformTrace, into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Transform: ")
         output.append(transform.word)
@@ -396,7 +396,7 @@ extension Exchange {
             output.append(reason)
         }
         if let plan = matched.transform {
-            // A rule's name holds neither quotes nor backslashes.
+            // Rule names contain neither quotes nor backslashes.
             output.append("; rule=\"")
             for octet in plan.ruleName.utf8 { output.append(octet) }
             output.append("\"")
@@ -404,12 +404,12 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// How recordings handled the request (RFC 9211), where the store had nothing to do with it.
+    /// How recordings handled the request (RFC 9211), if the store was not involved.
     private func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
         switch trace.recording {
         case .replayed(let layer):
             output.append("Cache-Status: Larder; hit; detail=\"replay ")
-            // It holds neither quotes nor backslashes.
+            // It contains neither quotes nor backslashes.
             for octet in context.layerName(layer).utf8 { output.append(octet) }
             output.append("\"\r\n")
         case .recorded:
@@ -425,25 +425,25 @@ extension Exchange {
 // MARK: For the log
 
 extension Exchange {
-    /// Lends both heads to who writes of them, for the log. Mutating, so that nothing is copied to be lent.
+    /// Lends both heads to the log. Mutating, so that nothing is copied.
     package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
         body(request, response)
     }
 
-    /// Lends the trace, the request's head and its key to who keeps them, in the same way.
+    /// Lends the trace, the request's head and its key, in the same way.
     package mutating func withTraced(
         _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
     ) {
         body(trace, request, key.span)
     }
 
-    /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
+    /// The rule that denied the request, otherwise the last one that matched; empty if none did. For the log.
     package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 
     private var overrides: RuleOverrides {
         RuleOverrides(of: trace, selected: cache.selected, facts: cache.facts, matched: matched)
     }
 
-    /// The origin's directives that rules ignored, with the rules.
+    /// The origin's directives that rules overrode, with those rules.
     package var ruleOverrides: [(rule: String, word: StaticString)] { overrides.all }
 }

@@ -3,16 +3,16 @@ import HTTPMessage
 
 /// The modes that record or replay.
 ///
-/// They use neither the store nor other requests' fetches, except where the store is the last replay source: a recording holds what the
-/// origin answered to each request, and a replayed response comes from a recording.
+/// They use neither the store nor other requests' fetches, except if the store is the last replay source: a recording holds the origin's
+/// response to each request, and a replayed response comes from a recording.
 ///
 ///     idle, gathering ──▶ lookingUpRecording ──recordingFound──▶ delivering
 ///                                  └──recordingLookedUp──▶ delivering (an error, or a body that breaks off) | lookingUp | fetching
 extension Exchange {
-    /// The one active for this request.
+    /// The mode for this request.
     package var mode: ExchangeContext.Mode { obligations.mode.map(context.mode.replaced) ?? context.mode }
 
-    /// Recordings are asked, or made.
+    /// Whether recordings are looked up or made.
     package var usesRecordings: Bool {
         switch mode {
         case .live, .offline: false
@@ -20,26 +20,26 @@ extension Exchange {
         }
     }
 
-    /// A rule has said another one than is active for all: whether anything may leave goes by that.
+    /// A rule has set a different mode than the active one: it decides whether requests may be forwarded.
     mutating func applyMode() {
         if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
 
     private var isRead: Bool { request.method == .get || request.method == .head }
 
-    /// The exchange is being recorded.
+    /// Whether the exchange is being recorded.
     private var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
 
-    /// Its content is held, so that nothing is waited for.
+    /// Whether its content is held, so that Expect is not forwarded.
     var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
 
-    /// What is too long to be held is read to its end nevertheless, for its digest: nothing leaves, and it is looked for by that.
+    /// Whether content that is too long to be held is still read to its end, because only its digest is needed for the look-up.
     package var isLongContentDigested: Bool { mode == .replay }
 
-    /// The recording is to hold the whole, whatever the client has or wants of it: what it gets is made of that.
+    /// Whether the recording needs the whole response, whatever the client has or requests; the client's response is made from it.
     package var wantsWholeRecorded: Bool { mode.records && isRead }
 
-    /// How much of the request's content is gathered, in bytes.
+    /// The maximum length of request content that is gathered, in bytes.
     package var gatheredRequestLimit: Int {
         usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
     }
@@ -54,14 +54,14 @@ extension Exchange {
         commands.append(.gatherRequestBody)
     }
 
-    /// All of the request is known.
+    /// Called when the whole request is known.
     mutating func askRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
         if !mode.asksRecordings { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         state = .lookingUpRecording
         commands.append(.lookUpRecording)
     }
 
-    /// The request's content is too long to be held: it goes out as it comes, without asking whether it is recorded already.
+    /// The request's content is too long to be held: it is forwarded as it arrives, without a look-up in recordings.
     mutating func passRecordingsBy(at now: Timestamp, into commands: inout CommandBuffer) {
         fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
@@ -73,7 +73,7 @@ extension Exchange {
     }
 }
 
-// MARK: What recordings have
+// MARK: Results of the look-up
 
 extension Exchange {
     mutating func replay(
@@ -105,14 +105,14 @@ extension Exchange {
         if mode.records { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         trace.recording = .missed
         if context.replaysStore, isRead {
-            // What comes near is looked for where the store has nothing either.
+            // Near misses are only searched for if the store has nothing either.
             replayLookup = nil
             return lookUp(at: now, into: &commands)
         }
         fail(.offlineMiss(detail: reason), at: now, into: &commands)
     }
 
-    /// The client gets what it got then: the head, what had come, and no end. No part is cut of that, and nothing in it was found unchanged.
+    /// Delivers a truncated recording: its head, the recorded content, and no end. No part is cut from it, and no 304 is made from it.
     private mutating func deliverBroken(
         _ recorded: StoredResponse, _ length: BodyLength, by fault: Fault, into commands: inout CommandBuffer
     ) {
@@ -126,7 +126,7 @@ extension Exchange {
         commands.append(.sendStored)
     }
 
-    /// The store was the last layer, and has nothing either: what comes near is looked for only now.
+    /// The store was the last replay source and has nothing either: only now near misses are searched for.
     mutating func comparesRecordings(before fault: Fault, into commands: inout CommandBuffer) -> Bool {
         guard case .offlineMiss = fault, trace.recording == .missed, replayLookup == nil else { return false }
         trace.fault = fault
@@ -139,7 +139,7 @@ extension Exchange {
 // MARK: The response
 
 extension Exchange {
-    /// The origin has answered: the client gets what it asked for of what is recorded whole.
+    /// The origin has responded: delivers the part that the client requested; the whole is recorded.
     mutating func deliverRecorded(into commands: inout CommandBuffer) {
         trace.outcome = isRecorded ? .recorded : .bypass
         if isRead, response.status == .ok, case .known(let whole) = upstream.body {
@@ -157,6 +157,6 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// What the recordings of a layer are called: 64 bytes at most that may stand in a quoted string.
+    /// The name of a replay source: at most 64 bytes that are allowed in a quoted string.
     package func layerName(_ layer: UInt8) -> String { Int(layer) < layerNames.count ? layerNames[Int(layer)] : "" }
 }

@@ -4,7 +4,7 @@ import HTTPMessage
 /// What the response changes in the store: it is stored, whole or as a part, or it freshens, replaces or invalidates stored responses.
 extension Exchange {
     mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
-        // Nobody asks whether: it was an answer to more than the request.
+        // Not decided for a request to switch protocols: its response concerns more than the request.
         if incoming.isForSwitch { return false }
         if let known {
             trace.storage = .refused(known)
@@ -30,8 +30,8 @@ extension Exchange {
         return true
     }
 
-    /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the
-    /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
+    /// Stores a part that the client requested, if it can be joined with others: with a strong entity tag, the length of the whole and,
+    /// because If-Range allows omitting them, all fields (RFC 9110 §15.3.7).
     private mutating func decidePartStorage(at now: Timestamp) -> Bool {
         guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange),
             upstream.wholeLength == nil,
@@ -59,20 +59,20 @@ extension Exchange {
         return true
     }
 
-    /// It was decided not to keep the response.
+    /// Whether the response is not to be stored.
     package var isStorageRefused: Bool {
         if case .refused = trace.storage { true } else { false }
     }
 
-    /// The longest body that the rules let be kept, in bytes; `nil`: any. For one whose length no head has told.
+    /// The maximum length of a body that rules allow to be stored, in bytes; `nil` for no limit. For a body of unknown length.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
 
-    /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
+    /// The response as stored, with a complete or pending body; `nil` if it is not to be stored.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
         guard let facts = cache.facts,
             let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
-        // The exchange's array is used again and again, and its capacity grows: each one that is shared is replaced by one at least as large.
+        // The exchange's array is reused, and its capacity grows: sharing it would make the exchange allocate one at least as large.
         let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
@@ -81,8 +81,8 @@ extension Exchange {
             variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
     }
 
-    /// The part to be cut from a response that is about to be stored: the origin has passed the range over (RFC 9110 §14.2). The next
-    /// request for one is answered from what is stored, and a client that asks for several at once takes all as parts or none.
+    /// The part to cut from a response that is about to be stored: the origin ignored the range (RFC 9110 §14.2). The next range request is
+    /// answered from the store, and a client that requests several ranges at once accepts all as parts or none.
     package var partToCut: Range<UInt64>? {
         guard directives.contains(.range), case .known(let whole) = upstream.body, response.status.code == 200,
             case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
@@ -90,7 +90,7 @@ extension Exchange {
         return part
     }
 
-    /// The whole goes into the store, and the client reads the part from there.
+    /// Stores the whole; the client reads its part from the store.
     mutating func cut(_ part: Range<UInt64>) {
         guard case .known(let whole) = upstream.body else { return }
         upstream.wholeLength = whole
@@ -101,14 +101,14 @@ extension Exchange {
 
 // MARK: Freshening
 
-/// A 304 to a condition of ours, or a 200 to HEAD, freshens stored responses (RFC 9111 §4.3.4, §4.3.5).
+/// A 304 to our own condition, or a 200 to HEAD, freshens stored responses (RFC 9111 §4.3.4, §4.3.5).
 extension Exchange {
-    /// Brings up to date what the 304 speaks of, and answers with it.
+    /// Updates the responses that the 304 identifies, and delivers the newest.
     mutating func freshen(_ asked: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
         commands.append(.discardUpstreamBody)
         let identified = Freshening.identified(by: response, among: selectable(asked), asked: asked)
         guard let newest = identified.first else { return fetchAgain(at: now, into: &commands) }
-        // Last, so that it stands before the others where two have come to the same variant.
+        // Newest last, so that it precedes the others if two become the same variant.
         for stored in identified.reversed() {
             switch outcome(for: stored, at: now) {
             case .freshened(let new):
@@ -127,8 +127,8 @@ extension Exchange {
         deliverSelected(outcome: .revalidated, into: &commands)
     }
 
-    /// The 304 speaks of another representation: the request goes out again, without conditions of ours. What is stored is not what the
-    /// origin server has, so it stands in for nothing, and a failure is one to validate it (RFC 9111 §5.2.2.2).
+    /// The 304 is for another representation: sends the request again, without our conditions. The origin server does not have the stored
+    /// response, so it replaces no other, and a failure counts as a failed validation (RFC 9111 §5.2.2.2).
     private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
         cache.selected = nil
         cache.isValidating = false
@@ -141,7 +141,7 @@ extension Exchange {
         cache.selected = once
     }
 
-    /// The origin has answered a condition of the client's with 304: what is stored in part is brought up to date by it.
+    /// The origin responded with 304 to the client's own condition: updates stored parts.
     mutating func updateByNotModified(at now: Timestamp, into commands: inout CommandBuffer) {
         freshenPartials(at: now)
         changeStored(into: &commands)
@@ -157,7 +157,7 @@ extension Exchange {
         }
     }
 
-    /// What a 200 to HEAD tells of each stored response to GET that could have been selected for it.
+    /// Applies a 200 to HEAD to each stored GET response that could be selected for the request.
     mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
         for stored in selectable(nil).reversed() + selectablePartials.map(\.response) {
             let effect = Freshening.effect(
@@ -165,7 +165,7 @@ extension Exchange {
                 targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
             switch effect {
             case .freshened(let new):
-                // Its body came under the policy that it came under, whoever spoke of it now.
+                // The body keeps the trust policy under which it was received.
                 changes.freshened.append(
                     StoreChanges.Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: changes.removed.append(stored)
@@ -175,9 +175,9 @@ extension Exchange {
         changeStored(into: &commands)
     }
 
-    /// Those that this request could be answered with, newest first.
+    /// The responses that match this request, newest first.
     ///
-    /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
+    /// Always includes the validated one: a background validation omits fields of the request.
     private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
         found.siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
     }
@@ -190,7 +190,7 @@ extension Exchange {
         let outcome = Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
-        // Whoever has just been judged says that it holds.
+        // The server that was just verified confirms the response.
         return switch outcome {
         case .freshened(let new): .freshened(withTrust(new))
         case .usedOnce(let once, let refusal): .usedOnce(withTrust(once), refusal)
@@ -210,9 +210,9 @@ extension Exchange {
 
 // MARK: Removal
 
-/// Stored responses that no longer hold, or may not be stored any more.
+/// Stored responses that are outdated, or must not be stored any more.
 extension Exchange {
-    /// The origin has answered with another representation: what was stored before is no longer what the origin has (RFC 9111 §4.3.3).
+    /// The stored responses of another representation than the origin's new response (RFC 9111 §4.3.3).
     var replacedByResponse: [StoredResponse] {
         guard response.isOfAnotherRepresentation else { return [] }
         let replaced = selectablePartials.map(\.response)
@@ -220,11 +220,11 @@ extension Exchange {
         return replaced + [selected]
     }
 
-    /// The response is not to be stored. What only this one request keeps out of the store tells nothing of what is in it.
+    /// The response is not stored: removes the ones that it would replace. If only the request forbids storing, nothing is removed.
     mutating func removeReplaced(into commands: inout CommandBuffer) {
         guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation else { return }
         var replaced = replacedByResponse
-        // A part that comes of the same, in a form that is not joined, says nothing against those that are stored.
+        // A part of the same representation that cannot be joined does not outdate stored parts.
         if refusal == .partialContent {
             let tag = BodyResumption.strongTag(of: response.fields)
             replaced.removeAll { $0.strongTag == tag }
@@ -232,7 +232,7 @@ extension Exchange {
         remove(replaced, into: &commands)
     }
 
-    /// A part that is kept is newer than what is stored whole of another representation, which would be selected before it (RFC 9111 §4).
+    /// A stored part is newer than whole responses of other representations, which would be selected before it (RFC 9111 §4).
     mutating func removeOutlived(into commands: inout CommandBuffer) {
         guard ranges.part != nil, let facts = cache.facts else { return }
         let tag = BodyResumption.strongTag(of: response.fields)
@@ -242,7 +242,7 @@ extension Exchange {
         remove(outlived, into: &commands)
     }
 
-    /// What is stored no longer holds, or may not be stored any more.
+    /// Removes responses that are outdated, or must not be stored any more.
     mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
         let count = changes.removed.count
         noteRemoved(outdated)
@@ -258,9 +258,9 @@ extension Exchange {
         if !changes.invalidatedKeys.isEmpty { commands.append(.invalidate) }
     }
 
-    /// What the answer makes untrue (RFC 9111 §4.4), under every key that the active rules give it.
+    /// The keys that the response invalidates (RFC 9111 §4.4), under all rules.
     private mutating func noteInvalidatedKeys() {
-        // A request that is keyed by its content asks; it changes nothing.
+        // A request that is keyed by its content is a read.
         if isKeyedByContent { return }
         changes.invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
@@ -268,9 +268,9 @@ extension Exchange {
 
 // MARK: The missing bytes of a part
 
-/// The origin has answered a request for the bytes that a stored part lacks.
+/// The origin has responded to a request for the missing bytes of a stored part.
 extension Exchange {
-    /// - Returns: `false` where the answer is to be taken as any other.
+    /// - Returns: `false` if the response is handled like any other.
     mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard let completion = ranges.completion else { return false }
         if completion.accepts(response, body: upstream.body) {
@@ -289,7 +289,7 @@ extension Exchange {
         ranges.completion = nil
         switch response.status.code {
         case 206, 304, 412, 416:
-            // It answers a request that the client has not made: that one goes out as it is.
+            // It responds to a condition that the client did not send: forwards the client's own request.
             cache.selected = nil
             commands.append(.discardUpstreamBody)
             fetch(at: now, into: &commands)
@@ -311,7 +311,7 @@ extension Exchange {
         fillRest(into: &commands)
     }
 
-    /// The store takes no body now: the client's request goes out as it is.
+    /// The store accepts no body now: forwards the client's own request.
     mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
         if isBackground { return leaveStored(into: &commands) }
         ranges.completion = nil
@@ -327,16 +327,16 @@ extension Exchange {
 
 // MARK: Background
 
-/// A validation for which no client waits (RFC 5861 §3): a response was served stale, and the origin is asked whether it still holds,
-/// with the client's request. The response is for the store alone.
+/// A background validation (RFC 5861 §3): a response was served stale, and the client's request is used to validate it. The response is
+/// only for the store.
 ///
 ///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
 ///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
 extension Exchange {
-    /// Makes the exchange ready to ask whether what `served` has delivered still holds, under the same rules.
+    /// Prepares the exchange to validate the response that `served` has delivered, under the same rules.
     ///
-    /// The request is the client's, so that the origin is asked for the same; its conditions, its part and its wishes about
-    /// caches go, and so does HEAD, which brings no body to store.
+    /// The request is the client's, so that it selects the same response, but without conditions, range and cache directives. HEAD becomes
+    /// GET, because it brings no body to store.
     package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
         begin(id: id, context: served.context)
         isBackground = true
@@ -361,7 +361,7 @@ extension Exchange {
         fetch(at: now, into: &commands)
     }
 
-    /// The exchange ends with what it has come to: there is nobody to tell.
+    /// Ends the exchange; no client is notified.
     mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
         trace.outcome = outcome
         trace.status = 0
@@ -369,7 +369,7 @@ extension Exchange {
         commands.append(.finish)
     }
 
-    /// An error of the origin's leaves what is stored as it is (RFC 9111 §4.3.3).
+    /// An error from the origin leaves the stored response unchanged (RFC 9111 §4.3.3).
     mutating func leaveStored(into commands: inout CommandBuffer) {
         commands.append(.discardUpstreamBody)
         commands.append(.releaseJoined)
@@ -379,12 +379,12 @@ extension Exchange {
 
 // MARK: The rest of a stored part
 
-/// A fetch of the bytes that are missing between stored parts (`Fill`): for the store alone.
+/// A fetch of the bytes missing between stored parts (`Fill`), only for the store.
 ///
 ///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
 ///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
 extension Exchange {
-    /// What is to follow this exchange; `nil` where no rule asks for it.
+    /// The fill that follows this exchange; `nil` if no rule requires one.
     package var fill: Fill? {
         guard obligations.cache.fillsParts == true else { return nil }
         var request = request
@@ -394,7 +394,7 @@ extension Exchange {
             trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
     }
 
-    /// Makes the exchange ready to fetch what is missing.
+    /// Prepares the exchange to fetch missing bytes.
     package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
         begin(id: id, context: fill.context)
         isBackground = true
@@ -416,7 +416,7 @@ extension Exchange {
 }
 
 extension ResponseHead {
-    /// It answers for the resource as it is now, or says that it is gone; not for who asks, how often, or with what.
+    /// Whether the status describes the current resource, or says that it is gone, independent of the client, its rate and its input.
     fileprivate var isOfAnotherRepresentation: Bool {
         switch status.code {
         case 304: false
@@ -427,7 +427,7 @@ extension ResponseHead {
 }
 
 extension RequestHead {
-    /// The client's request, without what it alone wants: for the store.
+    /// Removes from the client's request what does not apply to the store.
     fileprivate mutating func becomeWholeGET() {
         if method == .head {
             methodName = fields.appendBytes(Array("GET".utf8).span)
@@ -446,17 +446,17 @@ extension RequestHead {
 extension Exchange {
     // MARK: Storing
 
-    /// Where the content goes of a response that is to be stored.
+    /// Where the content of a response to be stored goes.
     package var storagePlan: StoragePlan {
         StoragePlan(
             body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
     }
 
-    /// Whether so many bytes of content are still gathered. From there on they are streamed.
+    /// Whether this many bytes of content are still gathered. Longer content is streamed.
     package func gathers(_ count: Int) -> Bool { count <= context.limits.gatheredBodyLength }
 
-    /// Content whose length no head has told has turned out this long.
-    /// - Returns: `nil` where the rules let it be kept.
+    /// For content of unknown length that has reached this length.
+    /// - Returns: `nil` if rules allow it to be stored.
     package func rejection(ofLength count: Int) -> StorageRejection? {
         guard let limit = keptBodyLength, UInt64(count) > limit else { return nil }
         return .tooLarge
@@ -464,14 +464,14 @@ extension Exchange {
 
     // MARK: The fetch
 
-    /// Another fetch of the same may have ended, and its response been stored, after the look-up and before this exchange came to
-    /// lead: memory is looked at again.
+    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange
+    /// became the leader.
     package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
 
-    /// Whether the fetch goes on without its client.
+    /// Whether the fetch continues without its client.
     package func isWanted(by demand: FetchDemand) -> Bool { demand.isThere || isBackground && state != .finished }
 
-    /// The client of a recorded exchange has left: a body with an end is recorded to it.
+    /// The client of a recorded exchange has left: whether the rest of the body is still recorded.
     package var isRecordedToTheEnd: Bool { if case .known = upstream.body { true } else { false } }
 
     /// Whether the rest of a body comes from the server that has sent its beginning, under the same trust policy.
@@ -480,10 +480,10 @@ extension Exchange {
         return upstream.chain == nil || chain?.digest == upstream.chain?.digest
     }
 
-    /// How long no background fetch asks for the key again, after this one has failed, in milliseconds.
+    /// The time before the key's next background fetch, after this one has failed, in milliseconds.
     package var backgroundRetryDelay: Int64 { max(context.limits.backgroundRetryDelay, upstream.retryAfter ?? 0) }
 
-    /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
+    /// Why no connection is made for a tunnel: a rule forbids it, regardless of the egress gate. `nil` if one may be made.
     /// Whether the ClientHello in the tunnel has to name the host, since the rules allow a tunnel to this host alone.
     package var tunnelNeedsName: Bool { obligations.tunnel == .named }
 
@@ -492,41 +492,41 @@ extension Exchange {
         return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
     }
 
-    /// Who may send the request depends on the client's address.
+    /// Whether the client's address decides if the request is allowed.
     package var asksForAddress: Bool { if case .other = request.method { true } else { false } }
 
     // MARK: Messages
 
-    /// By which conditions the client asks, for the trace.
+    /// The client's conditions, for the trace.
     package var clientConditions: RequestConditions { RequestConditions(in: request.fields) }
 
-    /// The client may wait for `100 Continue`, and never send the content.
+    /// Whether the client may wait for `100 Continue`, and never send the content.
     package var mayWithholdContent: Bool { request.fields.contains(.expect) }
 
     package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
-    /// Trailer fields of the request, as they go to the origin.
+    /// The request's trailer fields, as forwarded to the origin.
     package func forwarded(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: request.fields) }
 
-    /// Trailer fields of the response, as they go to the client and into the store.
+    /// The response's trailer fields, as sent to the client and stored.
     package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }
 
-    /// A body that is too long to be gathered is checked by its beginning.
+    /// Whether a body that is too long to be gathered is checked by its beginning.
     package var checksBeginning: Bool { validation?.wellformed == .image }
 
     // MARK: Recordings
 
-    /// The bytes of the request's fields, by which answers are remembered.
+    /// The bytes of the request's fields, by which responses are kept in memory.
     package var requestFieldBytes: [UInt8] { request.fields.bytes }
 
-    /// What recordings know of a request, but for its content.
+    /// The request for recordings, without its content.
     package struct RecordedRequest: Sendable {
         package let method: [UInt8]
         package let uri: [UInt8]
         package let fields: Fields
     }
 
-    /// - Parameter isForRecording: The recording is to hold the whole, so that conditions and ranges are left out.
+    /// - Parameter isForRecording: The recording needs the whole response, so conditions and ranges are left out.
     package mutating func recordedRequest(isForRecording: Bool) -> RecordedRequest {
         var uri: [UInt8] = []
         CacheKey.write(request, into: &uri)
@@ -544,15 +544,15 @@ extension Exchange {
         (response.status, Self.bytes(response.span(of: response.reason)), response.fields.alone)
     }
 
-    /// A cache for several users may not keep the response.
+    /// Whether shared caches must not store the response.
     package var isResponseUnshared: Bool { ResponseDirectives(response.fields, targets: .none).forbidsSharing }
 
-    /// The fields of an interim response that is recorded. Those of 100 and 102 hold for one connection alone, and are not.
+    /// The fields of an interim response to record. Those of 100 and 102 apply only to one connection, and are not recorded.
     package static func recordedHints(_ head: borrowing ResponseHead) -> Fields? {
         head.status == .earlyHints ? head.fields.alone : nil
     }
 
-    /// Recorded early hints, as they come before the final response (RFC 8297 §2).
+    /// Writes recorded early hints, which precede the final response (RFC 8297 §2).
     package func writeEarlyHints(_ fields: Fields, into output: inout [UInt8]) {
         var head = ResponseHead()
         head.status = .earlyHints
