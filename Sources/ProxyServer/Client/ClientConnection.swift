@@ -6,7 +6,7 @@ import HTTPWire
 import ProxyCore
 import TLSChannel
 
-/// One client's connection: reads requests one after the other, hands each to a driver, and writes what the driver makes.
+/// A client's connection: reads requests one by one, gives each to a driver, and writes the driver's output.
 ///
 /// Phases and the moves between them:
 ///
@@ -15,12 +15,12 @@ import TLSChannel
 ///     handshaking ──TLS of the listener is open──▶ idle | closed
 ///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handed over | lingering
 ///
-/// Confined to its loop. While it is idle it holds no buffer: bytes are read into the loop's own buffer, and only what cannot
-/// be used at once is kept here.
+/// Confined to its loop. An idle connection has no buffer: bytes are read into the loop's own buffer, and only bytes that cannot be
+/// processed at once are kept here.
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     enum Phase: UInt8 { case idle, readingHead, exchanging, handshaking, intercepting, lingering, handedOver, closed }
 
-    // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
+    // Strong `let`s avoid retain and release on every use. The worker releases the connection when it closes.
     let worker: LoopWorker
     let loop: EventLoop
     let peer: PeerAddress
@@ -30,56 +30,57 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private var isHeadTimed = false
     private var isInputPaused = false
     @exclusivity(unchecked) private var parser: RequestParser
-    /// Bytes received: from `inputStart` on they are the rest of a head, of a body, or pipelined requests.
+    /// Bytes received: from `inputStart` on, the rest of a head, of a body, or pipelined requests.
     @exclusivity(unchecked) var input: [UInt8] = []
     var inputStart = 0
-    /// The client's bytes, both ways.
+    /// Reads from and writes to the client, with or without TLS.
     @exclusivity(unchecked) var channel: ByteChannel
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// It is ready to be read on, and others are before it (`FairnessQueue`).
+    /// Whether it could be read, but others come first (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
-    /// It has not shown yet that it asks for something: others are heard first.
+    /// Whether it has not sent a request yet: others come first.
     @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
-    /// How many requests may still be begun before others have their turn.
+    /// The number of requests that may begin before others have their turn.
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
-    /// While the client's first bytes decide: in a handshake with a listener, and while it is open what becomes of a tunnel.
+    /// Set while the client's first bytes are read: in a TLS handshake with a listener, and while an intercepted tunnel is undecided.
     var firstBytes: (any FirstBytesReader)?
-    /// The listener asks for certificates: a client without one gets no further than the handshake.
+    /// Whether the listener requires client certificates.
     var isCertified = false
-    /// The name of who has it, where that was proved for all of its requests.
+    /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) var user: [UInt8] = []
-    /// Whom the requests are for that are read inside a tunnel.
+    /// The authority of requests inside a tunnel.
     @exclusivity(unchecked) var tunnel: TunnelAuthority? {
         didSet { isInside = tunnel != nil }
     }
-    /// There is one.
+    /// Whether there is one.
     @exclusivity(unchecked) private var isInside = false
     private var isProcessing = false
     private var isFlushing = false
     var peerHasEnded = false
-    /// The client has ended its side while it waited for its answer: gone, or reading on (RFC 9112 §9.6).
+    /// Whether the client has ended its side while waiting for its response: it may have left, or still be reading (RFC 9112 §9.6).
     @exclusivity(unchecked) private var isHalfClosed = false
-    /// How long the client may take nothing, and what had been written when that time began; `nil` while the timer runs for something else.
+    /// The time limit for a client that reads nothing, and the number of bytes written when it began; `nil` while the timer is used
+    /// otherwise.
     @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
-    /// What is under way is the last: the connection ends when its answer is written.
+    /// Whether the connection closes after the current response.
     var closesWhenDrained = false
     private var isFlushPlanned = false
 
-    /// So many of the requests that one client has sent at once are begun in one turn of the loop.
+    /// The maximum number of a client's pipelined requests that begin in one turn of the loop.
     private static let requestsInTurn = 32
-    /// So much is written to one client before others have their turn.
+    /// The maximum number of bytes written to one client before others have their turn.
     private static let octetsInTurn: UInt64 = 256 * 1024
 
-    /// - Parameter tls: of a listener that speaks it.
+    /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS? = nil) throws(SystemError) {
         self.worker = worker
         loop = worker.loop
         channel = ByteChannel(descriptor: descriptor)
         self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
-        // A handshake has a queue of its own.
+        // Handshakes have their own queue.
         isNewcomer = tls == nil
         registration = try loop.register(descriptor, .read, handler: self, isNewcomer: isNewcomer)
         timer = loop.makeTimer(self)
@@ -94,7 +95,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
 
-    /// The same, counted from the last byte that was written.
+    /// Sets a deadline from the last byte written.
     private func setDeadline(forTaking milliseconds: Int) {
         if let taking, taking == (milliseconds, output.writtenCount) { return }
         setDeadline(milliseconds)
@@ -107,12 +108,12 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         requestsLeft = Self.requestsInTurn
         if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
         if channel.isSecured, phase == .idle, events.tellsOfEnd {
-            // What is left of TLS costs as much as ten answers, and its client waits for none of it.
+            // Ending TLS costs as much as ten responses, and no client waits for it.
             if awaitsTurn { return }
             guard worker.departures.admits(self) else { return awaitTurn() }
         }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
-            // A client that refuses our certificate says so in its last bytes.
+            // A client that refuses our certificate sends an alert in its last bytes.
             if isReadingFirstBytes { readFirstBytes() }
             return clientGone()
         }
@@ -132,8 +133,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// Who comes back behind a request, is being answered, has sent a part of a head alone or much at once is no newcomer any more. Whoever
-    /// asks once and goes never costs this.
+    /// Marks the client as established: it sends a second request, is being served, or has sent part of a head, or much at once. A client
+    /// with a single request never needs this call.
     func admit() {
         if let registration { loop.admit(registration) }
         isNewcomer = false
@@ -185,22 +186,22 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         flush()
     }
 
-    /// Content that came together with its head.
+    /// Passes on content that was received with its head.
     func feedBody() {
         if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
 
-    /// Another request may be read: the one before has been answered, and what is left of its answer lies in the buffer, which
-    /// a client that does not read cannot make large.
+    /// Whether another request may be read: the previous one was answered, and the rest of its response is in the buffer, whose size is
+    /// limited for a client that does not read.
     private var takesRequests: Bool {
-        // A head that has begun is still read, and so held to the limits for heads.
+        // A head that has begun is still read, and so stays under the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
         return requestsLeft > 0 && !output.hasTail
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
     }
 
-    /// Serves what is held, request after request for as long as each is answered at once. Each head is used up before its
-    /// driver starts: what the driver is then given is the request's body.
+    /// Processes held requests while each is answered at once. A head's bytes are consumed before its driver starts, so the driver gets
+    /// only the request's body.
     func processInput() {
         if isProcessing { return }
         isProcessing = true
@@ -220,8 +221,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         isProcessing = false
     }
 
-    /// Reads request after request from `bytes`, of which nothing is held yet, for as long as each is answered at once.
-    /// - Returns: how many bytes were used.
+    /// Processes requests from `bytes`, of which none are held yet, while each is answered at once.
+    /// - Returns: the number of bytes consumed.
     private func process(_ bytes: RawSpan) -> Int {
         isProcessing = true
         defer { isProcessing = false }
@@ -252,7 +253,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
     }
 
-    /// Answers before anything is read, and ends.
+    /// Sends an error before anything is read, and closes.
     func refuse(_ fault: Fault) {
         start(.refused(fault, length: 0), with: takeDriver())
         flush()
@@ -269,14 +270,14 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         return taken
     }
 
-    /// A head has begun: its deadline counts from here, however slowly the rest comes. One that comes whole needs none.
+    /// A head has begun: its time limit starts here, however slowly the rest arrives. A head that arrives whole needs no timer.
     private func waitForHead() {
         if isHeadTimed { return }
         isHeadTimed = true
         setDeadline(worker.settings.timeouts.clientHead)
     }
 
-    /// Reads request content for the driver, from what is held first.
+    /// Reads request content for the driver, held bytes first.
     private func readBody() {
         guard let driver, driver.wantsRequestBody else {
             isInputPaused = true
@@ -299,9 +300,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         flush()
     }
 
-    /// Lets the driver use what is held of the request's body; it says how much it took.
+    /// Gives the driver the held bytes of the request's body; it returns the number of bytes consumed.
     func withInput(_ body: (RawSpan) -> Int) {
-        // An exchange that ends meanwhile must not have what is left of its body read as the next request.
+        // If the exchange ends meanwhile, the rest of its body must not be read as the next request.
         let wasProcessing = isProcessing
         isProcessing = true
         let held = input
@@ -321,7 +322,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     private func use(_ count: Int) {
-        // Taken over by a tunnel, or closed, meanwhile.
+        // A tunnel has taken it over, or it was closed, meanwhile.
         if input.isEmpty { return }
         inputStart += count
     }
@@ -334,9 +335,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: Writing
 
-    /// Writes what waits, lets the driver make more, and serves what is held, for as long as all of it is taken.
+    /// Writes waiting output, lets the driver make more, and processes held requests, while all of it is accepted.
     func flush() {
-        // The call that is under way goes on with whatever this one is for.
+        // The outer call continues and covers this one.
         if isFlushing { return }
         isFlushing = true
         defer { isFlushing = false }
@@ -346,7 +347,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             case .failed: return clientGone()
             case .blocked: return settle()
             case .yielded:
-                // Whatever ran before: it is the client's taking that counts from here on.
+                // From here on, the deadline depends on the client's reading.
                 setDeadline(forTaking: worker.settings.timeouts.clientBody)
                 return planFlush()
             case .drained: break
@@ -364,7 +365,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if awaitsOthers { flushSoon() }
     }
 
-    /// Writes at the end of the batch what its events have put together.
+    /// Writes at the end of the batch, together with the output of its other events.
     func flushSoon() {
         if !isProcessing { planFlush() }
     }
@@ -375,7 +376,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         loop.atEndOfBatch(self)
     }
 
-    /// There are requests to serve, and it is others' turn.
+    /// Whether held requests wait for the turn of other clients.
     private var awaitsOthers: Bool { requestsLeft <= 0 && hasInput && phase == .idle && output.isEmpty }
 
     func batchEnded() {
@@ -386,7 +387,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: What comes next
 
-    /// The driver's exchange is over. The answer may still be on its way out.
+    /// The driver's exchange has ended. Its response may still be in the output.
     func exchangeEnded(keepsConnection: Bool) {
         driver = nil
         if !keepsConnection { closesWhenDrained = true }
@@ -394,7 +395,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if !isProcessing { flush() }
     }
 
-    /// Sets interest and deadline to what the connection now waits for.
+    /// Sets interest and deadline according to the connection's state.
     private func settle() {
         guard let registration, phase != .closed else { return }
         let timeouts = worker.settings.timeouts
@@ -422,7 +423,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 driver?.requestBodyCut()
                 return planFlush()
             }
-            // Interest in reading stays until bytes really come: most clients wait for their answer.
+            // Interest in reading stays until bytes arrive: most clients wait for their response.
             loop.modify(registration, reads ? .read : isInputPaused ? interestInEnd : interestInRequests)
             if reads {
                 isInputPaused = false
@@ -442,10 +443,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     private var hasEndedInTLS: Bool { channel.isSecured && channel.hasClientEnded }
 
-    /// Whoever leaves a connection in TLS is known by it before anything is read.
+    /// With TLS, the end of the client's side must be known before anything is read.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
-    /// Once all of the request has been read, the end of the client's side tells that it may have left; it is told once.
+    /// After the whole request was read, the end of the client's side may mean that it has left; it is reported once.
     private var interestInEnd: Interest {
         isHalfClosed || driver?.isReadingRequestBody == true ? Interest() : .peerClose
     }

@@ -9,68 +9,68 @@ import ResponseStore
 import ServerTrust
 import UpstreamTransport
 
-/// The response on its way to the client: heads, and a body that leaves as fast as the client takes it, wherever it comes from.
+/// Sends the response to the client: heads, and a body from any source, as fast as the client reads it.
 final class BodyDelivery {
-    /// `parts` is a body in memory of which several parts are sent.
+    /// `parts`: a body in memory of which several parts are sent.
     private enum Source: UInt8 { case none, origin, memory, parts, disk, pending }
 
-    /// A piece of a body of which some comes from the store and some from the origin.
+    /// A piece of a body that comes partly from the store and partly from the origin.
     private struct Segment {
         let source: Source
         let range: Range<UInt64>
     }
 
     private var source: Source = .none
-    /// Chunk framing is wrapped around it (RFC 9112 §7.1).
+    /// Whether chunked framing is added (RFC 9112 §7.1).
     private(set) var isChunked = false
-    /// The next byte to send and the one behind the last; `end` is the greatest number where the length is not known.
+    /// The next byte to send and the end; `end` is the maximum if the length is unknown.
     private var offset: UInt64 = 0
     private var end: UInt64 = .max
     private(set) var body: BodyReference?
-    /// The body of which parts are sent, where it is in memory, and how many parts have been begun.
+    /// A body in memory of which parts are sent, and the number of parts begun.
     private var bytes: [UInt8] = []
     private var begunPartCount = 0
-    /// Where `body` stands instead of in the store.
+    /// The location of `body`, if it is not in the store.
     private var recorded: RecordedBodyPlace?
     /// Keeps the body from being evicted while it is sent.
     private var hold: BodyHold?
     private(set) var reader: PendingReader?
-    /// Where in the body the pending response begins, and what is to be sent after the segment at hand.
+    /// The offset of the pending response in the body, and the segments after the current one.
     private var readerStart: UInt64 = 0
     @exclusivity(unchecked) private var segments: [Segment] = []
     private var isWaiting = false
     private var reading: Reply<BodyReadResult>?
-    /// A piece read from the disk ahead of its turn.
+    /// A piece read from disk in advance.
     private var readAhead: (bytes: [UInt8], range: Range<Int>)?
-    /// A body that was gathered, from which it is delivered; what was read of a pending response to the end, to have something made of it, where that failed.
+    /// A gathered body that is delivered: one that was checked, or a pending response that was read to its end for a failed transform.
     private var whole: GatheredBody?
-    /// Of a body that was checked, or gathered to have something made of it.
+    /// Its share of the memory, for a body that was checked or gathered for a transform.
     private var share: GatheredMemory.Share?
-    /// What was sent: bytes of content, and of heads.
+    /// The number of bytes sent: content, and heads.
     private(set) var sentCount: UInt64 = 0
     private(set) var headCount: UInt64 = 0
-    /// Through which a diverted body passes.
+    /// The pipe for a body that is spliced.
     private(set) var pipe: Pipe?
     // For the log.
-    /// Of the recording that is the answer.
+    /// The member for the recording that was delivered.
     private(set) var recordingMember: [UInt8] = []
-    /// What CONNECT got, where the request was one.
+    /// The outcome of a CONNECT.
     var connectOutcome: ConnectOutcome?
-    /// Why what is in the tunnel passes unseen, though its host is to be intercepted.
+    /// Why a tunnel's content is not inspected, although its host must be intercepted.
     var uninspected: UninspectedReason?
-    /// As whom the server of a tunnel to an address was judged.
+    /// The name under which the server of a tunnel to an address was verified.
     var judgedName: String?
-    /// Of the server that was judged for this request (`OriginExchange.judgedChain`).
+    /// The verified chain of the server for this request (`OriginExchange.judgedChain`).
     var judgedChain: [Certificate] = []
 
-    /// Up to this length a body is copied behind its head and leaves in the same write.
+    /// Up to this length, a body is copied after its head and sent in the same write.
     private static let copiedBodyLength = 16 * 1024
-    /// Bodies shorter than this fit into any buffer.
+    /// Shorter bodies fit into any socket buffer.
     private static let boundedBodyLength: UInt64 = 1 << 20
-    /// Bodies shorter than this are not worth a pipe.
+    /// Shorter bodies are not worth a pipe.
     private static let divertedLength: UInt64 = 1 << 20
 
-    /// Something was sent, or has come after the end of the exchange.
+    /// Whether anything was sent, or was noted after the end of the exchange.
     @inline(__always) var isTouched: Bool {
         sentCount != 0 || headCount != 0 || source != .none || reader != nil || connectOutcome != nil || !judgedChain.isEmpty
     }
@@ -80,7 +80,7 @@ final class BodyDelivery {
         isChunked = false
         offset = 0
         end = .max
-        // Asked first: to let go of nothing is a call each time.
+        // Checked first, because each release of nothing is a call.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
         if !recordingMember.isEmpty { recordingMember = [] }
@@ -110,7 +110,7 @@ final class BodyDelivery {
 
     func note(tunnelled count: UInt64) { sentCount = count }
 
-    // MARK: Where the body comes from
+    // MARK: Sources of the body
 
     func read(by reader: PendingReader, from start: UInt64 = 0) {
         self.reader = reader
@@ -126,7 +126,7 @@ final class BodyDelivery {
 
     func note(recording member: [UInt8]) { recordingMember = member }
 
-    /// What was read of a pending response to its end is delivered from memory.
+    /// Delivers a pending response that was read to its end from memory.
     func deliver(gathered body: GatheredBody, _ share: GatheredMemory.Share?) {
         reader = nil
         whole = body
@@ -143,12 +143,12 @@ final class BodyDelivery {
         headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
     }
 
-    /// Writes an interim response for the client, where it speaks HTTP/1.1 (RFC 9110 §15.2).
+    /// Writes an interim response to the client, if it uses HTTP/1.1 (RFC 9110 §15.2).
     func sendInformational(for driver: ExchangeDriver, _ write: (inout [UInt8]) -> Void) {
         if let connection = driver.connection { writeHead(on: connection, write) }
     }
 
-    /// A response of ours, head and body.
+    /// Writes a generated response, head and body.
     func sendGenerated(on connection: ClientConnection, _ write: (inout [UInt8]) -> Void) {
         let before = connection.output.buffer.count
         write(&connection.output.buffer)
@@ -164,7 +164,7 @@ final class BodyDelivery {
 
     // MARK: From the origin
 
-    /// The head of a response that the origin is sending; its content follows as it comes.
+    /// Sends the head of a response that the origin is sending; its content follows as it arrives.
     func sendRelayed(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {
         let isPending = mode == .pending
         if isPending { cutPart(for: driver) }
@@ -175,7 +175,7 @@ final class BodyDelivery {
         if !driver.exchange.delivery.sendsContent, !isPending { source = .none }
     }
 
-    /// The origin sends the whole in place of a part: the client reads its part from the pending response.
+    /// The origin sends the whole instead of a part: the client reads its part from the pending response.
     private func cutPart(for driver: ExchangeDriver) {
         guard let part = driver.exchange.partToCut else { return }
         driver.tell(.wholeStored)
@@ -183,7 +183,7 @@ final class BodyDelivery {
         end = part.upperBound
     }
 
-    /// The head of a response that is being recorded.
+    /// Sends the head of a response that is being recorded.
     func sendRecorded(for driver: ExchangeDriver) {
         sendRelayedHead(for: driver)
         source = .origin
@@ -194,15 +194,15 @@ final class BodyDelivery {
         boundSending(for: driver)
     }
 
-    /// The part that the client asked for of content that lies between these places of the body.
+    /// The part of a range of the body that the client requested.
     func wanted(of range: Range<UInt64>) -> Range<Int>? {
         let lower = min(max(offset, range.lowerBound), range.upperBound) - range.lowerBound
         let upper = max(min(end, range.upperBound), range.lowerBound) - range.lowerBound
         return lower < upper ? Int(lower)..<Int(upper) : nil
     }
 
-    /// Called when the head of a body has been written that the origin is sending. What the kernel holds of it for a client that leaves
-    /// has come in vain, and may come twice: its buffers, which grow to megabytes by themselves, are kept small where the way is short.
+    /// Called after the head of a body in flight was written. Bytes in the kernel's buffer for a client that leaves were fetched in vain,
+    /// and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for clients on this machine.
     private func boundSending(for driver: ExchangeDriver) {
         guard let connection = driver.connection, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {
@@ -210,12 +210,12 @@ final class BodyDelivery {
         case .known(let length) where length < Self.boundedBodyLength: return
         case .known, .unknown: break
         }
-        // The kernel takes the double of it.
+        // The kernel doubles it.
         var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
         _ = setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Content of the response for this client, framed as its head has said.
+    /// Sends content to this client, framed according to its head.
     func append(_ bytes: Span<UInt8>, to connection: ClientConnection) {
         guard !bytes.isEmpty else { return }
         sentCount += UInt64(bytes.count)
@@ -233,11 +233,10 @@ final class BodyDelivery {
         ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer)
     }
 
-    /// Called when the head has been written and the body goes to the client as it is. Large bodies for one client alone go by
-    /// `splice` from the origin's socket to the client's, through a pipe: nobody here looks into them, and so they need not come
-    /// into this process.
+    /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
+    /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
     private func divertIfLarge(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {
-        // Inside TLS there is nothing that the kernel could move.
+        // With TLS, the kernel cannot move the bytes.
         guard case .http = driver.exchange.originScheme, mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
             let connection = driver.connection, !connection.channel.isSecured,
             case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
@@ -252,13 +251,13 @@ final class BodyDelivery {
         sentCount += UInt64(count)
         connection.output.appendPiped(count, from: pipe)
         connection.flush()
-        // It is filled anew when it is empty, so that "would block" always speaks of the origin's socket.
+        // It is only filled when empty, so that "would block" always refers to the origin's socket.
         if driver.connection?.output.isEmpty == false { driver.fetch.pause() }
     }
 
     // MARK: Gathered bodies
 
-    /// From where it lies, and counted among the bodies in memory for as long as the client takes it.
+    /// Sends a body without copying it; it counts as memory in use until the client has read it.
     func sendChecked(
         _ body: [UInt8], _ range: Range<Int>, of whole: GatheredBody?, _ share: GatheredMemory.Share?,
         on connection: ClientConnection
@@ -272,7 +271,7 @@ final class BodyDelivery {
         connection.flushSoon()
     }
 
-    /// The beginning of a body has been checked; the rest comes from the origin.
+    /// Sends the checked beginning of a body; the rest comes from the origin.
     func sendCheckedBeginning(_ body: [UInt8], to connection: ClientConnection) {
         source = .origin
         append(body.span, to: connection)
@@ -295,7 +294,7 @@ final class BodyDelivery {
         } else if case .known(let length) = driver.exchange.delivery.length {
             end = length
         } else if reader == nil, !selected.trailers.isEmpty {
-            // In chunks for its trailer fields; a recording that broke off has none, and breaks off behind what it has.
+            // In chunks because of trailer fields; a truncated recording has none, and ends after its content.
             end = selected.body.length
         }
         if let whole { return send(whole.joined, on: connection, for: driver) }
@@ -315,7 +314,7 @@ final class BodyDelivery {
 
     private func read(_ body: BodyReference, for driver: ExchangeDriver) {
         self.body = body
-        // What is recorded goes nowhere.
+        // A recorded body cannot be evicted.
         if recorded == nil { hold = driver.store.hold(body) }
     }
 
@@ -339,7 +338,7 @@ final class BodyDelivery {
         connection.flushSoon()
     }
 
-    /// What is stored, and between it what the reader brings.
+    /// Sends stored parts, and between them the bytes from the reader.
     func sendCompleted(_ completion: RangeCompletion, of body: BodyReference, for driver: ExchangeDriver) {
         guard let connection = driver.connection else { return }
         read(body, for: driver)
@@ -358,8 +357,8 @@ final class BodyDelivery {
         pump(for: driver)
     }
 
-    /// Several parts of a stored body in one message, each with a head of its own (RFC 9110 §14.6). Called when the message's head has
-    /// been written.
+    /// Sends several parts of a stored body in one message, each with its own head (RFC 9110 §14.6). Called after the message's head was
+    /// written.
     private func sendParts(of body: StoredBody, for driver: ExchangeDriver) {
         offset = 0
         end = 0
@@ -376,7 +375,7 @@ final class BodyDelivery {
 
     // MARK: Pumping
 
-    /// The connection has written everything it had.
+    /// Called when the connection has written all its output.
     /// - Returns: whether there is more to write at once.
     func outputDrained(for driver: ExchangeDriver) -> Bool {
         switch source {
@@ -395,16 +394,17 @@ final class BodyDelivery {
         }
     }
 
-    /// The rest comes from the pending response, from this byte on.
+    /// Sends the rest from the pending response, from this byte on.
     func pump(from offset: UInt64, for driver: ExchangeDriver) {
         source = .pending
         self.offset = offset
         pump(for: driver)
     }
 
-    /// Moves what there is from the body's source to the connection, up to the window.
+    /// Moves available bytes from the body's source to the connection, up to the window.
     func pump(for driver: ExchangeDriver) {
-        // Whoever is waited for comes back here. Until then there is nothing to write, and to say so at each batch's end would keep the loop awake.
+        // Each awaited source calls this again. Until then there is nothing to write, and trying again after each batch would keep the loop
+        // busy.
         guard let connection = driver.connection, !isWaiting else { return }
         while !isWaiting, !connection.output.hasTail,
             connection.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
@@ -494,21 +494,21 @@ final class BodyDelivery {
         }
     }
 
-    /// What is left of the body cannot be had: the client must not take what it got for the whole.
+    /// The rest of the body is not available: the client must not take its part for the whole.
     private func breakOff(for driver: ExchangeDriver) -> Bool {
         source = .none
         driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
         return false
     }
 
-    /// A piece that was read from the disk, as far as it is wanted.
+    /// Sends the requested part of a piece read from disk.
     private func send(_ bytes: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
         let count = min(range.count, Int(clamping: end - offset))
         offset += UInt64(count)
         send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: connection)
     }
 
-    /// A piece that is large and not wrapped is written from where it lies.
+    /// Writes a piece without copying it, if it is large and not chunked.
     private func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on connection: ClientConnection) {
         guard !range.isEmpty else { return }
         if isChunked || range.count <= Self.copiedBodyLength {
@@ -520,7 +520,7 @@ final class BodyDelivery {
 
     // MARK: Ends
 
-    /// What was to be sent in one piece has been: the next segment or part follows, or the end.
+    /// A piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.
     private func endPart(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
         if beginSegment() { return true }
@@ -542,7 +542,7 @@ final class BodyDelivery {
         return true
     }
 
-    /// - Returns: `false` where there is none, and the body is at its end.
+    /// - Returns: `false` if there is none, and the body has ended.
     private func beginSegment() -> Bool {
         guard !segments.isEmpty else { return false }
         let segment = segments.removeFirst()

@@ -6,52 +6,52 @@ import ProxyCore
 import ResponseStore
 import UpstreamTransport
 
-/// The exchange with the origin: the request goes out, the response comes in and goes where the exchange said.
+/// The exchange with the origin: sends the request, receives the response, and passes it on as the exchange decides.
 final class OriginFetch {
     /// Where the origin's content goes.
     enum Mode: UInt8 {
-        /// Nothing is expected yet, or no longer.
+        /// Nothing is expected.
         case none
-        /// To the client alone.
+        /// Only to the client.
         case direct
-        /// To the client, and gathered to be stored as one piece when it is complete.
+        /// To the client, and gathered to be stored in one piece when complete.
         case gathering
-        /// Into a recording, and to the client what it asked for of it.
+        /// Into a recording, and the requested part to the client.
         case recording
         /// Into the store; the client reads from there.
         case pending
         /// Gathered, to be checked before anything is sent.
         case checking
-        /// The check is under way.
+        /// The check is in progress.
         case checked
     }
 
     private(set) var mode: Mode = .none
     @exclusivity(unchecked) private(set) var upstream: OriginExchange?
-    /// What the upstream has become by a 101, until it is decided.
+    /// The connection after a 101, until the exchange has decided.
     private var switched: SwitchedConnection?
-    /// The origin's latest head, on its way into the exchange.
+    /// The origin's latest head, to be passed to the exchange.
     private let receivedHead = ReceivedHead()
     private(set) var metrics = ExchangeMetrics()
-    /// Counts the fetches, so that a wake-up that comes too late is recognised.
+    /// Counts the fetches, to recognize wake-ups that arrive too late.
     private(set) var number: UInt64 = 0
     private var isPaused = false
-    /// The upstream at hand has been asked for the rest of a body that broke off, and has not answered.
+    /// Whether the current request is for the rest of a truncated body, and has no response yet.
     private var isContinuing = false
-    /// The rest is to be asked for when what lies in the pipe has left.
+    /// Whether to request the rest when the pipe has been emptied.
     private(set) var isContinuationDue = false
-    /// The origin's content is complete while it is still being checked.
+    /// Whether the origin's content is complete while its check is in progress.
     private(set) var hasEnded = false
     private(set) var receivedCount: UInt64 = 0
-    /// The client has the part that it asked for, and the store is to have the whole.
+    /// Whether the client has its part and the rest is only for the store.
     private(set) var isForStore = false
 
-    /// The origin's answer is still under way.
+    /// Whether the origin's response is in flight.
     var isActive: Bool { upstream != nil || isContinuationDue }
 
     func resetMetrics() { metrics = ExchangeMetrics() }
 
-    /// Nothing of the origin's is expected any more.
+    /// Nothing more is expected from the origin.
     func reset(for driver: ExchangeDriver) {
         mode = .none
         upstream = nil
@@ -77,7 +77,7 @@ final class OriginFetch {
 
     func start(for driver: ExchangeDriver) {
         let isForSwitch = driver.exchange.incoming.isForSwitch
-        // What was joined, if anything was, could not be used.
+        // A joined response, if any, could not be used.
         driver.delivery.readNothing()
         reset(for: driver)
         driver.storing.fetchBegins(for: driver)
@@ -138,7 +138,7 @@ final class OriginFetch {
 
     private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
         metrics = upstream.metrics
-        // A later connection for the same request may be one that was used before.
+        // A later connection for the same request may be a reused one.
         driver.delivery.note(upstream.judgedChain)
     }
 
@@ -178,7 +178,7 @@ final class OriginFetch {
         }
     }
 
-    /// So many bytes of the content went into the pipe.
+    /// This many bytes of the content were moved into the pipe.
     func divert(_ count: Int, for driver: ExchangeDriver) {
         receivedCount += UInt64(count)
         driver.delivery.divert(count, for: driver)
@@ -222,7 +222,7 @@ final class OriginFetch {
         broke(fault, for: driver)
     }
 
-    /// The rest of the request does not come.
+    /// The rest of the request will not arrive.
     func fail(byRequest fault: Fault, for driver: ExchangeDriver) {
         upstream?.cancel()
         finish(for: driver)
@@ -233,7 +233,7 @@ final class OriginFetch {
         }
     }
 
-    /// What was to come of the origin's message does not come.
+    /// The rest of the origin's message will not arrive.
     private func broke(_ fault: Fault, for driver: ExchangeDriver) {
         driver.recording.end(failedBy: fault, for: driver)
         switch mode {
@@ -260,13 +260,13 @@ final class OriginFetch {
         driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
     }
 
-    /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
+    /// Readers get the rest from the store, or see the failure; without readers, nothing is left to do.
     private func endPending(isComplete: Bool, for driver: ExchangeDriver) {
         guard driver.exchange.isBackground else { return driver.delivery.pump(for: driver) }
         driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
     }
 
-    /// The origin's part is over. Whoever still waits for it asks for itself.
+    /// The origin's part has ended. Requests that still wait fetch for themselves.
     private func finish(for driver: ExchangeDriver) {
         driver.recording.drop(for: driver)
         driver.storing.releaseJoined(.notShareable, for: driver)
@@ -275,7 +275,7 @@ final class OriginFetch {
 
     // MARK: Where the content goes
 
-    /// The exchange has decided: the head goes to the client, the content to it and perhaps into the store.
+    /// The exchange has decided: sends the head and content to the client, and stores the content if required.
     func relay(store: Bool, for driver: ExchangeDriver) {
         mode = .direct
         if store { driver.storing.begin(for: driver) }
@@ -283,7 +283,7 @@ final class OriginFetch {
         driver.delivery.sendRelayed(mode, for: driver)
     }
 
-    /// The content goes into the store, or nowhere.
+    /// Sends the content only to the store, or discards it.
     private func relayToNobody(for driver: ExchangeDriver) {
         guard mode == .direct else { return }
         discard(for: driver)
@@ -305,18 +305,18 @@ final class OriginFetch {
         upstream.resumeReading()
     }
 
-    // MARK: A body that breaks off
+    // MARK: Truncated bodies
     //
-    // It is continued by another exchange with the origin; what has come stays where it went.
+    // The body is resumed by another exchange with the origin; the bytes received so far stay where they are.
 
-    /// - Returns: whether the fetch goes on.
+    /// - Returns: whether the fetch continues.
     private func continues(brokenBy fault: Fault, for driver: ExchangeDriver) -> Bool {
         guard mayContinue(for: driver), driver.exchange.continues(after: receivedCount, brokenBy: fault) else { return false }
         continueWhenDrained(for: driver)
         return true
     }
 
-    /// - Returns: whether what has ended was only a piece of what is wanted, and the fetch goes on.
+    /// - Returns: whether the part that ended was shorter than requested, and the fetch continues.
     private func continuesShortPiece(for driver: ExchangeDriver) -> Bool {
         guard mayContinue(for: driver), driver.exchange.continuesShortPiece(after: receivedCount) else { return false }
         continueWhenDrained(for: driver)
@@ -330,7 +330,7 @@ final class OriginFetch {
         }
     }
 
-    /// What lies in the pipe has to leave first: the beginning of the rest comes with its head, by way of the buffer before it.
+    /// The pipe must be emptied first: the beginning of the rest arrives with its head, in the buffer before the pipe.
     private func continueWhenDrained(for driver: ExchangeDriver) {
         isPaused = false
         isContinuationDue = true
@@ -347,7 +347,7 @@ final class OriginFetch {
         continued head: borrowing ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver
     ) {
         isContinuing = false
-        // Under other policies, or of another chain than stands with what was begun, it is not the rest of that.
+        // With another trust policy or certificate chain, it is not the rest of the same response.
         guard driver.exchange.isOfSameServer(trust: upstream.metrics.trustMark, chain: upstream.recordedChain),
             driver.exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
@@ -357,7 +357,7 @@ final class OriginFetch {
         }
         if !driver.exchange.keepsContinued(by: copy head, at: driver.now) {
             driver.storing.stopKeeping(for: driver)
-            // Nobody reads it, and the store is not to have it.
+            // It has no readers, and the store must not keep it.
             if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
         }
         if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
@@ -365,7 +365,7 @@ final class OriginFetch {
 
     // MARK: Ends
 
-    /// The fetch is let go. One without content comes to its end by itself, and its connection is used again.
+    /// Discards the response. One without content ends by itself, and its connection is reused.
     func discard(for driver: ExchangeDriver) {
         if driver.exchange.upstream.body != .none { upstream?.cancel() }
         reset(for: driver)
@@ -376,7 +376,7 @@ final class OriginFetch {
         reset(for: driver)
     }
 
-    /// The client has left. Others may be waiting for the same response, or reading it; then the fetch goes on for them.
+    /// The client has left. The fetch continues if other requests wait for the same response or read it.
     func cancel(for driver: ExchangeDriver) {
         let ownReaders = driver.delivery.reader == nil ? 0 : 1
         switch mode {
@@ -384,13 +384,13 @@ final class OriginFetch {
             driver.worker.keepRunning(driver)
         case .recording where driver.recording.goesOn(for: driver):
             driver.worker.keepRunning(driver)
-            // It may have waited for the client that has left.
+            // It may have waited for the client.
             resume(for: driver)
         case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandon(for: driver)
         }
     }
 
-    /// A client that asks for many parts has the whole fetched as often: one of these goes on.
+    /// A client that requests many parts causes as many fetches of the whole: only one of them continues.
     func completeForStore(for driver: ExchangeDriver) {
         isForStore = !driver.storing.isFetchedElsewhere(for: driver)
         cancel(for: driver)
@@ -401,7 +401,7 @@ final class OriginFetch {
             by: driver.storing.demand(isForStore: isForStore, receivedCount: receivedCount, besides: readers))
     }
 
-    /// Its own client has left, and perhaps the last of the others by now.
+    /// Abandons the fetch if its own client and all others have left.
     private func abandonUnlessWanted(for driver: ExchangeDriver) {
         if driver.connection == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
     }
@@ -418,7 +418,7 @@ final class OriginFetch {
     }
 }
 
-/// A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
+/// A discarded fetch may still report events: only those of the current fetch are handled.
 extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
         if upstream == fetch.upstream { fetch.receive(informational: head, for: self) }
@@ -453,7 +453,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if upstream == fetch.upstream { upload.originTakesMore(for: self) }
     }
 
-    /// The fault, of which the exchange is told what a client is to learn besides.
+    /// The fault; the exchange is also notified of details for the client.
     func tellFault(_ error: TransportError) -> Fault {
         if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure))) }
         return FaultMapping.fault(error)

@@ -6,23 +6,23 @@ import ProxyCore
 import ProxyPolicy
 import ResponseStore
 
-/// What rules want made of stored responses: found in the cache, or made there once for all who want the same, off the loop.
+/// Transforms of stored responses that rules require: found in the cache, or made there once for all requests, off the loop.
 final class Transforming {
-    /// What it makes for all who want the same, until the work has been handed over.
+    /// The transform that it leads for other requests, until the work has been started.
     private var leads: TransformCache.Lead?
-    /// The work that has been handed over: for how long it is worth being done, and for whom besides.
+    /// The started work: its patience, and the lead if other requests may wait for it.
     private var task: (patience: WorkPatience, lead: TransformCache.Lead?)?
     private var waiting: Reply<TransformCache.Made>?
-    /// The stored body, as far as it has been read.
+    /// The stored body, as far as it was read.
     private var gathered: GatheredBody?
-    /// How much that was, where what was read from can be read but once.
+    /// The length read, if the source can only be read once.
     private var readLength: UInt64?
-    /// What of it is a copy.
+    /// The share of memory for the copied part.
     private var share: GatheredMemory.Share?
     private var hold: BodyHold?
-    /// Runs from when the body is there.
+    /// Runs from when the body is complete.
     private var timer: TimerID?
-    /// Counts what was begun, so that an answer that comes too late is recognised.
+    /// Counts the transforms, to recognize replies that arrive too late.
     private(set) var number: UInt64 = 0
 
     private func reset() {
@@ -40,7 +40,7 @@ final class Transforming {
         guard let selected = driver.exchange.cache.selected, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source
         else { return }
-        // What is in no store has no row of its own.
+        // A response that is not in the store has no row.
         guard selected.row > 0 else { return gatherStored(selected, for: driver) }
         let key = TransformCache.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
         let number = number
@@ -83,7 +83,7 @@ final class Transforming {
         return .variant(variant)
     }
 
-    /// What was made of the origin's body, for those who come once it is stored.
+    /// Caches the transform of the origin's body, for requests after it is stored.
     func keep(for kept: StoredResponse, _ driver: ExchangeDriver) {
         guard case .made(let content)? = driver.exchange.transform.end, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source, kept.row > 0
@@ -121,7 +121,7 @@ final class Transforming {
         read(body, at: place, for: driver) { [self] in readStored(body, for: driver) }
     }
 
-    /// A body that is on its way: what has come of it, and then what comes.
+    /// Reads a body in flight: the bytes received so far, then the rest as it arrives.
     private func readPending(for driver: ExchangeDriver) {
         guard let reader = driver.delivery.reader else { return }
         let gathered = gathered ?? beginReading(for: driver)
@@ -142,7 +142,7 @@ final class Transforming {
                 return reader.whenReadable(at: place, reply)
             case .end: return workOnGathered(for: driver)
             case .failed: return end(.broken(.responseIncomplete), for: driver)
-            // It has fallen behind what stands in memory.
+            // The reader is behind the bytes in memory.
             case .onDisk(let body): return read(body, at: place, for: driver) { [self] in readPending(for: driver) }
             }
         }
@@ -161,7 +161,7 @@ final class Transforming {
         driver.store.readBody(body, at: place, reply: reply)
     }
 
-    /// - Returns: `false` where there is too much of it: it has ended then.
+    /// - Returns: `false` if the body is too long: the transform has then ended.
     private func take(_ bytes: Span<UInt8>, for driver: ExchangeDriver) -> Bool {
         guard let gathered else { return false }
         gathered.append(bytes)
@@ -176,7 +176,7 @@ final class Transforming {
 
     private func workOnGathered(for driver: ExchangeDriver) {
         guard let selected = driver.exchange.cache.selected, let gathered else { return }
-        // If it is delivered as it came, it is from here: a pending response is read but once.
+        // If the original is delivered, it is delivered from here: a pending response can only be read once.
         if driver.delivery.reader != nil {
             driver.delivery.deliver(gathered: gathered, share)
             readLength = UInt64(gathered.count)
@@ -203,7 +203,7 @@ final class Transforming {
         }
         let isTaken = driver.worker.checks.run(.body, limit: driver.exchange.context.limits.waitingChecks, reply: reply) {
             let end = transform.end(of: GatheredBody.join(body))
-            // Whoever waits is told, also where the one who began has left.
+            // Waiting requests get the result even if the leading request's client has left.
             if let lead { cache.settle(lead, end.forOthers, of: stored, within: bounds, limit: limit) }
             return end
         }
@@ -216,7 +216,7 @@ final class Transforming {
         beginTimer(for: driver)
     }
 
-    /// A body that came from the origin is being transformed behind its check.
+    /// The transform of an origin's body begins after its check.
     func workBegan(_ patience: WorkPatience, for driver: ExchangeDriver) {
         task = (patience, nil)
         beginTimer(for: driver)
@@ -227,7 +227,7 @@ final class Transforming {
         endTimer(for: driver)
     }
 
-    /// The client waits no longer than the rule says; what is under way comes to its end for others.
+    /// The client waits no longer than the rule says; the work in progress continues for other requests.
     private func beginTimer(for driver: ExchangeDriver) {
         guard let plan = driver.exchange.transformPlan else { return }
         let timer = driver.loop.makeTimer(driver)
@@ -257,7 +257,7 @@ final class Transforming {
         driver.handle(.transformed(end, length: length, at: driver.now))
     }
 
-    /// Nothing is waited for any more.
+    /// Stops waiting.
     private func leave(for driver: ExchangeDriver) {
         if let leads { cache(of: driver).abandon(leads) }
         if let waiting { driver.loop.forget(waiting) }
@@ -265,13 +265,13 @@ final class Transforming {
         reset()
     }
 
-    /// The exchange is over, perhaps since its client has left: what is under way is ended, unless others wait for it.
+    /// The exchange has ended, possibly because its client left: cancels the work, unless other requests wait for it.
     func exchangeEnded(for driver: ExchangeDriver) {
         if let task, task.lead.map(cache(of: driver).leave) ?? true { task.patience.giveUp() }
         leave(for: driver)
     }
 
-    /// Nothing is delivered any more of what was made.
+    /// Releases the transformed content, which is not needed any more.
     func letGo(for driver: ExchangeDriver) {
         guard let body = driver.exchange.takeTransformed() else { return }
         driver.worker.checks.letGo(of: [consume body])
@@ -284,11 +284,11 @@ final class Transforming {
 }
 
 extension TransformEnd {
-    /// What those are told who wait for the same.
+    /// The result for other waiting requests.
     fileprivate var forOthers: TransformCache.Made {
         switch self {
         case .made(let content): .content(content)
-        // By its own deadline: theirs may be later.
+        // Because of its own deadline; theirs may be later.
         case .failed(.timedOut), .variant, .refused, .broken: .abandoned
         case .failed(let fault): .failed(fault)
         }

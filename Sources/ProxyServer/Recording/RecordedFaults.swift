@@ -2,7 +2,7 @@ import ProxyCore
 import Recordings
 import Snapshots
 
-// What recordings call a miss and a failure, in the words of `ProxyCore` and back.
+// Maps miss reasons and failures of recordings to `ProxyCore` and back.
 
 extension MissReason {
     var word: StaticToken {
@@ -17,7 +17,7 @@ extension MissReason {
 }
 
 extension RecordedFailure.Kind {
-    /// As it is given again.
+    /// The fault that replay reproduces.
     var fault: Fault {
         switch self {
         case .cutShort: .responseIncomplete
@@ -29,7 +29,7 @@ extension RecordedFailure.Kind {
 }
 
 extension RecordedFailure {
-    /// - Returns: `nil` for a fault that is none of the origin's or the way's to it.
+    /// - Returns: `nil` for a fault that neither the origin nor the connection to it caused.
     init?(_ fault: Fault) {
         let row = GatewayError(fault)
         guard row.origin == .upstream else { return nil }

@@ -1,14 +1,13 @@
-/// Texts that stand one behind the other in a block of bytes, which is written round and round. A text is found by its number: how
-/// many bytes were written before it.
+/// A ring of texts in a block of bytes. A text is found by its number: the number of bytes written before it.
 ///
-/// Nothing is allocated but the block, of which the system gives memory only as it is first written. A round that holds four times what
-/// is still wanted ends before the block does, so that short texts take no more memory, and no more of the processor's caches, than
-/// they need. Texts that become four times as long all at once cost some of the oldest.
+/// Only the block is allocated, and the system provides its memory when it is first written. A round ends before the block does if it holds
+/// four times the bytes still wanted, so that short texts use no more memory, and no more of the processor's caches, than they need. If
+/// texts suddenly become four times as long, some of the oldest are lost.
 struct TextRing: ~Copyable {
     private let octets: UnsafeMutableRawBufferPointer
-    /// Bytes ever written: the number of the next text.
+    /// The total number of bytes written: the number of the next text.
     private(set) var count: UInt64 = 0
-    /// Where the next text is written: how long this round is so far.
+    /// The offset of the next text, which is the length of the current round.
     private var place = 0
     private var lastRound = 0
 
@@ -18,11 +17,11 @@ struct TextRing: ~Copyable {
 
     deinit { octets.deallocate() }
 
-    /// Where the next byte goes.
+    /// The address of the next byte.
     var next: UnsafeRawPointer? { octets.baseAddress.map { UnsafeRawPointer($0) + place } }
 
-    /// Makes room for that many bytes in one piece.
-    /// - Parameter oldest: the number of the oldest text that is still wanted, where older ones are not.
+    /// Makes space for this many consecutive bytes.
+    /// - Parameter oldest: the number of the oldest text still wanted; `nil` if all are wanted.
     mutating func makeRoom(_ count: Int, keepingFrom oldest: UInt64?) {
         var isRoundOver = count > octets.count - place
         if let oldest, UInt64(place) >= Self.slack &* (self.count &- oldest) { isRoundOver = isRoundOver || place > count }
@@ -31,10 +30,10 @@ struct TextRing: ~Copyable {
         place = 0
     }
 
-    /// For as much of the text as there was room made for.
+    /// Writes the part of the text for which space was made.
     @inline(__always)
     mutating func write(_ text: Span<UInt8>, _ count: Int) {
-        // Most have no more than two texts.
+        // Most records have no more than two texts.
         if count > 0 { copy(text, count) }
     }
 
@@ -47,10 +46,10 @@ struct TextRing: ~Copyable {
         self.count &+= UInt64(truncatingIfNeeded: count)
     }
 
-    /// Whether nothing was written over the text of this number.
+    /// Whether the text with this number has not been overwritten.
     func holds(_ number: UInt64) -> Bool { count - number <= UInt64(max(lastRound, place)) }
 
-    /// The bytes from this number on, which the ring holds, up to the end of their round.
+    /// The bytes in the ring from this number up to the end of their round.
     func text(_ number: UInt64) -> UnsafeRawBufferPointer {
         let roundStart = count - UInt64(place)
         let start = number >= roundStart ? Int(number - roundStart) : lastRound - Int(roundStart - number)

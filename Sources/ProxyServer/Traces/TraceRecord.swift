@@ -2,17 +2,17 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 
-/// One request's trace as the ring keeps it: numbers only, and where its texts stand. Trivial, and small: it is written to memory
-/// that no cache of the processor holds.
+/// One request's trace in the ring: only numbers, and the positions of its texts. Trivial and small, because it is written to memory that
+/// is in no cache of the processor.
 struct TraceRecord {
     var id: UInt64 = 0
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
     var bytesSent: UInt64 = 0
-    // An hour and more is told as the greatest that can be.
+    // Longer times are clamped, at over an hour.
     var connectMicroseconds: UInt32 = 0
     var firstByteMicroseconds: UInt32 = 0
-    /// Counts the bytes of all texts before these.
+    /// The number of bytes of all texts before these.
     var textStart: UInt64 = 0
     var urlCount: UInt16 = 0
     var rulesCount: UInt16 = 0
@@ -20,17 +20,17 @@ struct TraceRecord {
     var keyCount: UInt16 = 0
     var methodCount: UInt8 = 0
     var reusedConnection = false
-    /// The client's own.
+    /// The client's conditions.
     var conditions = RequestConditions()
-    /// The key is the URL: it has no text of its own.
+    /// Whether the key equals the URL, and has no text of its own.
     var isKeyURL = false
-    /// Its query is left out.
+    /// Whether the key's query was left out.
     var isKeyCut = false
 
     var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) + Int(keyCount) }
 }
 
-/// A trace as it was found in a ring, for whoever asks.
+/// A trace found in a ring.
 package struct TracedRequest: Sendable {
     package let id: UInt64
     package let trace: DecisionTrace
@@ -40,20 +40,20 @@ package struct TracedRequest: Sendable {
     package let bytesSent: UInt64
     package let reusedConnection: Bool
     package let method: String
-    /// The target as the log has it: without its query where the settings say so, and cut where it is very long.
+    /// The target as in the log: without its query if the settings say so, and truncated if it is very long.
     package let url: String
-    /// Under which it was looked up, shown as the URL is; empty where nothing was.
+    /// The key of the look-up, in the same form as the URL; empty if there was none.
     package let key: String
-    /// The key's query is left out of it.
+    /// Whether the key's query was left out.
     package let isKeyCut: Bool
-    /// The fields of the client's request that made it conditional, or one for a part.
+    /// The client's fields that made the request conditional or a range request.
     package let conditions: RequestConditions
     package let rules: [String]
-    /// What rules went past: a word of the origin server's, and the rule.
+    /// The origin server's directives that rules overrode, each with the rule.
     package let overrides: [RuleOverride]
 }
 
-/// A word of the origin server's that a rule went past.
+/// An origin server's directive that a rule overrode.
 package struct RuleOverride: Sendable {
     package let rule: String
     package let word: String

@@ -2,20 +2,20 @@ import CLinux
 import HTTPMessage
 import ProxyCore
 
-/// The traces of one loop's latest requests: so many, and never more than so many bytes. Confined to its loop; others ask the loop.
+/// The traces of one loop's latest requests, up to a number and a size in bytes. Confined to its loop; other threads query the loop.
 ///
-/// Records are trivial and have a place each, their texts stand in a ring of their own. A record whose texts were overwritten is gone
-/// with them. Nothing is allocated but the two blocks, of which the system gives memory only as they are first written.
+/// Records are trivial and have fixed slots; their texts are in a separate ring. A record whose texts were overwritten is lost too. Only
+/// the two blocks are allocated, and the system provides their memory when it is first written.
 final class TraceRing {
     private let records: UnsafeMutablePointer<TraceRecord>
     private let recordLimit: Int
     private var texts: TextRing
-    /// Records ever written.
+    /// The total number of records written.
     private var recordCount = 0
-    /// Where the next one is written.
+    /// The slot of the next record.
     private var nextRecord = 0
 
-    /// The longest of each text; the rest is cut off.
+    /// The maximum length of each text; the rest is cut off.
     static let methodLimit = 32
     static let urlLimit = 1024
     static let keyLimit = 1024
@@ -23,7 +23,7 @@ final class TraceRing {
     static let overridesLimit = 256
 
     /// - Parameters:
-    ///   - count: how many at most; 0 keeps none.
+    /// - count: the maximum number; 0 keeps none.
     ///   - byteCount: for records and texts together.
     init(count: Int, byteCount: Int) {
         let stride = MemoryLayout<TraceRecord>.stride
@@ -36,17 +36,17 @@ final class TraceRing {
 
     deinit { records.deallocate() }
 
-    /// As many bytes as most traces have of texts.
+    /// The length of the texts of most traces, in bytes.
     private static let usualTextCount = 2 * larder_cache_line
 
     private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit
 
     var isOff: Bool { recordLimit == 0 }
 
-    /// Keeps a trace, in the place of the oldest where there is no room.
+    /// Keeps a trace, in place of the oldest if there is no space.
     /// - Parameters:
-    ///   - rules: names, parted by line feeds.
-    ///   - overrides: each a word of the origin server's, a blank and a rule's name, parted by line feeds.
+    ///   - rules: names, separated by line feeds.
+    ///   - overrides: each a directive of the origin server, a space and a rule's name; separated by line feeds.
     func note(
         _ record: TraceRecord, method: Span<UInt8>, url: Span<UInt8>, key: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
     ) {
@@ -74,14 +74,13 @@ final class TraceRing {
         fetchNext()
     }
 
-    /// Has the processor fetch what the next trace will be written over: its caches hold none of it, and the writing would be
-    /// waited for.
+    /// Prefetches the memory of the next trace: it is in none of the processor's caches, and writing would wait for it.
     private func fetchNext() {
         larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
         larder_prefetch(UInt(bitPattern: texts.next), Self.usualTextCount)
     }
 
-    /// The trace of this request, if it is still there; of several the latest.
+    /// The trace of this request, if it is still kept; the latest of several.
     func find(_ id: UInt64) -> TracedRequest? {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]
@@ -91,7 +90,7 @@ final class TraceRing {
         return nil
     }
 
-    /// How many can be found.
+    /// The number of traces that can be found.
     var count: Int {
         var count = 0
         for number in max(0, recordCount - recordLimit)..<recordCount

@@ -2,12 +2,12 @@ import HTTPMessage
 import HTTPSerialization
 import ProxyCore
 
-/// What is done with an origin's body that was gathered: it is checked, and something is made of it. Off the loop.
+/// The work on an origin's gathered body, off the loop: it is checked and transformed.
 struct BodyWork: Sendable {
     struct Outcome: Sendable {
-        /// `passed` where no check was asked for.
+        /// `passed` if no check was required.
         let check: BodyCheckOutcome
-        /// `nil` where nothing was to be made.
+        /// `nil` if no transform was required.
         let transform: TransformEnd?
         /// In one piece.
         var body: [UInt8] = []
@@ -15,7 +15,7 @@ struct BodyWork: Sendable {
 
     let check: BodyCheck?
     let transform: TransformWork?
-    /// Whether all of it has come.
+    /// Whether the body is complete.
     let isWhole: Bool
 
     init(for exchange: borrowing Exchange, isWhole: Bool) {
@@ -34,7 +34,7 @@ struct BodyWork: Sendable {
         }
     }
 
-    /// The content has a coding that cannot be removed.
+    /// Whether the content has a coding that cannot be decoded.
     static func isUndecodable(_ head: borrowing ResponseHead) -> Bool { ContentCodings(of: head.fields) == .unsupported }
 
     func outcome(of pieces: [[UInt8]]) -> Outcome {

@@ -4,11 +4,11 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 
-/// What rules have made of stored responses, in memory for those who ask again (C9): shared by all loops, and touched only by requests for
-/// which something is made.
+/// Transforms of stored responses, kept in memory for later requests (C9). Shared by all loops, and only used by requests that require a
+/// transform.
 ///
-/// It holds so many bytes, those that were used last; that nothing could be made counts as its head. What is being made is made once: who wants
-/// the same waits for it.
+/// It holds the most recently used ones, up to a number of bytes; a failure counts as its head. Each transform is made only once: other
+/// requests for it wait.
 final class TransformCache: Sendable {
     /// A stored body, by the row of its response, and what is made of it.
     struct Key: Hashable, Sendable {
@@ -17,32 +17,32 @@ final class TransformCache: Sendable {
         let source: TransformPlan.Source
     }
 
-    /// What those who wait are told.
+    /// The result for waiting requests.
     enum Made: Sendable {
         case content(TransformedContent)
         case failed(TransformFault)
-        /// Who was making it has left: one of those who waited begins anew.
+        /// The leading request has left: one of the waiting ones starts again.
         case abandoned
     }
 
     enum Join {
         case ready(StoredResponse)
-        /// The content is there, and was for another head of the same response.
+        /// The content was made for another head of the same response.
         case made(TransformedContent)
-        /// It has been tried with this very response, within the same bounds.
+        /// It failed for this very response, with the same limits.
         case failed(TransformFault)
         case waits(Reply<Made>)
-        /// Whoever asks makes it, and tells by `settle`.
+        /// The caller makes it, and reports by `settle`.
         case leads(Lead)
     }
 
-    /// Somebody makes it for all who ask meanwhile.
+    /// The right to make a transform for all requests that wait for it.
     struct Lead: Sendable {
         let key: Key
         fileprivate let number: UInt64
     }
 
-    /// What an attempt that failed was bound by: with other bounds it may succeed.
+    /// The limits of a failed attempt: with other limits it may succeed.
     struct Bounds: Equatable, Sendable {
         private let body, output: UInt64
         private let depth: Int
@@ -59,9 +59,9 @@ final class TransformCache: Sendable {
         }
 
         let outcome: Outcome
-        /// The response that was delivered last.
+        /// The variant that was delivered last.
         var variant: StoredResponse?
-        /// The head and facts of which that was made, or with which it failed.
+        /// The head and facts for which that was made, or with which it failed.
         var head = ResponseHead()
         var facts: ReuseFacts?
         var lastUse: UInt64
@@ -86,12 +86,12 @@ final class TransformCache: Sendable {
         var use: UInt64 = 0
     }
 
-    /// What an entry takes beside its body: a head, read and written.
+    /// The size of an entry without its body: a head, original and changed.
     private static let entryCost = 2048
 
     private let contents = Guarded(Contents())
 
-    /// - Parameter makeReply: is called only where there is something to wait for.
+    /// - Parameter makeReply: is only called if there is something to wait for.
     func join(_ key: Key, for stored: StoredResponse, within bounds: Bounds, makeReply: () -> Reply<Made>) -> Join {
         let found = contents.withLock { contents -> Join? in
             if let entry = contents.entries[key] {
@@ -121,12 +121,12 @@ final class TransformCache: Sendable {
             contents.making[key]?.waiters.append(reply)
             return true
         }
-        // It has come to its end between the two: whoever looks again finds it.
+        // It has ended meanwhile: looking again finds the result.
         if !isTold { reply.send(.abandoned) }
         return .waits(reply)
     }
 
-    /// Ends what was being made: those who wait are told, and how it ended is kept where it has room.
+    /// Ends a transform: gives the result to waiting requests, and keeps it if there is space.
     func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
         let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
             let waiters = Self.end(lead, in: &contents)
@@ -136,13 +136,13 @@ final class TransformCache: Sendable {
         for waiter in waiters { waiter.send(made) }
     }
 
-    /// Whoever was making it has left.
+    /// The leading request has left.
     func abandon(_ lead: Lead) {
         for waiter in contents.withLock({ Self.end(lead, in: &$0) }) { waiter.send(.abandoned) }
     }
 
-    /// Whoever has it made has left.
-    /// - Returns: whether nobody else waits for it, so that it need not be made; whoever comes begins anew.
+    /// The request that leads a transform has left.
+    /// - Returns: whether no other request waits for it, so that it can be canceled; a later request starts again.
     func leave(_ lead: Lead) -> Bool {
         contents.withLock { contents in
             let making = contents.making[lead.key]
@@ -152,20 +152,20 @@ final class TransformCache: Sendable {
         }
     }
 
-    /// - Returns: those who wait, unless somebody else makes it by now.
+    /// - Returns: the waiting requests, unless another request makes it by now.
     private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
         guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
         contents.making[lead.key] = nil
         return making.waiters
     }
 
-    /// Puts in how it ended with a response before that was stored.
-    /// - Returns: what had to go for it.
+    /// Adds the result for a response that was stored only now.
+    /// - Returns: the bodies removed to make space.
     func put(_ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int) -> [[UInt8]] {
         contents.withLock { Self.insert(made, key, of: stored, within: bounds, limit: limit, into: &$0) }.compactMap(\.body)
     }
 
-    /// The response that is delivered of what is kept, for those who come with the same head.
+    /// Notes the variant made from a cached result, for requests with the same head.
     func note(_ variant: StoredResponse, of stored: StoredResponse, _ key: Key) {
         let old = contents.withLock { contents -> StoredResponse? in
             guard contents.entries[key]?.body != nil else { return nil }
@@ -178,10 +178,10 @@ final class TransformCache: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// How many there are, and their bytes.
+    /// The number of entries, and their bytes.
     var counts: (entries: Int, bytes: Int) { contents.withLock { ($0.entries.count, $0.byteCount) } }
 
-    /// - Returns: what had to go.
+    /// - Returns: the removed entries.
     private static func insert(
         _ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int, into contents: inout Contents
     ) -> [Entry] {
@@ -203,7 +203,7 @@ final class TransformCache: Sendable {
         }
         contents.byteCount += entry.cost
         guard contents.byteCount > limit else { return dropped }
-        // An eighth more than has to, so that not each one that comes looks through all.
+        // Frees an eighth of the limit more than needed, so that not every insertion searches all entries.
         for (key, _) in contents.entries.map({ ($0.key, $0.value.lastUse) }).sorted(by: { $0.1 < $1.1 }) {
             if contents.byteCount <= limit - limit / 8 || contents.entries.count == 1 { break }
             guard let gone = contents.entries.removeValue(forKey: key) else { continue }

@@ -3,7 +3,7 @@ import HTTPSerialization
 import ProxyCore
 import ProxyPolicy
 
-/// What rules want made of one body, in the words of those who make it: put together on the loop, carried out off it.
+/// A rule's transform of one body, in the transform module's types: prepared on the loop, carried out off it.
 struct TransformWork: Sendable {
     private let transform: ContentTransform
     let patience: WorkPatience
@@ -41,7 +41,7 @@ struct TransformWork: Sendable {
         }
     }
 
-    /// What the settings have been read by is read again by those who made the types: nothing of it is lost on the way.
+    /// The settings' values were already parsed by the same grammar, so parsing them again cannot fail.
     private static func edits(_ words: TransformWords) -> JSONEdits {
         var edits = JSONEdits()
         edits.nulls =
@@ -57,7 +57,7 @@ struct TransformWork: Sendable {
             return pointer
         }
         edits.settings = (words.settings ?? []).map { setting in
-            // A value that is deeper than any setting cannot stand in one.
+            // A value deeper than any setting cannot occur.
             guard let pointer = JSONPointer(setting.place), let value = try? JSONValue(parsing: setting.json) else {
                 preconditionFailure("the rule's value was written by another grammar")
             }
