@@ -1,6 +1,6 @@
-/// One sentence about the cache, shown by a few requests in a row for a URI of its own.
+/// One requirement about the cache, shown by a few consecutive requests for a URI of its own.
 ///
-/// In field lines `{-100}` stands for the HTTP-date of so many seconds from the case's start, and in those of answers `{self}` for the case's path.
+/// In field lines `{-100}` stands for the HTTP-date 100 seconds before the case's start. In responses `{self}` stands for the case's path.
 struct CacheCase: Sendable {
     let sentence: String
     let steps: [Step]
@@ -10,7 +10,7 @@ struct CacheCase: Sendable {
         self.steps = steps
     }
 
-    /// Two times the same request, the same answer waiting at the origin.
+    /// The same request twice; the origin has the same response for both.
     static func twice(
         _ sentence: String, _ fields: [String], _ outcome: Outcome, status: Int = 200, first: [String] = [], second: [String] = []
     ) -> CacheCase {
@@ -22,11 +22,11 @@ struct CacheCase: Sendable {
             ])
     }
 
-    /// What the origin says, if it is asked.
+    /// The origin's response, if it receives a request.
     struct Answer: Sendable {
         let status: Int
         let fields: [String]
-        /// `nil` is a body that tells the step.
+        /// `nil` stands for a body that names the step.
         let body: String?
 
         init(_ status: Int = 200, _ fields: [String] = [], body: String? = nil) {
@@ -38,45 +38,45 @@ struct CacheCase: Sendable {
 
     enum Outcome: Sendable, Equatable {
         case any
-        /// The origin was not asked.
+        /// The origin received no request.
         case reused
-        /// The origin was asked, if at all, for nobody: the client has what was stored.
+        /// The client received the stored response. The origin may have received a background request.
         case servedStale
-        /// The origin was asked, and without a condition of ours.
+        /// The origin received a request without a condition of Larder's own.
         case forwarded
-        /// The origin was asked with this field, and its 304 led to what was stored.
+        /// The origin received this field, and its 304 led to the stored response.
         case validated(String)
-        /// The origin was asked with a tag, and its 304 led to an answer of this status from what was stored.
+        /// The origin received an entity tag, and its 304 led to a response of this status from the store.
         case validatedFor(Int)
-        /// The origin was asked with this field, and sent another response.
+        /// The origin received this field and sent another response.
         case replaced(String)
-        /// The origin was asked with this field, and as its 304 spoke of something else, once more without.
+        /// The origin received this field. Its 304 was about another response, so it received the request once more without the field.
         case askedAgain(String)
     }
 
-    /// A request, and what has to come of it.
+    /// A request and its expected result.
     struct Step: Sendable {
         let method: String
         let fields: [String]
         let suffix: String
-        /// What the request carries.
+        /// The field lines of the request.
         let content: String
-        /// `nil`: the origin takes the request and breaks the connection.
+        /// `nil`: the origin reads the request and closes the connection.
         let answer: Answer?
         let outcome: Outcome
         let status: Int?
         let body: String?
-        /// Lines that the client gets.
+        /// Lines that the client receives.
         let present: [String]
-        /// Names of fields that the client does not get.
+        /// Names of fields that the client does not receive.
         let absent: [String]
-        /// What Larder says of itself in Cache-Status. The ttl may be up to five seconds less.
+        /// Larder's own member of Cache-Status. The ttl may be up to five seconds less.
         let tells: String?
-        /// Lines that the origin gets.
+        /// Lines that the origin receives.
         let asks: [String]
-        /// Seconds that pass before it.
+        /// Seconds that pass before the request.
         let after: Int64
-        /// How often the origin has been asked for this case by then.
+        /// How many requests the origin has received for this case by then.
         let total: Int?
 
         init(
@@ -102,9 +102,9 @@ struct CacheCase: Sendable {
     }
 }
 
-/// Words that nearly every case needs.
+/// Values that most cases use.
 let fresh = "Cache-Control: max-age=3600"
-/// Fresh for an hour, and that hour is over.
+/// Fresh for an hour, and more than an hour old.
 let stale = [fresh, "Age: 4000"]
 let tagged = "ETag: \"v1\""
 let modified = "Last-Modified: {-100000}"

@@ -41,7 +41,7 @@ struct CacheCasesTests {
         #expect(try String(contentsOf: file, encoding: .utf8).contains("\(count) cases"), "there are \(count)")
     }
 
-    /// In each configuration: everything is as the table says, and what came is the same in all of them.
+    /// Plays the table in each configuration. Every case must hold, and the results must be the same in all configurations.
     private func play(_ table: CaseTable) throws {
         let configurations = CaseConfiguration.all
         let first = try CacheStage(table, configurations[0]).play()

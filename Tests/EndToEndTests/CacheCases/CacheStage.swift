@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Plays cases through a proxy. The client names case and step in a field, and the origin answers by the table.
+/// Plays cases through a proxy. A request field names the case and the step, and the origin responds as the table says.
 struct CacheStage {
     private let stage: Stage
     private let table: CaseTable
@@ -26,8 +26,8 @@ struct CacheStage {
         }
     }
 
-    /// Every case, one after the other; what is not as it should be becomes an issue with the case's sentence.
-    /// - Returns: What came of each request, in words that do not hang on how busy the machine is.
+    /// Plays all cases in order. A case that fails becomes an issue with the case's text.
+    /// - Returns: the result of each request, in a form that does not depend on the machine's load.
     func play() throws -> [String] {
         var outcomes: [String] = []
         for (number, entry) in table.cases.enumerated() {
@@ -52,7 +52,7 @@ struct CacheStage {
         let response = try stage.fetch(
             "/\(place.number)\(step.suffix)", method: step.method, fields: lines.map { $0 + "\r\n" }.joined(),
             body: step.content)
-        // What is asked behind another case's answer may come late.
+        // A background request of an earlier case may arrive late.
         let asked = stage.origin.requestHeads.dropFirst(before).map(OriginRequest.init(head:))
             .filter { $0["X-Place"]?.hasPrefix("\(place.number).") != false }
         var faults = faults(of: step.outcome, asked, response, place)
@@ -71,7 +71,7 @@ struct CacheStage {
             "\(configuration): \(entry.sentence), request \(place.step + 1): \(faults.joined(separator: "; ")) [\(response.cacheStatus)]"
         )
         let outcome = "\(entry.sentence), request \(place.step + 1): \(response.status) \(response.code ?? response.text)"
-        // Whether the answer waited for a validation behind another one, or found it done, is a matter of time.
+        // Timing decides whether the request waited for a background validation or found its result.
         switch step.outcome {
         case .any, .servedStale: return outcome
         default: return "\(outcome), \(asked.count) asked, \(response.cacheStatus.replacing(/ttl=-?[0-9]+/, with: "ttl"))"
@@ -106,7 +106,7 @@ struct CacheStage {
     }
 }
 
-/// Which step of which case a request belongs to.
+/// The case and the step of a request.
 private struct Place: CustomStringConvertible {
     let number: Int
     let step: Int
@@ -125,9 +125,9 @@ private struct Place: CustomStringConvertible {
     var description: String { "\(number).\(step)" }
 }
 
-/// The time of the cases: the proxy's, which is moved ahead where waiting would be needed.
+/// The clock of the cases: the proxy's clock, moved ahead where a case needs time to pass.
 ///
-/// Dates in field lines count from the case's start, so that a validator stays the same from one step to the next.
+/// Dates in field lines count from the case's start, so a validator is the same in each step.
 private final class CaseClock: Sendable {
     private struct State {
         var passed: Int64 = 0
@@ -140,7 +140,7 @@ private final class CaseClock: Sendable {
 
     func pass(seconds: Int64) { state.withLock { $0.passed += seconds } }
 
-    /// The Date field of an answer of this moment.
+    /// The Date field of a response sent now.
     var date: String { Self.text(Date(timeIntervalSinceNow: Double(state.withLock { $0.passed }))) }
 
     func resolved(_ line: String) -> String {
@@ -161,7 +161,7 @@ private final class CaseClock: Sendable {
 }
 
 extension OriginConnection {
-    /// A 304 where the step is to be validated and the request asks so.
+    /// Sends a 304 if the step expects a validation and the request has the condition.
     fileprivate func send(
         _ answer: CacheCase.Answer, to request: OriginRequest, at place: Place, outcome: CacheCase.Outcome, _ clock: CaseClock
     ) -> Bool {
@@ -212,7 +212,7 @@ private struct CacheStageLine {
         lines.contains { $0.name.lowercased() == name.lowercased() && ($0.value == value || isLater($0.value)) }
     }
 
-    /// Whether it is an age that is some seconds more, as on a slow machine.
+    /// Whether the other value is an age that is up to five seconds more, which a slow machine causes.
     private func isLater(_ other: String) -> Bool {
         guard name.lowercased() == "age", let expected = Int(value), let age = Int(other) else { return false }
         return (expected...(expected + 5)).contains(age)

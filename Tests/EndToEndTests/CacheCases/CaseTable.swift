@@ -1,4 +1,4 @@
-/// The tables of cases: sentences of RFC 9111, 5861, 8246, 9211 and 9213, and the words of rules.
+/// The tables of cases: requirements of RFC 9111, 5861, 8246, 9211 and 9213, and settings of rules.
 enum CaseTable: CaseIterable {
     case freshness, storing, selecting, validating, updating, stale, invalidating, telling, targeted, ruled
 

@@ -1,4 +1,4 @@
-/// What rules say of the key, the lifetime and the use of what is stored. Each rule holds for the paths that end in its name.
+/// Rules about the cache key, the lifetime and the reuse of responses. Each rule matches the paths that end in its name.
 enum RuleCases {
     static let all = keys + contents + lifetimes + policies
 

@@ -1,10 +1,10 @@
-/// What is served stale, while it is validated and after errors (RFC 9111 §4.2.4, RFC 5861).
+/// Stale responses: served during a validation and after errors (RFC 9111 §4.2.4, RFC 5861).
 enum StaleCases {
     static let all = whileRevalidated + closedByOrigin + closedByRequest + onError + superseded + unreachable + onArrival + aging
 
     private static let window = "Cache-Control: max-age=60, stale-while-revalidate=30"
-    /// The client that is not content with what is stale: it joins what is being asked, or finds what that has brought.
-    /// Where what it found was read just before that came, the origin is asked once more, and has to say the same.
+    /// A client that does not accept stale responses: it joins the validation in flight, or gets its result.
+    /// If it looked just before the result arrived, Larder sends one more request, whose response must be the same.
     private static let demand = ["Cache-Control: max-age=1000"]
 
     private static let whileRevalidated: [CacheCase] =
@@ -111,7 +111,7 @@ enum StaleCases {
         erring("\($0) beside stale-if-error", ", stale-if-error=50, \($0)", servesStale: false)
     }
 
-    /// 429 says as little of the resource as a 503.
+    /// A 429 says as little about the resource as a 503.
     private static let otherStatuses: [CacheCase] = [501, 505, 404, 403, 429].map { status in
         let isError = status == 429
         return CacheCase(

@@ -1,4 +1,4 @@
-/// What is stored, and what of it (RFC 9111 §3, §5.2.2, §5.4).
+/// Which responses are stored, and which of their fields (RFC 9111 §3, §5.2.2, §5.4).
 enum StoringCases {
     static let all = directives + statuses + methods + authorization + fields
 

@@ -1,4 +1,4 @@
-/// Targeted fields in place of Cache-Control (RFC 9213), where the settings name them.
+/// Targeted fields that replace Cache-Control (RFC 9213), if the settings list them.
 enum TargetedCases {
     static let settings = "cache: {targeted_cache_control: [Larder-Cache-Control, CDN-Cache-Control]}"
 

@@ -1,4 +1,4 @@
-/// What Cache-Status tells, what passes through, and what makes no difference (RFC 9211, RFC 9111 §5.2, RFC 8246).
+/// The contents of Cache-Status, fields that pass unchanged, and fields without effect (RFC 9211, RFC 9111 §5.2, RFC 8246).
 enum TellingCases {
     static let all = told + passing + immutable + stored
 

@@ -1,10 +1,10 @@
-/// What a 304 and a HEAD change of what is stored, and what they leave (RFC 9111 §3.2, §4.3.3 to §4.3.5).
+/// Changes that a 304 and a HEAD make to a stored response, and the fields they keep (RFC 9111 §3.2, §4.3.3 to §4.3.5).
 enum UpdatingCases {
     static let all = fields + identified + several + keptFrom + conditions + replaced + heads
 
     private static let aged = ["Cache-Control: max-age=1", "Age: 2"]
 
-    /// Stale on arrival, validated with a 304 of these fields, and asked for once more.
+    /// A response that is stale on arrival, a validation whose 304 has these fields, and one more request.
     private static func validated(
         _ sentence: String, _ stored: [String] = [tagged], by update: [String], client: [String] = [],
         present: [String] = [], _ then: CacheCase.Step
@@ -93,7 +93,7 @@ enum UpdatingCases {
                 ])
         ]
 
-    /// Two stale responses that the third request could be answered with, and then a request that only the older one is for.
+    /// Two stale responses that both match the third request, and then a request that only the older one matches.
     private static func twoStale(
         _ sentence: String, tag: String, method: String = "GET", _ answer: CacheCase.Answer, _ outcome: CacheCase.Outcome,
         _ last: CacheCase.Outcome

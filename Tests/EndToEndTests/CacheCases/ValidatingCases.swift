@@ -1,4 +1,4 @@
-/// Conditions of the client's and of ours, and what a 304 changes (RFC 9111 §3.2, §4.3).
+/// Conditions of clients and of Larder, and the changes that a 304 makes (RFC 9111 §3.2, §4.3).
 enum ValidatingCases {
     static let all = clients + ours + ranges
 

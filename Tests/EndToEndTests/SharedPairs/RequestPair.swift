@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Two requests that differ in one thing, what the origin says to both, and whether the answer to one may be given to the other.
+/// Two requests that differ in one thing, the origin's response to both, and whether Larder may reuse one response for the other request.
 ///
-/// What may be shared is read from the RFCs here once more, plainly and apart from the code that is tested.
+/// The rules for reuse are written here a second time from the RFCs, independent of the tested code.
 struct RequestPair: CustomStringConvertible {
     struct Half {
         var method = "GET"
@@ -12,38 +12,38 @@ struct RequestPair: CustomStringConvertible {
         var content = ""
     }
 
-    /// In what the two differ.
+    /// The difference between the two requests.
     enum Difference: CaseIterable {
-        /// Nothing at all: most of these share, which shows that the others could.
+        /// No difference. Most of these share a response, which shows that the others could.
         case nothing
-        /// A field that stands in no key and that some origin servers obey (T18).
+        /// A field that is in no cache key and that some origin servers obey (T18).
         case unkeyedField
-        /// The path, the query, the host (T18, T21).
+        /// The path, the query or the host (T18, T21).
         case target
-        /// Content on a GET (T18).
+        /// Content of a GET (T18).
         case content
         case method
         case authorization
         case cookie
-        /// A field that the answer nominates in Vary.
+        /// A field that the response lists in Vary.
         case nominated
         case range
-        /// Content of a QUERY that a rule keys.
+        /// Content of a QUERY that a rule puts in the cache key.
         case queryContent
-        /// A field that a rule keys.
+        /// A field that a rule puts in the cache key.
         case keyedField
-        /// A parameter dressed so that a rule might take it for another.
+        /// A parameter spelled so that a rule might confuse it with another one.
         case cloakedParameter
     }
 
     let difference: Difference
     var first: Half
     var second: Half
-    /// Field lines of the answer.
+    /// Field lines of the response.
     let answer: [String]
-    /// Both are sent before either is answered.
+    /// Whether both requests are sent before either response.
     let isTogether: Bool
-    /// The answer to the first may be given to the second, and the other way about.
+    /// Whether the first response may be reused for the second request, and the reverse.
     private var mayShareFirst: Bool
     private var mayShareSecond: Bool
 
@@ -74,7 +74,7 @@ struct RequestPair: CustomStringConvertible {
             if half.method == "GET", generator.chance(30) { first.fields.append("Accept-Language: de") }
             second.fields = first.fields
         case .unkeyedField:
-            // The answer to the one that bears it is for it alone; what is stored for others it may have.
+            // The response to the request with this field is for that request alone. The request itself may get a shared stored response.
             first.fields.append(generator.one(of: Self.unkeyedFields))
             mayShareFirst = false
         case .target:
@@ -129,14 +129,14 @@ struct RequestPair: CustomStringConvertible {
         (mayShareFirst, mayShareSecond) = (mayShareSecond, mayShareFirst)
     }
 
-    /// Whether the first or second request may be given the answer to the other.
+    /// Whether the first or second request may get the response to the other one.
     func mayShare(into index: Int) -> Bool { index == 1 ? mayShareFirst : mayShareSecond }
 
     var description: String { "\(difference)\(isTogether ? ", together" : "") \(answer): \(first) and \(second)" }
 
-    // MARK: What there is to choose from
+    // MARK: Choices
 
-    /// The rules under which the pairs are asked: one host drops, one keeps, one sorts.
+    /// The rules for the pairs: one host drops parameters, one keeps some, one sorts them.
     static let settings = """
         resolve: {a.test: 127.0.0.1, b.test: 127.0.0.1, drop.test: 127.0.0.1, keep.test: 127.0.0.1, sort.test: 127.0.0.1}
         rules:

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pairs of requests that differ in one thing never share what they must not, whatever the answer says, one after the
-/// other or both at once. A failing seed is named; LARDER_PAIRS_SEED=N runs it alone.
+/// Requests that differ in one thing never share a response that is not shareable, one after the other or both at once.
+/// A failure names its seed; LARDER_PAIRS_SEED=N runs that seed alone.
 @Suite("Pairs of requests (T18 to T26)", .serialized)
 struct SharedPairsTests {
     private static let pairsPerSeed = 250
@@ -20,7 +20,7 @@ struct SharedPairsTests {
         let stage = try Stage(RequestPair.settings, loops: seed % 2 == 0 ? 4 : 1) { request, connection in
             guard connection.readBody(of: request) != nil, let serial = request["X-Serial"] else { return false }
             let lines = request.values("X-Answer").map { $0 + "\r\n" }.joined()
-            // Every part of the content tells for whom it was made.
+            // Every part of the content names the request it was made for.
             let body = String(repeating: "[\(serial)]", count: 20)
             return connection.respond(fields: lines + "X-Made-For: \(serial)\r\n", body: body)
         }
@@ -44,7 +44,7 @@ struct SharedPairsTests {
                 #expect(isPart, "the content is another's: \(pair)")
             }
         }
-        // Else the pairs show nothing.
+        // Otherwise the pairs prove nothing.
         #expect(sharedCount * 2 > shareableCount, "\(sharedCount) of \(shareableCount) that may be shared were")
     }
 

@@ -1,7 +1,7 @@
 import CZlib
 
 enum Gzip {
-    /// The bytes in gzip's form.
+    /// Compresses the bytes with gzip.
     static func pack(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)
@@ -22,7 +22,7 @@ enum Gzip {
         return Array(output[..<count])
     }
 
-    /// The bytes that gzip's form holds.
+    /// Decompresses gzip's format.
     static func unpack(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
         precondition(inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK)

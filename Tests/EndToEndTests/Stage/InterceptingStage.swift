@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 import UpstreamTransport
 
-/// A proxy that intercepts, before an origin that speaks TLS.
+/// A proxy that intercepts TLS, and an origin that speaks TLS.
 final class InterceptingStage {
-    /// Of the origins.
+    /// The CA of the origins.
     let authority = TestAuthority()
-    /// Ours, whose root the clients believe.
+    /// The proxy's CA, whose root certificate the clients trust.
     let ours: LocalAuthority
     let origin: ScriptedOrigin
     let proxy: TestProxy
@@ -62,13 +62,13 @@ final class InterceptingStage {
         return policy
     }
 
-    /// May be stored for long, and says what was asked for.
+    /// A response that stays fresh for long and names the request in its body.
     static let answersPath: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
         connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "answer to \(request.method) \(request.target)")
         return true
     }
 
-    /// A client whose CONNECT was answered with 200.
+    /// A client whose CONNECT got a 200.
     func connect(_ host: String = "one.test", port: UInt16? = nil) throws -> RawClient {
         let client = try RawClient(port: proxy.port, owner: self)
         client.send("CONNECT \(host):\(port ?? origin.port) HTTP/1.1\r\nHost: \(host):\(port ?? origin.port)\r\n\r\n")
@@ -78,7 +78,7 @@ final class InterceptingStage {
 
     func terms(_ name: String? = "one.test") -> TLSClient.Terms { TLSClient.Terms(serverName: name, anchor: ours.root.der) }
 
-    /// A client inside TLS with us.
+    /// A client that has finished its TLS handshake with the proxy.
     func secure(_ host: String = "one.test", change: (inout TLSClient.Terms) -> Void = { _ in }) throws -> RawClient {
         let client = try connect(host)
         var terms = terms(host)
@@ -91,14 +91,14 @@ final class InterceptingStage {
         "\(method) \(path) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\(fields)\r\n"
     }
 
-    /// One exchange in a tunnel of its own.
+    /// Sends one request in a tunnel of its own and returns the response.
     func fetch(_ path: String, host: String = "one.test", fields: String = "") throws -> ReceivedResponse {
         let client = try secure(host)
         client.send(head(path, host: host, fields: fields))
         return try client.readResponse(to: "GET")
     }
 
-    /// What the lines of the log say of this, once the proxy has stopped.
+    /// Stops the proxy and returns this member of each log line.
     func logged(_ member: String) throws -> [String] {
         try proxy.logLines().map { line in
             line.firstRange(of: "\"\(member)\":\"").map { String(line[$0.upperBound...].prefix { $0 != "\"" }) } ?? ""

@@ -3,7 +3,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-/// A proxy whose listener speaks TLS, before a plain origin.
+/// A proxy with a TLS listener, and an origin without TLS.
 final class ListenerStage {
     let authority = TestAuthority()
     let origin: ScriptedOrigin
@@ -33,7 +33,7 @@ final class ListenerStage {
         return try ListenerTLS(showing: .identity(try ClientIdentity(pem: files.certificate, key: files.key)))
     }
 
-    /// The client, inside TLS.
+    /// A client that has finished its TLS handshake.
     static func secure(_ client: RawClient, by authority: TestAuthority, greatestVersion: Int32? = nil) throws -> RawClient {
         var terms = TLSClient.Terms(serverName: nil, anchor: authority.der)
         terms.greatestVersion = greatestVersion
@@ -50,7 +50,7 @@ final class ListenerStage {
         "\(method) http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\(fields)\r\n"
     }
 
-    /// A client whose CONNECT was answered with 200.
+    /// A client whose CONNECT got a 200.
     func tunnel(receiveBuffer: Int32? = nil) throws -> RawClient {
         let client = try client(receiveBuffer: receiveBuffer)
         client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")

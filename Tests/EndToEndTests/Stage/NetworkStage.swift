@@ -4,7 +4,7 @@ import Foundation
 import ProxyCore
 import TestSupport
 
-/// A proxy in a network of its own, and an origin in another one at the end of a link: 10.9.0.1 on `v0` here, 10.9.0.2 there.
+/// A proxy and an origin in two network namespaces with a link between them: 10.9.0.1 on `v0` here, 10.9.0.2 at the origin.
 final class NetworkStage {
     let here: NetworkNamespace
     let there: NetworkNamespace
@@ -21,7 +21,7 @@ final class NetworkStage {
         self.there = there
         origin = try there.inside { ScriptedOrigin.answering(isReachable: true, answer) }
         proxy = try here.inside { try TestProxy(yaml, loops: loops) }
-        // The link's two ends find each other some time after they are up.
+        // The two ends of the link find each other only some time after they are up.
         try eventually { proxy.server.networkStatus?.hasPrefix("online") == true }
         try settle(.live)
     }
@@ -31,13 +31,13 @@ final class NetworkStage {
         origin.stop()
     }
 
-    /// Returns once every loop answers by this mode.
+    /// Returns when every loop answers in this mode.
     func settle(_ mode: ExchangeContext.Mode) throws {
         try eventually { proxy.server.mode == mode }
         proxy.settle()
     }
 
-    /// One exchange on a connection of its own.
+    /// Sends one request on a connection of its own and returns the response.
     func fetch(_ path: String, host: String = "10.9.0.2", fields: String = "") throws -> ReceivedResponse {
         let port = proxy.port
         let client = try here.inside { try RawClient(port: port) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// This machine's own address that is not loopback: connections to it never leave the machine.
+/// An address of this machine that is not loopback. Connections to it never leave the machine.
 enum OwnAddress {
     static let beyondLoopback: String? = {
         var list: UnsafeMutablePointer<ifaddrs>?

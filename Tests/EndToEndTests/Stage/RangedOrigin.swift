@@ -1,22 +1,22 @@
 import EventLoop
 import TestSupport
 
-/// An origin of one body, which heeds Range and If-Range and breaks off as it is told.
+/// An origin with one body. It obeys Range and If-Range, and ends its responses early where the plan says so.
 final class RangedOrigin: Sendable {
     struct Plan: Sendable {
         var fields = "Cache-Control: max-age=600\r\n"
-        /// The same in the n-th answer, where it has a part and they differ.
+        /// The fields of the n-th response, where it is a 206 and has other fields.
         var fieldsOfPart: @Sendable (Int) -> String? = { _ in nil }
-        /// The entity tag with which the n-th request is answered, counted from 1.
+        /// The entity tag of the n-th response, counted from 1.
         var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
-        /// How many bytes of content the n-th answer sends at most before the connection ends.
+        /// How many bytes of content the n-th response has at most before the connection ends.
         var sends: @Sendable (Int) -> Int = { _ in .max }
-        /// The gate at which the n-th answer waits, and behind how many bytes of its content.
+        /// The gate at which the n-th response waits, and the number of content bytes it sends before.
         var waits: @Sendable (Int) -> (behind: Int, gate: Gate)? = { _ in nil }
         var isChunked = false
-        /// Range is passed over, as an origin without ranges does.
+        /// Whether the origin obeys Range; false stands for an origin without range support.
         var heedsRange = true
-        /// No answer holds more than so many bytes, whatever was asked for.
+        /// How many bytes of content a response has at most, whatever the request's range.
         var longestPart = 1 << 40
     }
 
@@ -29,7 +29,7 @@ final class RangedOrigin: Sendable {
         self.plan = plan
     }
 
-    /// Bytes of content in all answers, counted before they leave.
+    /// Bytes of content in all responses, counted before they are sent.
     var sentCount: Int { state.withLock { $0.sent } }
 
     func answer(_ request: OriginRequest, on connection: borrowing OriginConnection) -> Bool {
@@ -77,7 +77,7 @@ final class RangedOrigin: Sendable {
         return done
     }
 
-    /// `bytes=a-b` and `bytes=a-`.
+    /// Reads `bytes=a-b` and `bytes=a-`.
     private static func range(_ value: String?, of length: Int) -> Range<Int>? {
         guard let value, value.hasPrefix("bytes=") else { return nil }
         let parts = value.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -87,15 +87,15 @@ final class RangedOrigin: Sendable {
 }
 
 extension Stage {
-    /// A proxy before an origin with one body.
+    /// A proxy in front of an origin with one body.
     convenience init(
         _ origin: RangedOrigin, _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:"
     ) throws {
         try self.init(yaml, loops: loops, storePath: storePath) { origin.answer($0, on: $1) }
     }
 
-    /// Returns when the whole can be had from the store: a large body is there a little after its last byte has left, and what a rule
-    /// has fetched for the store alone when that is logged.
+    /// Returns when the complete body can be served from the store. A large body is there shortly after its last byte was sent,
+    /// and a background fetch of a rule is there when its log line is written.
     func waitUntilStored(_ path: String) throws {
         let log = try FileGrowth(of: proxy.logPath)
         let key = Array(url(path).utf8)
@@ -106,7 +106,7 @@ extension Stage {
         throw NeverStored()
     }
 
-    /// What the requests of the origin's log asked for.
+    /// The Range field of each request in the origin's log.
     var askedRanges: [String?] { origin.requestHeads.map { OriginRequest(head: $0)["Range"] } }
 }
 

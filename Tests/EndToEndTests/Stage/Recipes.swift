@@ -1,6 +1,6 @@
 import TestSupport
 
-/// An origin whose answers hang on the path alone, so that tests can ask for the case that they mean.
+/// An origin whose response depends on the path alone, so that a test selects its case by the path.
 enum Recipes {
     static let fields: [String: String] = [
         "/fresh": "Cache-Control: max-age=600\r\nETag: \"f\"\r\n",
@@ -21,10 +21,10 @@ enum Recipes {
         "/set-cookie": "Set-Cookie: a=b\r\nLast-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n",
     ]
 
-    /// Of the one path whose ranges are heeded.
+    /// The body of the only path that obeys Range.
     static let partedBody = String(repeating: "0123456789", count: 1000)
 
-    /// Every path of the table, and one without a word about caching.
+    /// Every path of the table, and one whose response has no Cache-Control.
     static var paths: [String] { fields.keys.sorted() + ["/plain"] }
 
     static func answer(_ request: OriginRequest, _ connection: borrowing OriginConnection) -> Bool {

@@ -3,7 +3,7 @@ import ProxyServer
 import Recordings
 import TestSupport
 
-/// An origin, what was recorded of it, and proxies that record and replay.
+/// An origin, a recording of it, and proxies that record and replay.
 final class RecordedStage {
     let origin: ScriptedOrigin
     let folder: TestFolder
@@ -30,8 +30,8 @@ final class RecordedStage {
         connection.respond(fields: "ETag: \"e\"\r\nContent-Type: text/plain\r\n", body: "\(request.method) \(request.target)")
     }
 
-    /// Records what is asked for, and ends.
-    /// - Returns: what has become of it.
+    /// Records the requests of the closure and finishes the recording.
+    /// - Returns: the summary of the recording.
     @discardableResult
     func record(
         _ yaml: String = "tunnel: {ports: any}", terms: (inout RecordingFile.Terms) -> Void = { _ in },
@@ -50,7 +50,7 @@ final class RecordedStage {
         return file.summary
     }
 
-    /// A proxy that replays it.
+    /// A proxy that replays the recording.
     func replaying(
         _ yaml: String = "", loops: Int = 1, terms: (inout ReplaySources.Terms) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in }
@@ -70,7 +70,7 @@ final class RecordedStage {
         "\(method) http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\(fields)\r\n"
     }
 
-    /// One exchange on a connection of its own.
+    /// Sends one request on a connection of its own and returns the response.
     func ask(
         _ proxy: TestProxy, _ path: String, method: String = "GET", fields: String = "", body: String = ""
     ) throws -> ReceivedResponse {

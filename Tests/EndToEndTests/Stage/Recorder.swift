@@ -6,7 +6,7 @@ import SecretScanning
 import Snapshots
 import TestSupport
 
-/// Recordings of tests: made through a proxy, and replayed by another.
+/// Recordings of the tests: one proxy makes them, another one replays them.
 enum Recorder {
     static let key = ProjectKey(octets: [UInt8](repeating: 7, count: 32))
 
@@ -19,7 +19,7 @@ enum Recorder {
         return try RecordingFile(terms)
     }
 
-    /// Ends a recording and waits for it.
+    /// Finishes a recording and waits until it is done.
     static func finish(_ file: RecordingFile) throws {
         let (ended, result) = (Gate(), Counter())
         file.finish { outcome in

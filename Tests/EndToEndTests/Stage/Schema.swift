@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Holds JSON to docs/explain.schema.json: as much of JSON Schema as stands there.
+/// Checks JSON against docs/explain.schema.json, with the subset of JSON Schema that this file uses.
 struct Schema {
     private let root: [String: Any]
 

@@ -2,7 +2,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-/// A proxy before an origin that speaks TLS.
+/// A proxy in front of an origin that speaks TLS.
 final class SecureStage {
     let authority = TestAuthority()
     let identity: TLSIdentity
@@ -10,8 +10,8 @@ final class SecureStage {
     let proxy: TestProxy
 
     /// - Parameters:
-    ///   - names: of the origin's certificate.
-    ///   - pins: what the settings say of the origin's keys.
+    ///   - names: the names in the origin's certificate.
+    ///   - pins: the pins that the settings have for the origin.
     init(
         _ yaml: String = "", loops: Int = 1, names: String = "IP:127.0.0.1,DNS:one.test", pins: PinSet? = nil,
         storePath: String? = ":memory:", answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
@@ -32,7 +32,7 @@ final class SecureStage {
         origin.stop()
     }
 
-    /// Everybody whom the authority certifies, and who has a pinned key where some are.
+    /// Trusts every server with a certificate of the CA and, where there are pins, a pinned key.
     static func trust(_ authority: TestAuthority, pins: PinSet? = nil) throws -> TrustPolicySet {
         let anchors = try TrustAnchors([try #require(Certificate(der: authority.der))])
         let policy = try TrustPolicy(anchors: .given(anchors), pins: pins, source: "/etc/settings/larder.yaml:14:5")

@@ -2,7 +2,7 @@ import CLinux
 import Foundation
 import TestSupport
 
-/// Sends a body on a thread of its own, while the test reads.
+/// Sends a body on a thread of its own while the test reads.
 final class Sender: Sendable {
     private let done = Gate()
 

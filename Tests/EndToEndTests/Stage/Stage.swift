@@ -4,7 +4,7 @@ import ResponseStore
 import TestSupport
 import UpstreamTransport
 
-/// A proxy and a scripted origin, and clients between them.
+/// A proxy, a scripted origin, and clients of the proxy.
 final class Stage {
     let proxy: TestProxy
     let origin: ScriptedOrigin
@@ -18,7 +18,7 @@ final class Stage {
         proxy = try TestProxy(yaml, loops: loops, storePath: storePath, queueLength: queueLength, store: adjust, change: change)
     }
 
-    /// An origin that does as the script says from the first byte on.
+    /// An origin that runs the script on each connection from its first byte.
     init(
         _ yaml: String = "", loops: Int = 1, change: (inout ServerSettings) -> Void = { _ in },
         script: @escaping ScriptedOrigin.Script
@@ -38,12 +38,12 @@ final class Stage {
         try RawClient(port: proxy.port, owner: self, receiveBuffer: receiveBuffer, seconds: seconds)
     }
 
-    /// A request's head as clients of a proxy send it; `fields` are lines with their CRLF.
+    /// The head of a request as clients send it to a proxy. `fields` are lines with their CRLF.
     func head(_ method: String = "GET", _ path: String, host: String = "127.0.0.1", fields: String = "") -> String {
         "\(method) \(url(path, host: host)) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\(fields)\r\n"
     }
 
-    /// One exchange on a connection of its own.
+    /// Sends one request on a connection of its own and returns the response.
     func fetch(
         _ path: String, method: String = "GET", host: String = "127.0.0.1", fields: String = "", body: String = ""
     ) throws -> ReceivedResponse {
@@ -53,7 +53,7 @@ final class Stage {
         return try client.readResponse(to: method)
     }
 
-    /// How many requests the origin got, for this path alone where one is given.
+    /// How many requests the origin received, in total or for one path.
     func requestCount(_ path: String? = nil) -> Int {
         guard let path else { return origin.requestHeads.count }
         return origin.requestHeads.count { OriginRequest(head: $0).target == path }
@@ -65,13 +65,13 @@ extension ReceivedResponse {
         get throws { try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] ?? [:] }
     }
 
-    /// The `code` of an error that the proxy made.
-    var code: String? { (try? json)?["code"] as? String }  // no JSON, no code
-    var detail: String? { (try? json)?["detail"] as? String }  // no JSON, no detail
+    /// The `code` of an error response that the proxy generated.
+    var code: String? { (try? json)?["code"] as? String }  // not JSON: no code
+    var detail: String? { (try? json)?["detail"] as? String }  // not JSON: no detail
     var cacheStatus: String { self["Cache-Status"] ?? "" }
 }
 
-/// Runs the work on so many threads at once and waits for all.
+/// Runs the closure on `count` threads at once and waits for all of them.
 func concurrently<Result: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throws -> Result) throws -> [Result] {
     let results = Results<Result>(count)
     let threads = (0..<count).map { index in

@@ -1,9 +1,9 @@
 import ResponseStore
 
-/// Where stored responses stand.
+/// Where the store keeps its responses.
 enum StoreTier: CaseIterable, Sendable {
     case memory
-    /// Memory lets go of each response as it comes: what is stored is found in the file.
+    /// Memory evicts each response at once, so stored responses are read from the file.
     case disk
 
     var storePath: String? { self == .memory ? ":memory:" : nil }

@@ -2,28 +2,28 @@ import ProxyServer
 import TestSupport
 import Testing
 
-/// A proxy and the origins that a client may ask for another protocol, in each way in which it can.
+/// A proxy, origins that switch protocols, and every way in which a client can reach them.
 final class SwitchingStage {
     enum Way: CaseIterable {
         case plain
-        /// In plain HTTP inside of a CONNECT.
+        /// Plain HTTP in a CONNECT tunnel.
         case tunnelled
-        /// Inside of TLS that ends at the proxy, and again from there.
+        /// TLS that the proxy intercepts, and TLS to the origin.
         case intercepted
-        /// The client in plain text, the origin inside of TLS, as a rule has it.
+        /// Plain text from the client, and TLS to the origin, as a rule says.
         case upgraded
-        /// Inside of TLS with the listener, the origin in plain text.
+        /// TLS to the listener, and plain text to the origin.
         case secureListener
     }
 
     let way: Way
     let inner: InterceptingStage
     let origin: ScriptedOrigin
-    /// Has issued the listener's certificate, where it speaks TLS.
+    /// The CA that issued the listener's certificate, where the listener speaks TLS.
     private let listener = TestAuthority()
     var proxy: TestProxy { inner.proxy }
 
-    /// - Parameter rules: items of the settings' list, each on a line.
+    /// - Parameter rules: items for the settings' list of rules, one a line.
     init(
         _ way: Way, loops: Int = 1, rules: String = "", change: (inout ServerSettings) -> Void = { _ in },
         answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
@@ -68,7 +68,7 @@ final class SwitchingStage {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: chat\r\n\r\n"
 
-    /// Goes over to a protocol in which everything comes back.
+    /// Switches to a protocol that echoes every byte.
     static let echoes: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
         connection.send(grant)
         while let octets = connection.readSome(), connection.send(bytes: octets) {}
@@ -89,7 +89,7 @@ final class SwitchingStage {
         return client
     }
 
-    /// Ends the client's way, as its protocol has it.
+    /// Ends the client's side as its way requires: with a close_notify in TLS.
     func end(_ client: RawClient) {
         if way == .intercepted || way == .secureListener { client.endTLS() } else { client.endSending() }
     }

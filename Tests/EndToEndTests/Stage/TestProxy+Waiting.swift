@@ -4,15 +4,15 @@ import TestSupport
 
 @testable import ResponseStore
 
-/// What tests wait for: events of the proxy's, none of them a time.
+/// Tests wait for these events of the proxy, never for a time.
 extension TestProxy {
-    /// Returns when every loop has handled what had come to it before.
+    /// Returns when every loop has handled everything that arrived before the call.
     func settle() {
-        // What had come is in the same batch as the first message, or in an earlier one: all of it lies before the second.
+        // Earlier events are in the same batch as the first message or in an earlier batch, so they all precede the second message.
         for _ in 0..<2 { pass(seconds: 0) }
     }
 
-    /// Returns when what is on its way to the store can be found there, or certainly never will be.
+    /// Returns when every body in flight to the store can be found there or has failed.
     func waitUntilStored() {
         for pending in store.core.pendingResponses.all {
             let isStored = DispatchSemaphore(value: 0)
@@ -21,7 +21,7 @@ extension TestProxy {
         }
     }
 
-    /// Whether the whole of a response stands under the key, in memory or on the disk.
+    /// Whether the complete response of this key is stored, in memory or on the disk.
     func isStored(_ key: [UInt8]) -> Bool {
         let found = DispatchSemaphore(value: 0)
         let isStored = Guarded(false)
@@ -33,11 +33,11 @@ extension TestProxy {
         return isStored.withLock { $0 }
     }
 
-    /// The objects of the log, once there are so many; the writer gathers lines for a tenth of a second.
+    /// The JSON objects of the log, once there are `count` of them. The writer gathers lines for 0.1 s.
     func loggedLines(_ count: Int) throws -> [[String: Any]] {
         let growth = try FileGrowth(of: logPath)
         while true {
-            // The last line may still be on its way.
+            // The last line may be incomplete.
             let lines = try String(contentsOfFile: logPath, encoding: .utf8).split(
                 separator: "\n", omittingEmptySubsequences: false
             )

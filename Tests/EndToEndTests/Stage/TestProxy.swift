@@ -10,16 +10,16 @@ import UpstreamTransport
 @testable import LarderCLI
 @testable import LarderSettings
 
-/// The real server in this process, on a port of its own, with settings as a file gives them.
+/// The real server in this process, on a port of its own, with settings in the form of a settings file.
 final class TestProxy {
     let server: ProxyServer
     let store: ResponseStore
     let log: AccessLog
-    /// The store and the access log stand here; it goes away with the proxy.
+    /// The folder of the store and the access log. It is removed with the proxy.
     let folder: TestFolder
     private let storePath: String
     private let budgets: UpstreamBudgets
-    /// What is recorded into; it writes lines of the log too.
+    /// The recording that the proxy writes. It also writes log lines.
     private var recording: RecordingFile?
     private var isStopped = false
 
@@ -27,10 +27,10 @@ final class TestProxy {
     var logPath: String { "\(folder.path)/access.log" }
 
     /// - Parameters:
-    ///   - yaml: settings as in a file; `listen` and `store.path` are the proxy's own.
-    ///   - storePath: `nil` is a file in the proxy's folder.
+    ///   - yaml: the settings, as in a file, without `listen` and `store.path`.
+    ///   - storePath: `nil` stands for a file in the proxy's folder.
     ///   - queueLength: how many requests may wait for a connection to an origin.
-    ///   - change: what no file can say, such as times below a second.
+    ///   - change: changes that a file cannot express, such as times below one second.
     init(
         _ yaml: String = "", loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
         folder: TestFolder? = nil, queueLength: Int = UpstreamBudgets.usualQueueLength,
@@ -44,7 +44,7 @@ final class TestProxy {
         change(&serving)
         recording = serving.recording
         var configuration = ServerAssembly.store(settings, path: self.storePath) { _ in }
-        // What is stored does not hang on how busy the machine is that runs the tests.
+        // A busy machine must not change what the store accepts.
         configuration.limits.queuedMilliseconds = 60_000
         configuration.limits.stalledMilliseconds = 60_000
         adjust(&configuration)
@@ -60,7 +60,7 @@ final class TestProxy {
 
     deinit { stop() }
 
-    /// Ends everything and waits; the log is written then.
+    /// Stops everything and waits. After that the log is complete.
     func stop() {
         if isStopped { return }
         isStopped = true
@@ -81,14 +81,14 @@ final class TestProxy {
         server.reload(serving, rules: settings.policy)
     }
 
-    /// Lets so many seconds pass on the clock by which the proxy tells ages.
+    /// Moves the clock of response ages ahead.
     func pass(seconds: Int64) {
         let passed = DispatchSemaphore(value: 0)
         server.advanceWallClock(milliseconds: seconds * 1000) { passed.signal() }
         passed.wait()
     }
 
-    /// The lines of the access log, once the proxy has stopped.
+    /// Stops the proxy and returns the lines of the access log.
     func logLines() throws -> [String] {
         stop()
         return try String(contentsOfFile: logPath, encoding: .utf8).split(separator: "\n").map(String.init)
@@ -107,7 +107,7 @@ struct SettingsRefused: Error {
     let problems: [String]
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed with the test.
 final class TestFolder: Sendable {
     let path: String
 
@@ -116,5 +116,5 @@ final class TestFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }  // what is left over is in the temporary folder
+    deinit { try? FileManager.default.removeItem(atPath: path) }  // anything left is in the temporary folder
 }
