@@ -1,11 +1,12 @@
 import Testing
 
-@Suite("House rules")
+@Suite("Rules for all sources")
 struct HouseRulesTests {
     static let escapes = ["@unchecked Sendable", "nonisolated(unsafe)", "Unmanaged"]
 
     @Test(
-        "What escapes the compiler's checks stands on the list, and nothing stands there in vain", arguments: Repository.modules)
+        "Files that escape the compiler's checks are on the list, and every file on the list still does",
+        arguments: Repository.modules)
     func escapesAreListed(module: String) {
         let files = Repository.sources.filter { $0.module == module }
         for file in files {
@@ -22,7 +23,7 @@ struct HouseRulesTests {
         }
     }
 
-    @Test("Only the command line prints", arguments: Repository.modules.filter { $0 != "LarderCLI" && $0 != "larder" })
+    @Test("Only the command-line module prints", arguments: Repository.modules.filter { $0 != "LarderCLI" && $0 != "larder" })
     func onlyTheCommandLinePrints(module: String) {
         for file in Repository.sources where file.module == module {
             for (number, line) in file.code where line.contains("print(") || line.contains("dump(") {
@@ -31,11 +32,11 @@ struct HouseRulesTests {
         }
     }
 
-    /// ThreadSanitizer does not see into `Mutex`'s library: `Guarded` tells it. Nothing else locks, but for `Monitor`, on which
-    /// threads wait.
-    @Test("One type locks: Guarded", arguments: ["Sources", "Tests"])
+    /// ThreadSanitizer does not instrument the library of `Mutex`, so `Guarded` reports its lock. Only `Monitor` also locks, because
+    /// threads wait on it.
+    @Test("Guarded is the only type that locks", arguments: ["Sources", "Tests"])
     func locksOneWay(place: String) {
-        // Put together here, so that this file does not find itself.
+        // Each word is written in two parts, so that this search does not find itself.
         let locks = ["Mut" + "ex<", "Mut" + "ex(", "NSL" + "ock", "pthread_mut" + "ex_lock", "pthread_rwl" + "ock"]
         let permitted = ["Sources/EventLoop/Guarded.swift", "Sources/ResponseStore/Threads/Monitor.swift"]
         for file in Repository.files(below: place) where file.path.hasSuffix(".swift") && !permitted.contains(file.path) {
@@ -45,8 +46,8 @@ struct HouseRulesTests {
         }
     }
 
-    /// Whoever waits for something waits for its event, or by `eventually`, and never for a time that has been enough so far.
-    @Test("No test sleeps that is not on the list, and nothing stands there in vain")
+    /// A test waits for an event, or polls with `eventually`. It never sleeps for a time that was long enough so far.
+    @Test("Only the listed test files sleep, and every listed file does")
     func nothingSleeps() {
         let files = Repository.files(below: "Tests").filter { file in
             file.path.hasSuffix(".swift")
@@ -67,7 +68,7 @@ struct HouseRulesTests {
     }
 
     @Test(
-        "The search for sleeps sees every spelling, in Swift and in the shell",
+        "The search for sleeps finds every spelling, in Swift and in the shell",
         arguments: [
             ("usleep(10)", true), ("try await Task.sleep(for: .seconds(1))", true), ("Thread.sleep(forTimeInterval: 1)", true),
             ("until test -s port; do sleep 0.02; done", true), ("by: \"sleep \\(seconds)\"", true), ("sleep $seconds", true),
@@ -75,15 +76,15 @@ struct HouseRulesTests {
         ])
     func seesSleeps(line: String, isOne: Bool) { #expect(Self.sleeps(line[...]) == isOne) }
 
-    /// `sleep` as the end of a name that is called, or as a shell's command with a time behind it.
+    /// `sleep` at the end of a called function's name, or as a shell command with a time.
     private static func sleeps(_ line: Substring) -> Bool {
         guard line.contains("sleep") else { return false }
         return line.contains(/sleep(\(| +[0-9$\\])/)
     }
 
-    @Test("Nothing names a path of one machine")
+    @Test("No file contains a path of one machine")
     func namesNoMachine() {
-        // Put together here, so that this file does not find itself.
+        // Each word is written in two parts, so that this search does not find itself.
         let forbidden = ["/ro" + "ot/", "/wo" + "rk/", "/opt/" + "swift"]
         let places = [
             "Sources", "Tests", "docs", "docker", "config", "scripts", ".ci", "Makefile", "Package.swift", "README.md",
@@ -98,8 +99,8 @@ struct HouseRulesTests {
         }
     }
 
-    /// What the driver learns is an event, which carries its data.
-    @Test("Nothing outside sets what an exchange holds, but for the parser, which writes the request's head")
+    /// The driver informs an exchange by events, which carry their data.
+    @Test("Outside ProxyCore only the parser changes an exchange: it writes the request's head")
     func exchangeIsSetByEvents() {
         let files = Repository.sources.filter { $0.path.hasPrefix("Sources/ProxyCore/Exchange") }
         var settable: [String] = []
@@ -118,7 +119,7 @@ struct HouseRulesTests {
         }
     }
 
-    /// What HTTP says is decided in ProxyCore. `FaultMapping` and `UpstreamRequest+Exchange` translate between modules.
+    /// ProxyCore makes the decisions about HTTP. `FaultMapping` and `UpstreamRequest+Exchange` translate between modules.
     @Test("The driver names no status, method, field or directive", arguments: driver)
     func driverNamesNoHTTP(path: String) {
         for file in Repository.sources where file.path == path {
@@ -136,21 +137,21 @@ struct HouseRulesTests {
         ["Exchange", "Recording"].contains { path.hasPrefix("Sources/ProxyServer/\($0)/") }
     }
 
-    /// A type that stands in more files has parts with states of their own.
+    /// A type in more files than that has parts with states of their own.
     @Test(
         "No type is spread over more than eight files",
         arguments: ["Exchange", "ExchangeDriver", "LoopWorker", "ClientConnection", "UpstreamExchange"])
     func typesStandTogether(type: String) throws {
         let declaration = try Regex(
             "^(package |public |final |private |fileprivate )*(class|struct|enum|actor|extension) \(type)\\b(?!\\.)")
-        // `HTTPSession` has an exchange of its own.
+        // `HTTPSession` has its own exchange.
         let files = Repository.sources.filter { file in
             file.module != "HTTPSession" && file.code.contains { $0.text.contains(declaration) }
         }
         #expect((1...8).contains(files.count), "\(type) stands in \(files.map(\.path))")
     }
 
-    @Test("A long file is a question for review, not a failure", arguments: Repository.modules)
+    @Test("A file of more than 450 lines is a warning, not a failure", arguments: Repository.modules)
     func asksAboutLongFiles(module: String) {
         for file in Repository.sources where file.module == module && file.lines.count > 450 {
             Issue.record("\(file) has \(file.lines.count) lines: what second idea is inside?", severity: .warning)

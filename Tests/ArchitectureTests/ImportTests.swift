@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Arrows between modules")
+@Suite("Imports between modules")
 struct ImportTests {
     struct Import {
         let module: String
@@ -12,7 +12,7 @@ struct ImportTests {
         #expect(ModuleTable.modules[module] != nil, "Sources/\(module) is not in Tests/ArchitectureTests/ModuleTable.swift")
     }
 
-    @Test("A module imports only what the table allows", arguments: Repository.modules)
+    @Test("A module imports only the modules that the table permits", arguments: Repository.modules)
     func importsOnlyWhatIsGranted(module: String) {
         guard let granted = ModuleTable.modules[module] else { return }
         for file in Repository.sources where file.module == module {
@@ -25,7 +25,7 @@ struct ImportTests {
         }
     }
 
-    @Test("No pure module knows a clock, a lock, a task or chance", arguments: ModuleTable.pureModules.sorted())
+    @Test("A pure module uses no clock, lock, task or random number", arguments: ModuleTable.pureModules.sorted())
     func staysPure(module: String) {
         let forbidden = [
             "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", "SystemRandomNumberGenerator", ".random(in",
@@ -40,7 +40,7 @@ struct ImportTests {
         }
     }
 
-    @Test("What settings are read by needs no more modules than the fuzzers are built with")
+    @Test("The settings reader imports only modules that the fuzzers are built with")
     func readsSettingsAlone() {
         let granted: Set = [
             "CertificateAuthority", "ClientPasswords", "CommandSupport", "Foundation", "HTTPMessage", "HTTPSerialization",
@@ -60,7 +60,7 @@ struct ImportTests {
         }
     }
 
-    @Test("A shim's C is never imported publicly, and nothing is exported again")
+    @Test("A C shim is never imported publicly, and no module is re-exported")
     func keepsShimsInside() {
         for file in Repository.sources {
             for (number, line) in file.code {
@@ -72,7 +72,7 @@ struct ImportTests {
     }
 
     @Test(
-        "The reader of import lines sees every spelling",
+        "The import reader understands every spelling",
         arguments: [
             ("import HTTPMessage", "HTTPMessage"), ("package import HTTPMessage", "HTTPMessage"),
             ("@testable import ProxyCore", "ProxyCore"), ("@preconcurrency public import Foundation", "Foundation"),
@@ -84,7 +84,7 @@ struct ImportTests {
     }
 
     static func importLine(_ line: Substring) -> Import? {
-        // Regular expressions are slow in a debug build; few lines need one.
+        // Regular expressions are slow in a debug build, and few lines need one.
         guard line.contains("import") else { return nil }
         let pattern =
             /^(?:@\w+(?:\([^)]*\))?\s+)*(?:(public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)/

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What users and programs read. The scripts read the sources; each also runs by itself, and says how to use it.
+/// Checks what users and programs read. The scripts read the sources; each also runs on its own and prints how to use it.
 @Suite("Texts and names")
 struct LanguageTests {
     private static func output(of script: String) throws -> (text: String, code: Int32) {
@@ -16,14 +16,14 @@ struct LanguageTests {
         return (text, process.terminationStatus)
     }
 
-    @Test("No text for users has a word of scripts/language-words.txt, and no module's comments have more of them than before")
+    @Test("User-facing texts contain no word of scripts/language-words.txt, and comments contain no more of them than before")
     func usesPlainWords() throws {
         let (text, code) = try Self.output(of: "check-language")
         #expect(code == 0 && text.isEmpty, "\(text)")
     }
 
-    /// `scripts/names --write` records them after a change.
-    @Test("Codes, enumerated values, JSON members, options and exit codes are those on record")
+    /// `scripts/names --write` updates the record after a change.
+    @Test("Codes, enumerated values, JSON members, options and exit codes match the record")
     func keepsNames() throws {
         let (text, code) = try Self.output(of: "names")
         let names = Set(text.split(separator: "\n"))

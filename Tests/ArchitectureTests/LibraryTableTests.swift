@@ -2,7 +2,7 @@ import Testing
 
 @Suite("docs/library-features.md")
 struct LibraryTableTests {
-    /// Cells of the rows below the heading of features.
+    /// The cells of the table rows under the heading of features.
     private static let rows: [[Substring]] = {
         let lines = Repository.files(below: "docs/library-features.md").flatMap(\.lines)
         let table = lines.drop { !$0.hasPrefix("## Features, with") }.filter { $0.hasPrefix("| ") }
@@ -15,7 +15,7 @@ struct LibraryTableTests {
         }
     }
 
-    @Test("Each feature has a type that is there, and a test that is there")
+    @Test("Each feature names an existing type and an existing test")
     func namesWhatIsThere() {
         let types = Set(
             Repository.sources.flatMap { $0.code }.compactMap { line in

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The picture is made by scripts/module-map.py. Here the sources are read a second time, by other means.
+/// scripts/module-map.py draws the map. These tests read the sources a second time, by other means.
 @Suite("docs/architecture-map.svg")
 struct ModuleMapTests {
-    /// A line of the picture's metadata.
+    /// A line of the map's metadata.
     private struct Row: Decodable {
         let module: String
         let layer: Int
@@ -21,18 +21,18 @@ struct ModuleMapTests {
         }
     }()
 
-    /// Modules of Sources that hold C.
+    /// The C modules of Sources.
     private static let shims = Set(
         Repository.files(below: "Sources").filter { $0.path.hasSuffix("/module.modulemap") }.map(\.module))
 
-    @Test("It has the modules of Sources, and docs/architecture.md shows it")
+    @Test("The map has the modules of Sources, and docs/architecture.md shows it")
     func hasEveryModule() {
         #expect(Self.rows.map(\.module).sorted() == Repository.modules, "make map draws it again")
         let page = Repository.files(below: "docs/architecture.md").flatMap(\.lines)
         #expect(page.contains { $0.contains("(architecture-map.svg)") })
     }
 
-    @Test("Each module has its imports, a layer above them, and about its size", arguments: rows.map(\.module))
+    @Test("Each module has its imports, the layer above them, and about its size", arguments: rows.map(\.module))
     func isUpToDate(module: String) throws {
         let row = try #require(Self.rows.first { $0.module == module })
         let files = Repository.sources.filter { $0.module == module }
@@ -42,7 +42,7 @@ struct ModuleMapTests {
         #expect(row.shims == imported.intersection(Self.shims), "make map draws it again")
         let highest = Self.rows.filter { ours.contains($0.module) }.map(\.layer).max() ?? -1
         #expect(row.layer == highest + 1)
-        // Behind its last line end a file has no line.
+        // The text after the last line end is no line.
         let lineCount = files.reduce(0) { $0 + $1.lines.count - ($1.lines.last?.isEmpty == true ? 1 : 0) }
         #expect(abs(row.lines - lineCount) <= max(200, lineCount / 10), "make map draws it again")
         #expect(abs(row.files - files.count) <= max(2, files.count / 10), "make map draws it again")

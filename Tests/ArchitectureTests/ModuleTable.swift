@@ -1,7 +1,7 @@
-/// What each module may import (docs/architecture.md has the same table in prose).
+/// The modules that each module may import. docs/architecture.md has the same table in prose.
 enum ModuleTable {
     struct Module: Sendable {
-        /// Other modules and shims.
+        /// Other modules of Larder, and shims.
         let ours: Set<String>
         /// Packages, and modules of the toolchain.
         let others: Set<String>
@@ -12,14 +12,14 @@ enum ModuleTable {
         }
     }
 
-    /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
-    /// What CertificateAuthority, ClientPasswords and SecretScanning leave to chance (keys, serial numbers) is OpenSSL's.
+    /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
+    /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
         "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
         "ClientPasswords", "SecretScanning", "ProxyCore",
     ]
 
-    /// Foundation stands only in rows above layer 4: its 6 MiB are resident in every process, and its calls allocate.
+    /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
     static let modules: [String: Module] = [
         // Layer 0
         "HTTPMessage": Module([]),
@@ -121,7 +121,7 @@ enum ModuleTable {
         "larder": Module(["LarderCLI"]),
     ]
 
-    /// Files that may say `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with why it must.
+    /// Files that may use `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with the reason.
     static let permittedEscapes: [String: String] = [
         "Sources/TLSChannel/ServerTLSSession.swift": "libssl's callbacks carry their owner as a pointer",
         "Sources/EventLoop/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
@@ -141,7 +141,7 @@ enum ModuleTable {
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]
 
-    /// Test sources that may sleep, each with why no event or `eventually` does instead.
+    /// Test sources that may sleep, each with the reason why no event and no `eventually` can replace it.
     static let permittedSleeps: [String: String] = [
         "Tests/Support/Eventually.swift": "the one place where a condition without an event is looked at again",
         "Tests/Support/OriginConnection.swift": "an origin that sends each byte in a packet of its own",

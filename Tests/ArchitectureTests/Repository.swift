@@ -1,7 +1,7 @@
 import Foundation
 
-/// The repository as it stands on disk, read as text: SwiftPM does not guard the arrows between modules on an incremental
-/// build, so the sources themselves are asked.
+/// The files of the repository as text. SwiftPM does not check the imports between modules in an incremental build, so the tests
+/// read the sources themselves.
 enum Repository {
     struct SourceFile: CustomStringConvertible, Sendable {
         /// The path from the repository's root, with `/` between its parts.
@@ -13,7 +13,7 @@ enum Repository {
         /// The folder below `Sources`, which is the target's name.
         var module: String { String(path.split(separator: "/")[1]) }
 
-        /// Lines that are not comments, with their numbers.
+        /// The lines that are not comments, with their numbers.
         var code: [(number: Int, text: Substring)] {
             lines.enumerated().compactMap { index, line in
                 let text = line.drop { $0 == " " || $0 == "\t" }
@@ -28,10 +28,10 @@ enum Repository {
     /// Every Swift file below `Sources`.
     static let sources = files(below: "Sources").filter { $0.path.hasSuffix(".swift") }
 
-    /// The folders below `Sources` that hold Swift.
+    /// The folders below `Sources` that contain Swift.
     static let modules = Set(sources.map(\.module)).sorted()
 
-    /// Every text file below the folder, or the file itself. Nothing for a folder that is not there.
+    /// Every text file below the folder, or the file itself. Empty if the folder does not exist.
     static func files(below folder: String) -> [SourceFile] {
         let start = root.appending(path: folder)
         var isFolder: ObjCBool = false
@@ -42,7 +42,7 @@ enum Repository {
     }
 
     private static func read(_ path: String) -> SourceFile? {
-        // What is not a file, or not UTF-8, is not a source.
+        // A folder, or a file that is not UTF-8, is not a source.
         guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else { return nil }
         return SourceFile(path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false))
     }

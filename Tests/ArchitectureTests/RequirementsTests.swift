@@ -5,10 +5,10 @@ import Testing
 struct RequirementsTests {
     private static let rows = table("docs/requirements.tsv")
 
-    /// What Tests/Requirements/number_sentences.py found in the RFCs about caching.
+    /// The sentences that Tests/Requirements/number_sentences.py found in the caching RFCs.
     private static let sentences = table("Tests/Requirements/sentences.tsv")
 
-    /// `Suite/test` for every suite and function of every file of tests.
+    /// `Suite/test` for every suite and function of every test file.
     private static let tests = Set(
         Repository.files(below: "Tests").filter { $0.path.hasSuffix("Tests.swift") }.flatMap { file in
             let suites = file.lines.compactMap { $0.prefixMatch(of: /struct (\w+)/)?.1 }
@@ -21,13 +21,13 @@ struct RequirementsTests {
             .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
     }
 
-    /// The RFCs whose sentences are all numbered.
+    /// The RFCs whose requirement sentences are all numbered.
     private static let numberedRFCs: Set = ["9111", "5861", "8246", "9211", "9213"]
 
     /// A folder with the published RFCs as plain text.
     private static let texts = ProcessInfo.processInfo.environment["RFC_TEXTS"]
 
-    @Test("Each row has an id of its own made of RFC and section, a requirement, and its tests")
+    @Test("Each row has a unique id made of RFC and section, a requirement, and its tests")
     func isWellFormed() {
         #expect(Self.rows.first == ["id", "RFC", "section", "requirement", "test"])
         let rows = Self.rows.dropFirst()
@@ -39,20 +39,20 @@ struct RequirementsTests {
         #expect(Set(rows.map { $0[0] }).count == rows.count)
     }
 
-    @Test("Every sentence of the RFCs about caching has its row, and every numbered row its sentence")
+    @Test("Every requirement sentence of the caching RFCs has a row, and every numbered row has a sentence")
     func coversEverySentence() {
         #expect(Self.sentences.first == ["id", "words", "beginning", "digest"])
         let sentences = Set(Self.sentences.dropFirst().map { $0[0] })
         #expect(sentences.count > 100)
         #expect(sentences.subtracting(Self.rows.map { $0[0] }).sorted() == [])
         for row in Self.rows.dropFirst() where Self.numberedRFCs.contains(row[1]) {
-            // A letter alone marks what the text says without one of the words that are counted.
+            // An id that ends in a letter is a requirement that the RFC states without a keyword.
             let isBesideTheCount = row[0].split(separator: "-").last?.first?.isLetter == true
             #expect(isBesideTheCount || sentences.contains(row[0]), "\(row[0])")
         }
     }
 
-    @Test("Each numbered sentence has its words, its beginning and its digest, and stands once")
+    @Test("Each numbered sentence has its keywords, its beginning and its digest, and occurs once")
     func numbersSentences() throws {
         let sentences = Self.sentences.dropFirst()
         for sentence in sentences {
@@ -68,7 +68,7 @@ struct RequirementsTests {
         #expect(Self.numberedRFCs == Set(sentences.map { String($0[0].prefix { $0 != "-" }) }))
     }
 
-    @Test("The published texts give these sentences", .enabled(if: texts != nil, "RFC_TEXTS names no folder with the RFCs"))
+    @Test("The published RFCs contain these sentences", .enabled(if: texts != nil, "RFC_TEXTS names no folder with the RFCs"))
     func agreesWithTheTexts() throws {
         let script = Process()
         script.executableURL = URL(filePath: "/usr/bin/env")
@@ -81,7 +81,7 @@ struct RequirementsTests {
         #expect(script.terminationStatus == 0)
     }
 
-    @Test("Every row names tests that exist, or says why it is not ours")
+    @Test("Every row names existing tests, or gives a reason why the requirement does not apply")
     func namesTestsThatExist() {
         for row in Self.rows.dropFirst() where row[4].wholeMatch(of: /not ours: .+/) == nil {
             for name in row[4].split(separator: ", ") {

@@ -14,10 +14,10 @@ struct ThreatTableTests {
         return Row(number: number, cells: cells)
     }
 
-    /// Words that look like a number and are none: Amazon S3, the control sets C0 and C1.
+    /// Words that look like a threat number: Amazon S3, the control sets C0 and C1.
     private static let words: Set = ["S3", "C0"]
 
-    /// The words of a line that are a letter of the page with one or two digits.
+    /// The words of a line that are a letter of the page and one or two digits.
     private static func numbers(in line: Substring) -> [String] {
         let words = line.utf8.split { byte in
             !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
@@ -31,7 +31,7 @@ struct ThreatTableTests {
         }
     }
 
-    /// Numbers in comments and in names of tests, and threats in scripts and in other pages.
+    /// Threat numbers in comments and names of tests, and T numbers in scripts and other pages.
     private static func numbers(in file: Repository.SourceFile) -> [(line: Int, number: String)] {
         let isSwift = file.path.hasSuffix(".swift")
         return file.lines.enumerated().flatMap { index, line -> [(Int, String)] in
@@ -45,13 +45,13 @@ struct ThreatTableTests {
         }
     }
 
-    @Test("Each number of the sources, the tests and the other pages has its row", arguments: ["Sources", "Tests", "docs"])
+    @Test("Each threat number in the sources, the tests and the other pages has a row", arguments: ["Sources", "Tests", "docs"])
     func listsEveryNumber(place: String) {
         let listed = Set(Self.rows.map(\.number))
         let endings = [".swift", ".sh", ".py", ".md", ".tsv"]
         var count = 0
         for file in Repository.files(below: place) where endings.contains(where: file.path.hasSuffix) {
-            // This folder has the texts that the tests below look for.
+            // This folder has the texts of the tests below.
             guard !file.path.hasPrefix("Tests/ArchitectureTests/"), file.path != "docs/threats.md" else { continue }
             for (line, number) in Self.numbers(in: file) {
                 count += 1
@@ -61,7 +61,7 @@ struct ThreatTableTests {
         #expect(count > 0)
     }
 
-    @Test("Each row has a threat, a defence, and tests that exist or a reason why there is none; no number stands twice")
+    @Test("Each row has a threat, a defense, and existing tests or a reason for none, and no number occurs twice")
     func namesTestsThatExist() {
         #expect(Self.rows.count > 80)
         #expect(Set(Self.rows.map(\.number)).count == Self.rows.count)
@@ -75,7 +75,7 @@ struct ThreatTableTests {
         }
     }
 
-    /// A path below `Tests`, and behind it what stands in that file: functions, or words of a script.
+    /// A path below `Tests`, followed by functions of that file or words of a script.
     private static func problems(_ cell: Substring, of number: String) -> [String] {
         var path = ""
         var text: [Substring] = []
@@ -96,7 +96,7 @@ struct ThreatTableTests {
     }
 
     @Test(
-        "The search finds numbers, and nothing else",
+        "The search finds threat numbers and nothing else",
         arguments: [
             ("/// It is refused (T03, T04).", ["T03", "T04"]), ("\"T10 to T12 inside\"", ["T10", "T12"]), ("C9: x", ["C9"]),
             ("2026-11-24T10:00", []), ("RFC 9112 §5", []), ("T100 CT03 T_03 t03 C", []), ("", []),
@@ -104,7 +104,7 @@ struct ThreatTableTests {
     func findsNumbers(line: String, numbers: [String]) { #expect(Self.numbers(in: line[...]) == numbers) }
 
     @Test(
-        "A test that does not exist, a missing file and an empty cell are found",
+        "The check finds a missing test, a missing file and an empty cell",
         arguments: [
             ("`ArchitectureTests/ThreatTableTests.swift`: `findsNumbers`", 0),
             ("`ArchitectureTests/ThreatTableTests.swift`: `findsNobody`", 1), ("`ArchitectureTests/None.swift`: `any`", 2),

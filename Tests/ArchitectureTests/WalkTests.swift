@@ -8,7 +8,7 @@ struct WalkTests {
         var steps: [Substring] = []
     }
 
-    /// The lists below headings such as "### A hit (at most 15 files)".
+    /// The lists under headings such as "### A hit (at most 15 files)".
     private static let walks: [Walk] = {
         var walks: [Walk] = []
         for line in Repository.files(below: "docs/life-of-a-request.md").flatMap(\.lines) {
@@ -34,7 +34,7 @@ struct WalkTests {
         }
     }
 
-    @Test("Each file of a walk is there, with the functions that are named")
+    @Test("Each file of a walk exists and has the functions that the walk names")
     func namesWhatIsThere() {
         let files = Dictionary(grouping: Repository.sources) { String($0.path.split(separator: "/").last ?? "") }
         for walk in Self.walks {
@@ -52,7 +52,7 @@ struct WalkTests {
         }
     }
 
-    /// The file of a step, and the functions that are named behind it.
+    /// The file of a step, and the functions that the step names.
     private static func names(in step: Substring) -> (file: String, functions: [String]) {
         let quoted = step.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
             .map { String($0.element) }
@@ -60,11 +60,11 @@ struct WalkTests {
         return (quoted.first ?? "", functions)
     }
 
-    /// A thread, which is written in the same way.
+    /// The name of a thread, which has the same form.
     private static let isNotAFunction: Set = ["replay"]
 
     @Test(
-        "The reader of steps tells functions from all else",
+        "The step reader distinguishes functions from other words",
         arguments: [
             ("1. `A.swift`: `read` and `write` of `Age`", ["read", "write"]), ("2. `B+C.swift`: by `tunnel.ports`", []),
             ("3. `D.swift`: the thread `replay`", []),

@@ -1,9 +1,9 @@
 import Testing
 
-/// Words that stand in Cache-Status, Proxy-Status, errors and logs without being escaped.
-@Suite("Words that clients are told")
+/// Tokens that Larder writes to Cache-Status, Proxy-Status, errors and logs without escapes.
+@Suite("Tokens that clients receive")
 struct WordsTests {
-    /// The literals of every `word`, `reason` and `forwardToken` of the sources, with their place.
+    /// The literals of every `word`, `reason` and `forwardToken` of the sources, with their file.
     private static let words = Repository.sources.flatMap(words(in:))
 
     private static let openings = ["word", "reason", "forwardToken"].map { "var \($0): StaticString {" }
@@ -19,7 +19,8 @@ struct WordsTests {
         return words
     }
 
-    /// What types, settings and files were once called. The list of renamed settings, the store's former file and the changes name them still.
+    /// Retired names of types, settings and files. The list of renamed settings, the former name of the store's file and the changelog
+    /// still contain them.
     private static let formerNames: Set<String> = [
         "Filling", "FillingPlan", "FillingState", "FillingRun", "FillingReader", "FillingOutcome", "SecurePorch",
         "TunnelEntrance", "HelloGate", "LeafShelf", "VariantShelf", "AccessLogShelf", "AccessLogBell", "LyingBytes",
@@ -39,7 +40,7 @@ struct WordsTests {
         "Tests/ArchitectureTests/WordsTests.swift", "docs/configuration.md",
     ]
 
-    @Test("A name that was given up does not come back", arguments: ["Sources", "Tests", "docs"])
+    @Test("A retired name is not used again", arguments: ["Sources", "Tests", "docs"])
     func keepsNames(place: String) {
         for file in Repository.files(below: place) where !Self.mayNameThem.contains(file.path) {
             guard file.path.hasSuffix(".swift") || file.path.hasSuffix(".md") else { continue }
@@ -54,7 +55,7 @@ struct WordsTests {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
 
-    @Test("Each is a token that needs no quotes, and no escapes within them")
+    @Test("Each token needs no quotes and no escapes")
     func areTokens() {
         #expect(Self.words.count > 80)
         for (word, place) in Self.words { #expect(word.wholeMatch(of: /[a-z][a-z0-9_-]*/) != nil, "\(place): \(word)") }
