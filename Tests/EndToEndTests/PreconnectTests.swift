@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@Suite("Nothing is sent to an intercepted host before the rules are evaluated")
+@Suite("Larder sends an intercepted host nothing before it evaluates the rules")
 struct PreconnectTests {
     @Test(
-        "An allowed host is connected to while the client is still occupied with TLS, and its first request uses that connection")
+        "Larder connects to an allowed host during the client's TLS handshake, and the first request uses that connection")
     func connectsToAllowedHosts() throws {
         let stage = try InterceptingStage(
             """
@@ -20,7 +20,7 @@ struct PreconnectTests {
     }
 
     @Test(
-        "A host for which a rule can keep a request back is connected to by no ClientHello, and by no request that is kept back",
+        "Larder does not connect to a host whose requests a rule can hold back, neither for a ClientHello nor for such a request",
         arguments: [
             ("match: {host: one.test, method: POST}, deny: {reason: a}", "POST", 403),
             ("match: {method: POST}, deny: {reason: a}", "POST", 403),
@@ -35,13 +35,13 @@ struct PreconnectTests {
         client.send(stage.head("/x", method: method, fields: "Content-Length: 0\r\n"))
         #expect(try client.readResponse(to: method).status == status)
         client.close()
-        // Whatever had been begun before has come to the origin's socket by then.
+        // A connection begun before has reached the origin's socket by now.
         stage.proxy.stop()
         stage.origin.stop()
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("A request that the rules allow goes to such a host all the same")
+    @Test("An allowed request to such a host is forwarded")
     func fetchesAllowedRequests() throws {
         let stage = try InterceptingStage("rules: [{name: r, match: {host: one.test, method: POST}, deny: {reason: a}}]")
         let answer = try stage.fetch("/x")

@@ -2,7 +2,7 @@ import HTTPMessage
 import TestSupport
 import Testing
 
-@Suite("The method PURGE")
+@Suite("The PURGE method")
 struct PurgeMethodTests {
     private func stage(_ yaml: String) throws -> Stage {
         try Stage(yaml, loops: 4, storePath: nil) { request, connection in
@@ -12,7 +12,7 @@ struct PurgeMethodTests {
         }
     }
 
-    @Test("A client that may purges a URL with all its variants, and is told how many; nothing of it reaches the origin")
+    @Test("A permitted client purges a URL with all its variants and gets their number; the origin receives nothing")
     func purges() throws {
         let stage = try stage("clients: {purge: [127.0.0.0/8]}")
         for language in ["de", "fr"] { _ = try stage.fetch("/x", fields: "Accept-Language: \(language)\r\n") }
@@ -25,7 +25,7 @@ struct PurgeMethodTests {
         #expect(try stage.fetch("/y").cacheStatus.contains("hit"))
     }
 
-    @Test("What is stored by its content goes too, and what a rule has under another key; other URLs' stay")
+    @Test("PURGE also removes responses keyed by their content or by a rule's key, and leaves other URLs stored")
     func purgesAllKeys() throws {
         let stage = try stage(
             """
@@ -42,7 +42,7 @@ struct PurgeMethodTests {
     }
 
     @Test(
-        "It is refused where nobody may, and to those who may not",
+        "PURGE is refused where no client may purge, and to clients that may not",
         arguments: [("", 405), ("clients: {purge: [10.0.0.0/8]}", 403)])
     func refuses(row: (yaml: String, status: Int)) throws {
         let stage = try stage(row.yaml)
@@ -54,7 +54,7 @@ struct PurgeMethodTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Rules hold for it too")
+    @Test("Rules apply to PURGE too")
     func obeysRules() throws {
         let stage = try stage(
             "clients: {purge: [127.0.0.1/32]}\nrules:\n  - name: no\n    match: {method: PURGE}\n    deny: {reason: no}\n")

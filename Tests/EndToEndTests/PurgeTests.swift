@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Purges under load", .serialized)
 struct PurgeTests {
-    /// The version that the origin gives now, and the latest whose purge of everything before has been acknowledged.
+    /// The origin's current version, and the latest version for which a purge of all earlier ones was acknowledged.
     final class Versions: Sendable {
         let current = Atomic(1)
         let promised = Atomic(1)
@@ -18,10 +18,10 @@ struct PurgeTests {
 
     enum Tiers: CaseIterable { case memory, disk }
 
-    /// 1,000 in Tests/Long/purges.sh.
+    /// Tests/Long/purges.sh sets 1,000.
     private static let rounds = ProcessInfo.processInfo.environment["LARDER_PURGE_ROUNDS"].flatMap { Int($0) } ?? 60
 
-    /// What the origin's paths answer: bodies that stand in memory, in chunks on the disk, and of a length that nobody is told.
+    /// The origin's paths: bodies in memory, in chunks on the disk, and of a length that the origin does not declare.
     private static let paths = ["/small", "/large", "/chunked"]
 
     private static func answer(_ path: String, _ version: Int, _ connection: borrowing OriginConnection) -> Bool {
@@ -38,7 +38,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "No answer from before a purge is given once it was acknowledged, on 4 loops", arguments: Tiers.allCases,
+        "No response from before an acknowledged purge is served, on 4 loops", arguments: Tiers.allCases,
         [false, true])
     func neverGivesPurged(tiers: Tiers, isSoft: Bool) throws {
         let versions = Versions()
@@ -46,7 +46,7 @@ struct PurgeTests {
             loops: 4, storePath: nil, store: { if tiers == .disk { $0.memory = .init(high: 1 << 10, low: 1 << 9) } },
             answer: { request, connection in
                 let version = versions.current.load(ordering: .sequentiallyConsistent)
-                // Now and then it is old by the time it arrives.
+                // Every third response is delayed, so that its version may be old when it arrives.
                 if version % 3 == 0 { connection.pause(milliseconds: 2) }
                 return Self.answer(request.target, version, connection)
             })
@@ -56,7 +56,7 @@ struct PurgeTests {
         let urls = Self.paths.map { stage.url($0) }
         let stale = try concurrently(3) { asker -> [String] in
             defer { versions.isOver.store(true, ordering: .relaxed) }
-            // The last one purges, and asks on each loop itself.
+            // The last client purges, and then sends requests on four connections.
             let clients = try (0..<(asker == 2 ? 4 : 1)).map { _ in try RawClient(port: port) }
             var faults: [String] = []
             func ask(_ client: RawClient, _ path: Int) throws {
@@ -80,7 +80,7 @@ struct PurgeTests {
         #expect(stale.flatMap { $0 } == [])
     }
 
-    /// By one word and another, all of which mean everything at this origin.
+    /// Various filters, each of which matches all responses of this origin.
     private static func filter(_ round: Int, _ urls: [String]) -> [StoreFilter] {
         var words: [[(StoreFilter.Word, String)]] = []
         switch round % 4 {

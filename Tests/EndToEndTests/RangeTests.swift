@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("Ranges of what is stored (RFC 9110 §14)")
+@Suite("Ranges of stored responses (RFC 9110 §14)")
 struct RangeTests {
     /// The parts of a multipart/byteranges body, each with its Content-Range and its content.
     private func parts(of response: ReceivedResponse) throws -> [(range: String, content: [UInt8])] {
@@ -26,7 +26,7 @@ struct RangeTests {
     }
 
     @Test(
-        "Several ranges of one stored body come as parts, from memory and from the disk, for one connection and the next request",
+        "Several ranges of one stored body arrive as parts, from memory and from the disk, on one connection",
         arguments: [3000, 100_000, 6_000_000], [":memory:", nil])
     func sendsParts(length: Int, storePath: String?) throws {
         let body = PatternedBody(length: length)
@@ -35,7 +35,7 @@ struct RangeTests {
         client.send(stage.head("GET", "/x"))
         _ = try client.readHead()
         #expect(try client.read(body, count: length) == length)
-        // What memory alone keeps has a limit for one body.
+        // The memory-only store has a limit for one body.
         if length > 4 << 20, storePath != nil { return }
         try stage.waitUntilStored("/x")
         let last = length / 4

@@ -7,7 +7,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("What is stored under another trust policy, where its server cannot be asked")
+@Suite("Responses stored under another trust policy, while their server is unreachable")
 struct RecordedChainTests {
     enum Pinned: CaseIterable, Sendable { case same, other }
 
@@ -39,7 +39,8 @@ struct RecordedChainTests {
     }
 
     @Test(
-        "It is used where the policy accepts the chain recorded with it, else refused with the reason", arguments: Pinned.allCases
+        "A stored response is used if the policy accepts its recorded certificate chain, and is refused with the reason if not",
+        arguments: Pinned.allCases
     )
     func judges(pinned: Pinned) throws {
         let stage = try Self.stage()
@@ -47,7 +48,7 @@ struct RecordedChainTests {
         try stage.reload(pins: Self.pins(pinned, stage))
         stage.origin.stop()
         try Self.expect(try stage.fetch("/"), pinned)
-        // No server has vouched for it: each time anew.
+        // No server has confirmed the response, so Larder checks it each time.
         try Self.expect(try stage.fetch("/"), pinned)
         let line = try #require(try stage.proxy.logLines().last)
         let words =
@@ -57,7 +58,7 @@ struct RecordedChainTests {
         for word in words { #expect(line.contains(word), "\(line)") }
     }
 
-    @Test("While its server can be asked, it is, and nothing else is looked at")
+    @Test("While the server is reachable, Larder validates the response with it instead")
     func asks() throws {
         let stage = try Self.stage()
         #expect(try stage.fetch("/").text == "old")
@@ -69,7 +70,8 @@ struct RecordedChainTests {
     }
 
     @Test(
-        "So too for a client that asks for what is stored alone, and by a rule that does", arguments: Pinned.allCases,
+        "The chain is also checked for only-if-cached requests, and under a rule that serves stored responses only",
+        arguments: Pinned.allCases,
         [false, true])
     func storedOnly(pinned: Pinned, isByRule: Bool) throws {
         let stage = try Self.stage()
@@ -80,7 +82,7 @@ struct RecordedChainTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("An explanation says what the chain comes to, and asks nobody", arguments: Pinned.allCases)
+    @Test("explain reports the verdict on the recorded chain and connects to nothing", arguments: Pinned.allCases)
     func explains(pinned: Pinned) throws {
         let stage = try Self.stage()
         #expect(try stage.fetch("/").text == "old")
@@ -106,7 +108,7 @@ struct RecordedChainTests {
         #expect(stage.origin.connectionCount == 1)
     }
 
-    @Test("The chain outlives the process", arguments: Pinned.allCases)
+    @Test("The recorded chain survives a restart", arguments: Pinned.allCases)
     func survives(pinned: Pinned) throws {
         let stage = try Self.stage(storePath: nil)
         #expect(try stage.fetch("/").text == "old")
@@ -120,7 +122,7 @@ struct RecordedChainTests {
         try Self.expect(try client.readResponse(), pinned)
     }
 
-    @Test("It is judged by the time now: a certificate that has expired meanwhile is refused")
+    @Test("The chain is verified for the current time: an expired certificate is refused")
     func expires() throws {
         let stage = try Self.stage()
         #expect(try stage.fetch("/").text == "old")
@@ -131,7 +133,7 @@ struct RecordedChainTests {
         #expect(refused.code == "recorded_chain_not_trusted" && refused.detail == "expired")
     }
 
-    @Test("Stale, it stands in for an origin that fails as it would have under its own policy")
+    @Test("On an origin failure the response is served stale for as long as under its own policy")
     func stale() throws {
         let fields = "Cache-Control: max-age=60, stale-if-error=600\r\nETag: \"a\"\r\n"
         let stage = try Self.stage(fields: fields)
@@ -147,7 +149,7 @@ struct RecordedChainTests {
         #expect(refused.status == 504 && refused.code == "connection_refused")
     }
 
-    @Test("Who asks for it to be validated gets no less")
+    @Test("A no-cache request is not answered with the stored response")
     func noCache() throws {
         let stage = try Self.stage()
         #expect(try stage.fetch("/").text == "old")
@@ -156,7 +158,7 @@ struct RecordedChainTests {
         #expect(try stage.fetch("/", fields: "Cache-Control: no-cache\r\n").code == "connection_refused")
     }
 
-    @Test("A server that is not believed is no error for which a stale response stands in (RFC 5861 §4)")
+    @Test("A rejected certificate is not an error for which a stale response is served (RFC 5861 §4)")
     func refusedServer() throws {
         let fields = "Cache-Control: max-age=60, stale-if-error=600\r\nETag: \"a\"\r\n"
         let stage = try Self.stage(fields: fields)

@@ -5,9 +5,9 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("The digest of what was recorded, in the access log")
+@Suite("The digest of a recorded response in the access log")
 struct RecordedDigestTests {
-    /// What a line tells of an answer.
+    /// The members of a log line that these tests compare.
     private struct Told: Hashable {
         let method: String
         let url: String
@@ -41,7 +41,7 @@ struct RecordedDigestTests {
         return try told(proxy)
     }
 
-    @Test("It is that of the whole whatever the client had of it, and the same when it is recorded and when it is replayed")
+    @Test("The digest is that of the complete body, whatever part the client received, both when recorded and when replayed")
     func isTheSameInBoth() throws {
         let large = String(repeating: "0123456789", count: 300_000)
         let stage = try RecordedStage { request, body, connection in
@@ -65,13 +65,13 @@ struct RecordedDigestTests {
             let client = try RawClient(port: proxy.port)
             client.send(stage.head("GET", "/cut"))
             #expect(try client.readHead().status == 200)
-            _ = try? client.readToEnd()  // it breaks off
+            _ = try? client.readToEnd()  // the response ends early
         }
         let recorded = try recording(stage, "record", ask)
         stage.origin.stop()
         let replaying = try stage.replaying()
         try ask(replaying)
-        // Answered from the GET's, whose digest it tells.
+        // Larder makes the response from the GET's recording, so the digest is the same.
         _ = try stage.ask(replaying, "/a", method: "HEAD")
         var replayed = try told(replaying)
         func answer(_ path: String, _ status: Int, _ text: String?, method: String = "GET") -> Told {
@@ -89,7 +89,7 @@ struct RecordedDigestTests {
         #expect(recorded == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
     }
 
-    @Test("Where a secret was put out of the content it is that of what stands in the file")
+    @Test("If a secret was removed from the body, the digest is that of the body in the file")
     func isOfWhatStandsThere() throws {
         let secret = #"{"access_token": "planted-secret-planted-secret"}"#
         let stage = try RecordedStage { _, _, connection in
@@ -102,7 +102,7 @@ struct RecordedDigestTests {
         #expect(try told(replaying) == recorded)
     }
 
-    @Test("What is asked again in the same words tells it too; refresh tells that of the recording that stays or is made")
+    @Test("A repeated request logs the digest too; refresh logs the digest of the recording that remains or is made")
     func isRemembered() throws {
         let says = Counter()
         let stage = try RecordedStage { request, _, connection in
@@ -117,7 +117,7 @@ struct RecordedDigestTests {
         #expect(try told(replaying) == refreshed.mapValues { $0 * 3 })
     }
 
-    @Test("A line waits for what is recorded behind a client that has left, and is written without it where nothing is recorded")
+    @Test("The log line waits for a recording that continues after its client left, and has no digest if nothing is recorded")
     func waits() throws {
         let body = PatternBytes.make(3_000_000, seed: 3)
         let stage = try RecordedStage { request, _, connection in
@@ -137,7 +137,7 @@ struct RecordedDigestTests {
         try Recorder.finish(file)
     }
 
-    @Test("Nobody else has it: live answers, and misses")
+    @Test("Live responses and misses have no digest")
     func isOfRecordingsAlone() throws {
         let stage = try RecordedStage()
         let live = try TestProxy()

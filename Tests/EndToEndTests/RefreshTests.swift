@@ -8,7 +8,7 @@ import Testing
 
 @Suite("mode: refresh and mode: diff")
 struct RefreshTests {
-    /// What the origin says at each path; changed between two runs.
+    /// The origin's response at each path; the tests change it between two runs.
     private final class Origin: Sendable {
         let answers = Guarded<[String: (fields: String, body: String)]>([:])
 
@@ -36,7 +36,7 @@ struct RefreshTests {
         return file.summary
     }
 
-    @Test("refresh asks the origin for each, and records what is not as it was; what was there before stays beside it")
+    @Test("refresh forwards every request and records the responses that changed; the earlier recording stays beside them")
     func refreshes() throws {
         let origin = Origin()
         origin.set("/same", "same")
@@ -66,7 +66,7 @@ struct RefreshTests {
         #expect(try stage.ask(before, "/further").detail == "later")
     }
 
-    /// Of one path asked for several times: what was recorded, what comes when it is refreshed, and what is replayed behind that.
+    /// Responses for repeated requests of one path: recorded before, sent during the refresh, and replayed after it.
     private static let sequences: [(before: [String], now: [String], recorded: Int, replayed: [String])] = [
         (["a"], ["a", "b"], 1, ["a", "b"]), (["a"], ["a", "a", "b"], 1, ["a", "a", "b"]), (["a"], ["b", "a"], 2, ["b", "a"]),
         (["a"], ["a", "b", "a"], 2, ["a", "b", "a"]), (["a"], ["a", "a"], 0, ["a", "a"]),
@@ -74,7 +74,7 @@ struct RefreshTests {
     ]
 
     @Test(
-        "Where one of several answers to a request has changed all that came are there again, in their order", arguments: 0..<7,
+        "If one of several responses to a request changed, refresh records all new ones in their order", arguments: 0..<7,
         [true, false])
     func refreshesSequences(index: Int, isProjectsKey: Bool) throws {
         let (before, now, recorded, replayed) = Self.sequences[index]
@@ -100,11 +100,11 @@ struct RefreshTests {
         #expect(file.summary.failure == nil && file.summary.counts.recorded == recorded)
         let replaying = try stage.replaying { if !isProjectsKey { $0.key = nil } }
         #expect(try now.map { _ in try stage.ask(replaying, "/job", fields: secret).text } == replayed)
-        // What it holds is what it says, every row of it.
+        // Every row of the file matches its digest.
         #expect(throws: Never.self) { try Snapshot(path: stage.path).verify() }
     }
 
-    @Test("What fails while it is refreshed leaves what was recorded as it is, and is named")
+    @Test("If a refresh fails, the recorded response stays, and the summary names the request")
     func keepsWhatFails() throws {
         let origin = Origin()
         origin.set("/a", "kept")
@@ -123,7 +123,7 @@ struct RefreshTests {
         #expect(try stage.ask(stage.replaying(), "/a").text == "kept")
     }
 
-    @Test("diff gives what is live, and says in what it differs from what was recorded: not in what differs each time anyway")
+    @Test("diff serves the live response and reports differences from the recording, except in fields that always differ")
     func compares() throws {
         let origin = Origin()
         origin.set("/same", "same")
@@ -151,7 +151,7 @@ struct RefreshTests {
         #expect(!FileManager.default.fileExists(atPath: stage.path + ".partial"))
     }
 
-    @Test("A secret that has changed is a difference under the project's key, and none without it", arguments: [true, false])
+    @Test("A changed secret is a difference under the project's key, and none without the key", arguments: [true, false])
     func comparesSecrets(key: Bool) throws {
         let origin = Origin()
         func token(_ digit: String) -> String { "{\"token\":\"ghp_\(String(repeating: digit, count: 36))\"}" }
@@ -165,7 +165,7 @@ struct RefreshTests {
         #expect(try comparing(stage, key: key) { _ = try stage.ask($0, "/login") }.counts.differing == 1)
     }
 
-    @Test("A long body is compared without being kept")
+    @Test("diff compares a long body without storing it")
     func comparesLongBodies() throws {
         let says = Guarded(PatternBytes.make(9_000_000, seed: 3))
         let stage = try RecordedStage { _, _, connection in connection.respond(octets: says.withLock { $0 }) }

@@ -1,9 +1,9 @@
 import Testing
 import TestSupport
 
-@Suite("Settings read again, and the end of service")
+@Suite("Reloads, and the end of service")
 struct ReloadTests {
-    @Test("Under load, every answer is by the old rules or by the new ones, and none is lost", arguments: [1, 4])
+    @Test("Under load every response follows the old rules or the new ones, and none is lost", arguments: [1, 4])
     func reloadsUnderLoad(loops: Int) throws {
         let stage = try Stage(loops: loops) { _, connection in connection.respond(body: "x") }
         let port = stage.proxy.port
@@ -34,7 +34,7 @@ struct ReloadTests {
         #expect(try stage.fetch("/").status == 200)
     }
 
-    @Test("A drain takes nothing new, lets what is under way end, and says when all is over", arguments: [1, 4])
+    @Test("A drain accepts no new connections, lets requests in flight finish, and reports when all have", arguments: [1, 4])
     func drains(loops: Int) throws {
         let asked = Gate()
         let release = Gate()
@@ -61,20 +61,21 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
-    @Test("A head that has begun when a drain does is answered, and its limit holds (T37)", arguments: [false, true])
+    @Test(
+        "A request head that had begun before a drain is answered, and its limit still applies (T37)", arguments: [false, true])
     func drainsHeads(isTooLong: Bool) throws {
         let drained = Gate()
-        // However long a busy machine takes to the rest of the head.
+        // A long time, because a busy machine may be slow to send the rest of the head.
         let stage = try Stage(change: { $0.timeouts.lingering = 60_000 }) { _, connection in connection.respond(body: "last") }
         let client = try stage.client()
         let head = stage.head("GET", "/")
         client.send(String(head.prefix(20)))
         _ = try stage.fetch("/")
         stage.proxy.server.drain { drained.open() }
-        // The drain comes to the loop by its mailbox, and ends its listener there.
-        while let other = try? stage.client(), !other.isClosedByPeer() {}  // no connection is what is waited for
+        // The drain reaches the loop by its mailbox and closes the listening socket there.
+        while let other = try? stage.client(), !other.isClosedByPeer() {}  // the test waits until connecting fails
         if isTooLong {
-            // In pieces: the refusal comes before the last of them.
+            // Sent in pieces, because the refusal arrives before the last one.
             for _ in 0..<1000 where client.send(bytes: [UInt8](repeating: 0x61, count: 1000)) < 1000 { break }
             #expect(client.hasInput(withinMilliseconds: Deadline.milliseconds))
         } else {
@@ -87,7 +88,7 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
-    @Test("A head that has begun when a drain does, and does not go on, has a moment left")
+    @Test("A request head that had begun before a drain and stops gets a short time to finish")
     func drainsHalfHeads() throws {
         let drained = Gate()
         let stage = try Stage(change: { $0.timeouts.lingering = 200 }) { _, connection in connection.respond(body: "last") }
@@ -114,7 +115,7 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
-    @Test("A stop ends what is under way, never as a whole message")
+    @Test("A stop cuts a response in flight, so that it never looks complete")
     func stops() throws {
         let asked = Gate()
         let release = Gate()

@@ -6,10 +6,10 @@ import Testing
 @testable import LarderCLI
 @testable import Recordings
 
-@Suite("The limits of replaying")
+@Suite("Limits of replaying")
 struct ReplayLimitTests {
     @Test(
-        "Whatever is read at once, and however many bodies stay open, contents are the same, whole and in parts",
+        "Contents are the same, complete and in ranges, however many reads and open bodies there are",
         arguments: [0, 99_999, 100_000])
     func readsInPieces(wholeLength: UInt64) throws {
         let bodies = (0..<3).map { PatternBytes.make(100_000, seed: $0) }
@@ -30,7 +30,7 @@ struct ReplayLimitTests {
         }
     }
 
-    @Test("Content is taken out of its codings up to the limit, in them and out of them, and is given as it is past it")
+    @Test("Content is decoded up to a limit for the encoded and the decoded length, and passes encoded above it")
     func decodesToTheLimit() throws {
         let plain = Array(repeatElement(Array("0123456789".utf8), count: 1000).joined())
         let packed = Gzip.pack(plain)
@@ -47,7 +47,9 @@ struct ReplayLimitTests {
         }
     }
 
-    @Test("As many go through sequences apart as may; where one more comes, all begin anew", arguments: [2, 3])
+    @Test(
+        "Up to the limit each client follows a sequence of its own; one client more makes all sequences begin anew",
+        arguments: [2, 3])
     func forgetsSessions(sessions: Int) throws {
         let count = Counter()
         let stage = try RecordedStage { _, _, connection in connection.respond(body: "\(count.next())") }
@@ -59,7 +61,7 @@ struct ReplayLimitTests {
         let reader = try ReplayReader(terms)
         let request = RequestToMatch(
             method: Array("GET".utf8), uri: Array("http://127.0.0.1:\(stage.origin.port)/a".utf8), fields: Fields())
-        /// Of which answer of the sequence it is given.
+        /// The number of the response in its sequence.
         func place(_ who: String) throws -> Int {
             let query = RecordingQuery(request: request, scope: Array(who.utf8), now: Timestamp(seconds: 0), wantsNearest: false)
             guard case .found(_, let place) = reader.find(query) else { throw SnapshotError.malformed("not found") }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("mode: record and mode: replay")
 struct ReplayTests {
-    @Test("What was recorded is the answer with the origin gone, and says from which file it comes", arguments: [1, 4])
+    @Test("A recorded response is replayed without its origin, and names its recording", arguments: [1, 4])
     func replays(loops: Int) throws {
         let stage = try RecordedStage()
         let summary = try stage.record { proxy in
@@ -35,7 +35,7 @@ struct ReplayTests {
         )
     }
 
-    @Test("Every request goes out while recording: neither the store nor another's fetch answers, and nothing is stored")
+    @Test("While recording, every request is forwarded: no stored response and no shared fetch, and nothing is stored")
     func recordsEach() throws {
         let count = Counter()
         let stage = try RecordedStage { _, _, connection in
@@ -55,7 +55,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "Several answers to one request come in their order, and then as is set",
+        "Several responses to one request are replayed in order, and then as the setting says",
         arguments: [
             (SequenceEnd.loop, "pending pending done pending"), (.last, "pending pending done done"),
             (.error, "pending pending done 504"),
@@ -64,7 +64,7 @@ struct ReplayTests {
         let count = Counter()
         let stage = try RecordedStage { _, _, connection in
             let isDone = count.next() == 3
-            // Between answers that differ in Vary the times decide, which are told in milliseconds.
+            // The response times decide between responses that differ in Vary. They are recorded in milliseconds.
             connection.pause(milliseconds: 3)
             return connection.respond(fields: isDone ? "Vary: Accept\r\n" : "", body: isDone ? "done" : "pending")
         }
@@ -73,12 +73,12 @@ struct ReplayTests {
         let answers = try (1...4).map { _ in try stage.ask(proxy, "/job") }
         #expect(answers.map { $0.status == 504 ? "504" : $0.text }.joined(separator: " ") == expected)
         if end == .error { #expect(try proxy.logLines().last?.contains("/job: exhausted") == true) }
-        // Two who replay the same each have a whole one.
+        // Two clients that replay the same sequence each get all of it.
         let other = try stage.replaying { $0.end = end }
         #expect(try stage.ask(other, "/job").text == "pending")
     }
 
-    @Test("A miss is 504 at once: it names what was recorded that is nearest, and what would have it match")
+    @Test("A miss is an immediate 504 that names the nearest recorded request and a match rule for it")
     func tellsNearest() throws {
         let stage = try RecordedStage()
         try stage.record { proxy in
@@ -107,14 +107,14 @@ struct ReplayTests {
         let log = try proxy.logLines()
         #expect(
             log[0].contains(#""error":"offline_miss""#) && log[0].contains("query parameter page") && !log[0].contains("page=1"))
-        // What was proposed, pasted.
+        // The proposed match rule, pasted into the settings.
         let terms = try MatchTerms(text: Array(proposed))
         try FileManager.default.removeItem(atPath: stage.path)
         try stage.record(terms: { $0.match = terms }) { _ = try stage.ask($0, "/jobs?page=1&sort=up") }
         #expect(try stage.ask(stage.replaying(), "/jobs?page=2&sort=up").text == "GET /jobs?page=1&sort=up")
     }
 
-    @Test("The whole is recorded whatever the client has of it, and 304, 206, 416 and HEAD are made of it, then and later")
+    @Test("The complete body is recorded whatever the client receives, and 304, 206, 416 and HEAD responses are derived from it")
     func derives() throws {
         let stage = try RecordedStage { request, _, connection in
             let isPlain = !["range:", "if-none-match", "if-modified"].contains { request.head.lowercased().contains($0) }
@@ -146,7 +146,7 @@ struct ReplayTests {
         #expect(head.status == 200 && head["Content-Length"] == "10" && head.body.isEmpty)
     }
 
-    @Test("A large body is recorded while it passes, and replayed in pieces and in parts")
+    @Test("A large body is recorded while it passes, and replayed completely and in ranges")
     func largeBodies() throws {
         let body = PatternBytes.make(5_000_000, seed: 1)
         let stage = try RecordedStage { _, _, connection in connection.respond(octets: body) }
@@ -160,7 +160,7 @@ struct ReplayTests {
         #expect(parts.status == 206 && parts["Content-Type"]?.hasPrefix("multipart/byteranges") == true)
     }
 
-    @Test("A client that does not know the coding gets the content without it")
+    @Test("A client that does not accept the content coding gets the decoded content")
     func takesCodingsOff() throws {
         let stage = try RecordedStage { _, _, connection in
             connection.respond(
@@ -175,7 +175,7 @@ struct ReplayTests {
         #expect(try stage.ask(proxy, "/a", fields: "Accept-Encoding: br\r\n").text == "plain")
     }
 
-    @Test("A tunnel and another protocol get 504, and nothing connects (T20)")
+    @Test("A tunnel and a protocol switch get 504, and Larder connects to nothing (T20)")
     func closesTheGate() throws {
         let stage = try RecordedStage()
         try stage.record { _ = try stage.ask($0, "/a") }
@@ -195,7 +195,7 @@ struct ReplayTests {
         #expect(stage.origin.connectionCount == connections)
     }
 
-    @Test("Layers are asked in their order; what is stored is the last of them, whatever its age")
+    @Test("Replay sources are searched in their order; the store is the last one, whatever the age of its responses")
     func asksLayersInOrder() throws {
         let stage = try RecordedStage { request, _, connection in
             connection.respond(fields: "Cache-Control: max-age=1\r\n", body: "stored \(request.target)")
@@ -221,7 +221,7 @@ struct ReplayTests {
         #expect("\(nearest)".contains("/one"), "what comes near is told behind the store too")
     }
 
-    @Test("What is asked again in the same words is the same again, and other recordings or other words are not taken for it")
+    @Test("A repeated request gets the same response again; other recordings and other requests do not get it")
     func remembers() throws {
         let says = Counter()
         let stage = try RecordedStage { request, _, connection in
@@ -246,7 +246,7 @@ struct ReplayTests {
                 #expect(range.status == 206 && range.text == "/a")
             }
             #expect(try stage.ask(proxy, "/a", fields: "Accept-Language: fr\r\n").detail == "varies")
-            // What was old when it was recorded is as old whenever it is replayed.
+            // The age of a replayed response does not grow with time.
             proxy.pass(seconds: 60)
         }
         let layers = try Recorder.layers([second])
@@ -256,7 +256,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "Age is what it was when it was recorded, for who is remembered and for who is not, however long ago that is",
+        "A replayed response has the Age it had when it was recorded, on first and repeated requests",
         arguments: [false, true])
     func tellsAge(movesDates: Bool) throws {
         let answers = [
@@ -276,7 +276,7 @@ struct ReplayTests {
         for round in 0..<3 {
             for path in paths {
                 let expected = ["/age", "/both"].contains(path) ? "7" : "0"
-                // The second time in the same words it is remembered; in other words never.
+                // The second identical request is answered from memory; a request with another field never is.
                 for fields in ["", "", "X-Round: \(round)\r\n"] {
                     #expect(try stage.ask(proxy, path, fields: fields)["Age"] == expected, "\(path), round \(round), \(fields)")
                 }
@@ -285,7 +285,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Secrets go out as they are, stand in no recording, and match only themselves under the project's key")
+    @Test("Secrets are forwarded unchanged, are not in the recording, and match only themselves under the project's key")
     func putsSecretsOut() throws {
         let stage = try RecordedStage { request, _, connection in
             let isKnown = request.head.contains("Bearer planted-secret-planted-secret")
@@ -304,7 +304,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "What failed before an answer came fails again, or is a miss, as is set",
+        "A failure before a response is replayed as a failure or as a miss, as the setting says",
         arguments: [ReplaySources.FailureReplay.same, .miss])
     func replaysFailures(failures: ReplaySources.FailureReplay) throws {
         let stage = try RecordedStage { _, _, _ in false }
@@ -318,7 +318,7 @@ struct ReplayTests {
         #expect(failures == .same || response.code == "offline_miss")
     }
 
-    /// Answers whose content ends before it should.
+    /// Responses whose content ends before its declared end.
     private static let brokenAnswers: [(head: String, content: String)] = [
         ("Content-Length: 10\r\n", "half"), ("Content-Length: 10\r\n", ""),
         ("Content-Length: 600000\r\n", String(repeating: "x", count: 300_000)),
@@ -326,7 +326,9 @@ struct ReplayTests {
         ("Content-Type: application/json\r\nContent-Length: 10\r\n", "{\"a\""),
     ]
 
-    @Test("A body that broke off comes as far as it came then and breaks off there, for whoever asks how", arguments: 0..<5)
+    @Test(
+        "A body that ended early is replayed up to the same byte and then broken off, for every kind of request", arguments: 0..<5
+    )
     func replaysBrokenBodies(index: Int) throws {
         let (fields, content) = Self.brokenAnswers[index]
         let stage = try RecordedStage { _, _, connection in
@@ -337,7 +339,7 @@ struct ReplayTests {
             let client = try RawClient(port: proxy.port)
             client.send(stage.head("POST", "/cut", fields: "Content-Length: 0\r\n" + fields))
             let head = try client.readHead()
-            // The end is no orderly one where nothing else tells that something is missing.
+            // If nothing else shows that content is missing, the connection ends with a reset.
             return (head, (try? client.readToEnd()) ?? [])
         }
         var then: (head: ReceivedResponse, rest: [UInt8])?
@@ -354,7 +356,7 @@ struct ReplayTests {
         #expect(try proxy.logLines()[0].contains(#""error":"response_incomplete""#))
     }
 
-    @Test("A HEAD whose answer told no length is replayed without one, and one that told it with it")
+    @Test("A HEAD response is replayed with a Content-Length exactly if it was recorded with one")
     func replaysHeads() throws {
         let stage = try RecordedStage { request, _, connection in
             let length = request.target == "/told" ? "Content-Length: 7\r\n" : ""
@@ -369,7 +371,7 @@ struct ReplayTests {
         #expect(try stage.ask(proxy, "/told", method: "HEAD")["Content-Length"] == "7")
     }
 
-    @Test("A request in the midst of a switch is answered and recorded by the mode it came in, and the recording waits for it")
+    @Test("A request in flight during a mode change is answered and recorded in its own mode, and the recording waits for it")
     func switchesInMidst() throws {
         let (arrived, answers) = (Gate(), Gate())
         let stage = try RecordedStage { request, _, connection in
@@ -397,7 +399,7 @@ struct ReplayTests {
         try Recorder.finish(file)
         #expect(file.summary.counts.recorded == 1 && file.summary.isComplete)
         proxy.stop()
-        // The same on the way to an answer from recordings: the request's content comes behind the switch.
+        // The same for a replayed response: the request's content arrives after the mode change.
         let layers = try Recorder.layers([stage.path])
         let replaying = try TestProxy("mode: replay\nreplay: {layers: [x]}", change: { $0.layers = layers })
         defer { replaying.stop() }
@@ -412,7 +414,7 @@ struct ReplayTests {
         #expect(answer.code == "offline_miss" && "\(nearest)".contains("/slow"))
     }
 
-    @Test("record_missing answers from what was recorded, and records the rest beside it")
+    @Test("record_missing replays recorded responses and records the others")
     func recordsWhatIsMissing() throws {
         let count = Counter()
         let stage = try RecordedStage { request, _, connection in connection.respond(body: "\(request.target) \(count.next())") }
@@ -435,7 +437,7 @@ struct ReplayTests {
         #expect(try stage.ask(replaying, "/b").text == "/b 2")
     }
 
-    @Test("Bodies of requests tell recordings apart, up to 8 MiB by what they hold, a longer one by its digest")
+    @Test("Request bodies distinguish recordings: up to 8 MiB by their content, longer ones by their digest")
     func gathersBodies() throws {
         let stage = try RecordedStage { _, body, connection in connection.respond(body: "\(body.count)") }
         let fits = String(repeating: "x", count: 300_000)
@@ -454,13 +456,13 @@ struct ReplayTests {
         }
     }
 
-    @Test("All bodies that are gathered take no more memory than they may: the next is told 503, and served once there is room")
+    @Test("Buffered request bodies are bounded together: the next request gets 503, and succeeds once there is memory")
     func boundsGatheredBodies() throws {
         let stage = try RecordedStage { _, body, connection in connection.respond(body: "\(body.count)") }
         let summary = try stage.record(change: { $0.proxyLimits.gatheredRequestBytes = 1 << 20 }) { proxy in
             let body = String(repeating: "x", count: 3 << 20)
             try eventually {
-                // Two thirds of it take all the room, once they have come: should the other be there first, it is tried again.
+                // Two thirds of the first body use up all memory once they have arrived. If the second request arrives before, the test tries again.
                 let first = try RawClient(port: proxy.port)
                 first.send(stage.head("POST", "/first", fields: "Content-Length: \(body.utf8.count)\r\n") + body.prefix(2 << 20))
                 let second = try stage.ask(proxy, "/second", method: "POST", body: "y")
@@ -475,7 +477,7 @@ struct ReplayTests {
         #expect(summary.failure == nil)
     }
 
-    @Test("What cannot be recorded is told when that happens, once, without anybody asking")
+    @Test("A recording failure is reported once, when it happens")
     func tellsFailure() throws {
         let stage = try RecordedStage { _, _, connection in
             connection.respond(fields: "Content-Type: application/json\r\nContent-Encoding: unknown\r\n", body: "sealed")
@@ -495,7 +497,7 @@ struct ReplayTests {
         #expect(told.value == 1 && !file.summary.isComplete)
     }
 
-    @Test("Behind a client that leaves, what has an end is recorded to it")
+    @Test("A body of finite length is recorded to its end after its client has left")
     func recordsBehindClients() throws {
         let body = PatternBytes.make(3_000_000, seed: 2)
         let stage = try RecordedStage { _, _, connection in connection.respond(octets: body) }

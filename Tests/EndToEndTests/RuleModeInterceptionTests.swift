@@ -2,9 +2,9 @@ import ProxyServer
 import TestSupport
 import Testing
 
-@Suite("mode: in rules, inside of tunnels that are entered")
+@Suite("mode: in rules, in intercepted tunnels")
 struct RuleModeInterceptionTests {
-    /// A proxy that intercepts, whose settings change, and what is recorded through it.
+    /// A proxy that intercepts and whose settings change, with a recording.
     private final class RuledStage {
         let stage: InterceptingStage
         let folder: TestFolder
@@ -26,7 +26,7 @@ struct RuleModeInterceptionTests {
             }
         }
 
-        /// Has what is asked for recorded by these settings.
+        /// Records the requests of the closure with these settings.
         func record(_ yaml: String, _ ask: () throws -> Void) throws {
             let file = try Recorder.file(path)
             try reload("record: {file: x}\n" + yaml) { $0.recording = file }
@@ -40,7 +40,7 @@ struct RuleModeInterceptionTests {
     }
 
     @Test(
-        "A rule that can keep requests to the host back refuses a client that offers HTTP/2 alone, with the reason in the log",
+        "If a rule can hold back requests to the host, a client that offers only HTTP/2 is refused, and the log has the reason",
         arguments: [
             "{name: r, match: {host: one.test}, cache: {policy: stored_only}}",
             "{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}",
@@ -57,7 +57,7 @@ struct RuleModeInterceptionTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("A refused host gets no tunnel where a rule can keep requests to it back: it is intercepted as before")
+    @Test("A host that refused interception gets no tunnel if a rule can hold back its requests: it is still intercepted")
     func interceptsRefusedHosts() throws {
         let stage = try InterceptingStage(
             "rules: [{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}]",
@@ -66,7 +66,7 @@ struct RuleModeInterceptionTests {
             try stage.connect(host).startTLS(TLSClient.Terms(serverName: host, anchor: stage.authority.der)) == .done
         }
         for host in ["one.test", "two.test"] { #expect(try !isTunnelled(host)) }
-        // The alerts are being read, in the order in which they were sent.
+        // The proxy reads the alerts in the order in which the clients sent them.
         try eventually { try isTunnelled("two.test") }
         #expect(try !isTunnelled("one.test"))
         #expect(try stage.fetch("/a").text == "answer to GET /a")
@@ -76,7 +76,7 @@ struct RuleModeInterceptionTests {
     }
 
     @Test(
-        "A rule has an intercepted host replayed: its CONNECT is answered, nobody connects to it, and another host is live",
+        "A rule replays an intercepted host: its CONNECT succeeds without a connection to it, and another host stays live",
         arguments: [1, 4])
     func replaysHosts(loops: Int) throws {
         let ruled = try RuledStage(loops: loops)
@@ -104,7 +104,7 @@ struct RuleModeInterceptionTests {
         }
         client.send(stage.head("/recorded", fields: "Connection: Upgrade\r\nUpgrade: websocket\r\n"))
         #expect(try client.readResponse().code == "offline_miss")
-        // What would get a tunnel gets none.
+        // A host that would get a tunnel gets none.
         let tunnel = try RawClient(port: stage.proxy.port, owner: stage)
         tunnel.send("CONNECT tunnel.test:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
         let refused = try tunnel.readResponse(to: "CONNECT")
@@ -115,7 +115,7 @@ struct RuleModeInterceptionTests {
         #expect(stage.origin.connectionCount > connections)
     }
 
-    @Test("A rule has paths of an intercepted host recorded and replayed, and the others of the host are live")
+    @Test("A rule records and replays some paths of an intercepted host, and its other paths stay live")
     func goesByPaths() throws {
         let ruled = try RuledStage()
         let stage = ruled.stage

@@ -16,7 +16,7 @@ struct RuleModeTests {
 
         """
 
-    @Test("What a rule has replayed is, and nothing else of it leaves; the rest is asked of the origin as before")
+    @Test("A rule replays its requests and lets none of them out; all others are forwarded as before")
     func replaysWhatMatches() throws {
         let says = Counter()
         let stage = try RecordedStage { request, _, connection in
@@ -39,7 +39,7 @@ struct RuleModeTests {
         #expect(try stage.ask(proxy, "/other").cacheStatus.hasPrefix("Larder; hit"))
     }
 
-    @Test("A rule that closes the way to a host closes it for tunnels too")
+    @Test("A rule that sends nothing to a host also refuses tunnels to it")
     func closesTunnels() throws {
         let stage = try RecordedStage()
         let connections = stage.origin.connectionCount
@@ -54,7 +54,7 @@ struct RuleModeTests {
         #expect(stage.origin.connectionCount == connections)
     }
 
-    @Test("A rule has what it matches recorded, beside what is live")
+    @Test("A rule records its requests, while others are live")
     func recordsWhatMatches() throws {
         let stage = try RecordedStage()
         let file = try Recorder.file(stage.path)
@@ -72,7 +72,7 @@ struct RuleModeTests {
     }
 
     @Test(
-        "Where nothing leaves no rule lets anything out: neither live nor record",
+        "Where the main mode sends nothing out, a rule cannot be live or record",
         arguments: ["live", "record", "record_missing"])
     func staysClosed(mode: String) throws {
         let stage = try RecordedStage()
@@ -84,7 +84,7 @@ struct RuleModeTests {
         #expect(stage.origin.connectionCount == connections)
     }
 
-    @Test("A mode that cannot be served is a mistake of the settings, wherever it stands")
+    @Test("A mode that cannot be served is an error of the settings, wherever it occurs")
     func refusesWhatCannotBe() throws {
         for (yaml, reason) in [
             ("rules: [{name: a, mode: replay}]", "nothing to replay: replay.layers lists no snapshot"),

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("https targets in absolute form")
 struct SecureOriginTests {
-    @Test("T19: the answer comes over TLS, is stored under the https URL, and is no answer for the http one", arguments: [1, 4])
+    @Test(
+        "T19: the response arrives over TLS, is stored under the https URL, and is not reused for the http URL",
+        arguments: [1, 4])
     func forwardsAndStores(loops: Int) throws {
         let stage = try SecureStage(loops: loops) { request, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "secret of \(request.target)")
@@ -20,7 +22,7 @@ struct SecureOriginTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("Bodies of 10 MiB go both ways")
+    @Test("Bodies of 10 MiB pass both ways")
     func largeBodies() throws {
         let text = String(repeating: "0123456789abcdef", count: 10 << 16)
         let stage = try SecureStage { request, connection in
@@ -31,7 +33,7 @@ struct SecureOriginTests {
         #expect(isSame)
     }
 
-    @Test("T33, T48: pins that a reload brings bind at once, whatever was pooled before", arguments: [1, 4])
+    @Test("T33, T48: pins that a reload adds apply at once, to pooled connections too", arguments: [1, 4])
     func reloadedPins(loops: Int) throws {
         let stage = try SecureStage(loops: loops) { _, connection in connection.respond(body: "x") }
         #expect(try stage.fetch("/").status == 200)
@@ -47,7 +49,7 @@ struct SecureOriginTests {
         #expect(try stage.fetch("/").status == 200)
     }
 
-    @Test("T47: an upstream proxy that is asked for the tunnel to an https origin is told who has passed the request on")
+    @Test("T47: Larder appends to the Via of its CONNECT to an upstream proxy")
     func tellsVia() throws {
         let authority = TestAuthority()
         let identity = authority.identity(names: "DNS:one.test")
@@ -70,7 +72,7 @@ struct SecureOriginTests {
         proxy.stop()
     }
 
-    @Test("The log tells the chain of a server once for each handshake: not for a kept connection, nor for a hit")
+    @Test("The log has a server's certificate chain once a handshake: not for a reused connection, nor for a hit")
     func logsChains() throws {
         let stage = try SecureStage { request, connection in
             connection.respond(fields: request.target == "/a" ? "Cache-Control: max-age=600\r\n" : "", body: "x")
@@ -81,11 +83,11 @@ struct SecureOriginTests {
         #expect(lines[0].split(separator: "\"key\":\"sha256/").count == 3)
     }
 
-    @Test("A server that does not speak TLS is not asked in plain text")
+    @Test("Larder never sends plain text to an https origin that does not speak TLS")
     func neverInPlainText() throws {
         let authority = TestAuthority()
         let origin = ScriptedOrigin { connection in
-            // A handshake begins with 22, a request with a letter.
+            // A TLS handshake begins with byte 22, a request with a letter.
             let first = connection.read(count: 1)
             connection.send(first == [22] ? "HTTP/1.0 400 Bad Request\r\n\r\n" : "HTTP/1.0 200 OK\r\n\r\n")
         }

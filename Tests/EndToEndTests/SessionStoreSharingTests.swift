@@ -5,7 +5,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("One store's file for the proxy and for a session of the library")
+@Suite("One store file for the proxy and for a session of the library")
 struct SessionStoreSharingTests {
     private static let paths = ["/small", "/large", "/varies", "/private"]
 
@@ -37,7 +37,7 @@ struct SessionStoreSharingTests {
         return try client.readResponse()
     }
 
-    @Test("The proxy serves what a session has stored; what is private only a session does")
+    @Test("The proxy serves responses that a session stored, except private ones")
     func servesProxy() async throws {
         let large = PatternBytes.make(6 << 20, seed: 1)
         let origin = Self.origin(large)
@@ -68,7 +68,7 @@ struct SessionStoreSharingTests {
         #expect(!(try Self.fetch("/private", from: origin, through: proxy).cacheStatus.contains("; hit")))
     }
 
-    @Test("A session serves what the proxy has stored, and validates it")
+    @Test("A session serves and validates responses that the proxy stored")
     func servesSession() async throws {
         let large = PatternBytes.make(6 << 20, seed: 2)
         let origin = Self.origin(large)

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-@Suite("Ranges of what another request has under way (RFC 9111 §3.4)")
+@Suite("Ranges of a body in flight for another request (RFC 9111 §3.4)")
 struct SharedRangesTests {
     private static let length = 4_000_000
     private static let body = PatternedBody(length: length)
 
-    /// An origin whose first answer, of the bytes from 0 to 2,999,999 or of all, waits behind the first 1,000,000.
+    /// An origin whose first response (bytes 0 to 2,999,999, or the complete body) stops after 1,000,000 bytes until the gate opens.
     private func stage(_ release: Gate, _ yaml: String = "", fields: String = "Cache-Control: max-age=600\r\n") throws -> (
         Stage, RangedOrigin
     ) {
@@ -19,7 +19,7 @@ struct SharedRangesTests {
 
     private static func range(_ range: Range<Int>) -> String { "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)\r\n" }
 
-    /// A client that has read what has come of its request, and waits for more.
+    /// A client that has read the bytes sent so far, and waits for more.
     private func first(_ stage: Stage, fields: String = Self.range(0..<3_000_000)) throws -> RawClient {
         let client = try stage.client()
         client.send(stage.head("GET", "/x", fields: fields))
@@ -29,7 +29,7 @@ struct SharedRangesTests {
     }
 
     @Test(
-        "What lies in it, or just before it, is read along, and comes to its end though the first client leaves",
+        "A range in the body in flight, or just after its current end, is read from it, even if its first client leaves",
         arguments: [200_000..<300_000, 900_000..<1_100_000, 1_500_000..<2_000_000, 2_000_000..<3_000_000], [true, false])
     func readsAlong(wanted: Range<Int>, isPart: Bool) throws {
         let release = Gate()
@@ -37,7 +37,7 @@ struct SharedRangesTests {
         let leaving = try first(stage, fields: isPart ? Self.range(0..<3_000_000) : "")
         let client = try stage.client()
         client.send(stage.head("GET", "/x", fields: Self.range(wanted)))
-        // Asked behind it on the same loop, and so answered once it has joined.
+        // This request is on the same loop, so its response shows that the earlier request has joined.
         _ = try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n")
         if wanted.upperBound > 1_000_000 { leaving.close() }
         release.open()
@@ -51,7 +51,7 @@ struct SharedRangesTests {
     }
 
     @Test(
-        "What is far behind it, reaches beyond it, or is not for sharing is asked for",
+        "A range far ahead, beyond the end, or that must not be shared is forwarded",
         arguments: [
             (range(2_500_000..<2_600_000), ""), (range(2_900_000..<3_100_000), ""),
             (range(0..<100_000) + "Cache-Control: no-store\r\n", ""), (range(0..<100_000) + "Cache-Control: no-cache\r\n", ""),
@@ -71,7 +71,7 @@ struct SharedRangesTests {
     }
 
     @Test(
-        "What was read along, could not be used after all and is of another representation by now: nothing is mixed",
+        "If the shared part is unusable and the origin has a new representation, the two are never mixed",
         arguments: ["Range: bytes=500000-1999999\r\n", ""])
     func startsAnew(fields: String) throws {
         let release = Gate()
@@ -84,7 +84,7 @@ struct SharedRangesTests {
         let other = try stage.client()
         other.send(stage.head("GET", "/x", fields: Self.range(1_000_000..<3_000_000)))
         _ = try other.readHead()
-        // Stale, and so not for what is shared: the origin is asked for the rest, and has another representation.
+        // The stored part is stale, so it is not shared. Larder requests the rest, and the origin has another representation.
         let response = try stage.fetch("/x", fields: fields + "Cache-Control: max-stale\r\n")
         #expect(stage.askedRanges.last == (fields.isEmpty ? "bytes=1000000-3999999" : "bytes=1000000-1999999"))
         #expect(response["ETag"] == "\"v2\"")
@@ -93,7 +93,7 @@ struct SharedRangesTests {
         release.open()
     }
 
-    @Test("Where it breaks off for good, its readers have what came, and no message that could be taken for complete")
+    @Test("If the fetch breaks off for good, its readers get the bytes that arrived, and no message that looks complete")
     func breaksOffForAll() throws {
         let release = Gate()
         var plan = RangedOrigin.Plan()
@@ -112,7 +112,7 @@ struct SharedRangesTests {
         }
     }
 
-    @Test("What is not stored, or was invalidated since, is not read along", arguments: [true, false])
+    @Test("A body that is not stored or was invalidated is not shared", arguments: [true, false])
     func keepsApart(isInvalidated: Bool) throws {
         let release = Gate()
         let (stage, _) = try stage(

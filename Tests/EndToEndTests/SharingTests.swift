@@ -1,12 +1,12 @@
 import Testing
 import TestSupport
 
-@Suite("What one client's exchange may mean for another's (RFC 9111 §2, §3.5, §7.3; RFC 9110 §7.6.1)")
+@Suite("What one client's exchange may change for another client (RFC 9111 §2, §3.5, §7.3; RFC 9110 §7.6.1)")
 struct SharingTests {
     private static let fresh = "Cache-Control: max-age=60\r\n"
 
     @Test(
-        "T18 what is not in the key never changes a shared entry",
+        "T18 a field outside the cache key never changes a shared response",
         arguments: [
             "X-Forwarded-Host: evil.test\r\n", "X-Original-URL: /evil\r\n", "X-HTTP-Method-Override: POST\r\n",
             "X-Forwarded-Proto: https\r\n",
@@ -22,7 +22,7 @@ struct SharingTests {
         #expect(try stage.fetch("/k").text == "good")
     }
 
-    @Test("T18 host, port, path and query are the key; a body on GET never changes the entry")
+    @Test("T18 host, port, path and query are the cache key; content of a GET never changes the stored response")
     func keysEverything() throws {
         let stage = try Stage("resolve: {a.test: 127.0.0.1, b.test: 127.0.0.1}") { request, connection in
             let body = connection.readBody(of: request) ?? []
@@ -41,7 +41,7 @@ struct SharingTests {
         #expect(try stage.fetch("/x", host: "A.TEST").cacheStatus.hasPrefix("Larder; hit"))
     }
 
-    @Test("T17 the target decides, whatever Host says; host_mismatch: deny refuses it")
+    @Test("T17 the target decides, whatever Host says; host_mismatch: deny refuses a different Host")
     func targetDecides() throws {
         let stage = try Stage { request, connection in connection.respond(fields: Self.fresh, body: request["Host"] ?? "") }
         let own = "127.0.0.1:\(stage.origin.port)"
@@ -61,7 +61,7 @@ struct SharingTests {
     }
 
     @Test(
-        "T22 an answer to a request with Authorization is kept only where the origin says so",
+        "T22 a response to a request with Authorization is stored only if the origin allows it",
         arguments: [
             ("max-age=60", false), ("max-age=60, public", true), ("s-maxage=60", true), ("max-age=60, must-revalidate", true),
             ("private, max-age=60", false),
@@ -74,7 +74,7 @@ struct SharingTests {
         #expect(try stage.fetch("/a").text == (isKept ? "Basic one" : "none"))
     }
 
-    @Test("T23 Set-Cookie is kept on an explicit lifetime alone, and whole; never with set_cookie: never")
+    @Test("T23 a response with Set-Cookie is stored only with an explicit lifetime, and never with set_cookie: never")
     func keepsCookies() throws {
         let answer: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
             let lifetime = request.target == "/explicit" ? Self.fresh : "Last-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\n"
@@ -90,7 +90,7 @@ struct SharingTests {
         for _ in 0..<2 { #expect(try !strict.fetch("/explicit").cacheStatus.hasPrefix("Larder; hit")) }
     }
 
-    @Test("T25 a 304 does not bring another client's fields")
+    @Test("T25 a 304 does not bring a client the fields of another client's 304")
     func validatesForEachAlone() throws {
         let stage = try Stage { request, connection in
             guard request["If-None-Match"] != nil else {
@@ -106,7 +106,7 @@ struct SharingTests {
     }
 
     @Test(
-        "T26 a malformed field of a request does not send it past the store",
+        "T26 a malformed request field does not make the request bypass the store",
         arguments: [
             "Accept-Encoding: ,;q=\"\u{7f}nonsense\r\n".replacing("\u{7f}", with: ""), "Range: bytes=abc\r\n",
             "Range: bytes=5-1\r\n",
@@ -124,7 +124,7 @@ struct SharingTests {
     }
 
     @Test(
-        "T16 T42 what a rule may not write is refused when the settings are read",
+        "T16 T42 an edit that rules may not make is refused when the settings are read",
         arguments: [
             "set: {X-A: \"a\\r\\nX-B: b\"}", "set: {X-A: \"a\\u0000\"}", "set: {\"X\\r\\nA\": b}", "set: {Content-Length: 5}",
             "set: {Transfer-Encoding: chunked}", "set: {Connection: close}", "set: {Host: evil.test}", "remove: Via",
@@ -138,7 +138,7 @@ struct SharingTests {
         }
     }
 
-    @Test("T42 Connection cannot strip what others rely on")
+    @Test("T42 a Connection field cannot remove fields that others rely on")
     func protectsFields() throws {
         let stage = try Stage { request, connection in
             let body = connection.readBody(of: request) ?? []
@@ -159,7 +159,7 @@ struct SharingTests {
         #expect(request["Connection"] == nil)
     }
 
-    @Test("T42 fields of one connection stop at the proxy, both ways; Proxy-Authorization never leaves")
+    @Test("T42 fields of one connection stop at the proxy, both ways; Proxy-Authorization is never forwarded")
     func dropsHopByHop() throws {
         let stage = try Stage { _, connection in
             connection.respond(
@@ -177,7 +177,9 @@ struct SharingTests {
         #expect(response["X-Hop"] == nil && response["Keep-Alive"] == nil && response["X-End"] == "2")
     }
 
-    @Test("T18 T42 what Connection keeps from the origin selects nothing that is stored, and no rule's field is kept from it")
+    @Test(
+        "T18 T42 a field that Connection removes selects no stored response; a rule's field is forwarded even if Connection lists it"
+    )
     func nominatedFieldsSelectNothing() throws {
         let rules = "rules: [{name: r, request: {set: {X-Rule: here}}, cache: {key: {fields: [X-Tenant]}}}]"
         let stage = try Stage(rules) { request, connection in
@@ -195,7 +197,7 @@ struct SharingTests {
         #expect(stage.requestCount() == 3)
     }
 
-    @Test("T47 Proxy is dropped from a request (httpoxy)")
+    @Test("T47 Proxy is removed from a request (httpoxy)")
     func dropsProxyField() throws {
         let stage = try Stage { _, connection in connection.respond() }
         _ = try stage.fetch("/", fields: "Proxy: http://evil.test:1\r\n")

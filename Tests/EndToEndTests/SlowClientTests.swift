@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("T36 Clients that take their time, with short times set")
+@Suite("T36 Slow clients, with short timeouts")
 struct SlowClientTests {
     private func stage(_ change: @escaping (inout Times) -> Void) throws -> Stage {
         var times = Times()
@@ -29,20 +29,20 @@ struct SlowClientTests {
         var idle = 10_000
     }
 
-    @Test("T36 a head that comes a byte at a time is 408 at its deadline, and others are served meanwhile")
+    @Test("T36 a head that arrives byte by byte gets 408 at its deadline, while other clients are served")
     func slowHead() throws {
         let stage = try stage { $0.head = 300 }
         let slow = try stage.client()
         slow.send("GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nX-S")
         #expect(try stage.fetch("/").text == "served")
-        // Further bytes do not put the deadline off.
+        // More bytes do not extend the deadline.
         for _ in 0..<100 where !slow.hasInput(withinMilliseconds: 50) { slow.send("l") }
         let response = try slow.readResponse()
         #expect(response.status == 408 && response.code == "request_timeout")
         #expect(slow.isClosedByPeer())
     }
 
-    @Test("T36 a connection on which nothing is asked is closed")
+    @Test("T36 a connection without a request is closed")
     func silent() throws {
         let stage = try stage {
             $0.head = 2_000
@@ -56,7 +56,7 @@ struct SlowClientTests {
         #expect(idle.isClosedByPeer())
     }
 
-    @Test("T36 a body that stops coming is 408, and the origin is let go")
+    @Test("T36 a body that stops arriving gets 408, and others are served")
     func slowBody() throws {
         let stage = try stage { $0.body = 200 }
         let slow = try stage.client()
@@ -67,7 +67,7 @@ struct SlowClientTests {
         #expect(try stage.fetch("/").text == "served")
     }
 
-    @Test("T36 a client that never reads is closed, and others are served")
+    @Test("T36 a client that never reads is disconnected, while others are served")
     func neverReads() throws {
         let stage = try stage { $0.body = 300 }
         let deaf = try stage.client(receiveBuffer: 4096)
@@ -77,23 +77,23 @@ struct SlowClientTests {
             asking.send(stage.head("GET", "/"))
             #expect(try asking.readResponse().text == "served")
         }
-        // What the kernel has taken can be read, then it ends; it never ends as a whole message.
+        // The client can read the bytes in the kernel's buffers. The message then ends early, and never looks complete.
         #expect(try deaf.readHead().status == 200)
         #expect(throws: ClientFault.self) { _ = try deaf.read(count: 1_000_000_000) }
     }
 
-    @Test("T36 a client that asks for much and reads nothing does not fill memory with answers")
+    @Test("T36 a client that pipelines requests and reads nothing does not fill memory with responses")
     func pipelinesWithoutReading() throws {
         let stage = try stage { $0.body = 500 }
         let deaf = try stage.client(receiveBuffer: 4096)
         _ = try stage.fetch("/")
         let one = stage.head("GET", "/")
-        // More requests than buffers on the way hold: the proxy stops reading, so sending stops too.
+        // More requests than all buffers hold: the proxy stops reading, so sending stops too.
         let many = Array(String(repeating: one, count: 100_000).utf8)
         #expect(deaf.send(bytes: many) < many.count)
     }
 
-    @Test("T36 too many connections: 503 at the limit, and again served below it")
+    @Test("T36 too many connections: 503 at the limit, and service again below it")
     func limitsConnections() throws {
         let stage = try Stage(change: { $0.connectionLimit = 2 }) { _, connection in connection.respond(body: "served") }
         let first = try stage.client()
@@ -106,7 +106,7 @@ struct SlowClientTests {
         let refused = try third.readResponse()
         #expect(refused.status == 503)
         first.close()
-        // The proxy may not have read yet that the connection was closed.
+        // The proxy may not have seen yet that the connection was closed.
         try eventually {
             let client = try stage.client()
             client.send(stage.head("GET", "/"))
@@ -114,7 +114,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("What is answered at the door is an error like any other, and arrives though the request was never read")
+    @Test("A 503 at the connection limit is a normal error response, and arrives although the request was not read")
     func answersAtTheDoor() throws {
         let stage = try Stage(change: { $0.connectionLimit = 1 }) { _, connection in connection.respond(body: "served") }
         let first = try stage.client()
@@ -132,7 +132,7 @@ struct SlowClientTests {
         #expect(lines.count { $0.contains("\"error\":\"overloaded\"") } == 50)
     }
 
-    @Test("Answers at the door are bounded: past the limit nobody is let in, and who waits is served when there is room")
+    @Test("Refusals at the connection limit are bounded: beyond that, connections wait and are served when there is room")
     func boundsAnswersAtTheDoor() throws {
         let stage = try Stage(
             change: {

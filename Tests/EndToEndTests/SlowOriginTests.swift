@@ -4,9 +4,9 @@ import ProxyServer
 import TestSupport
 import Testing
 
-@Suite("Origins that take their time")
+@Suite("Slow origins")
 struct SlowOriginTests {
-    /// Of all loops, up to now.
+    /// The turns of all loops so far.
     private static func turns(of proxy: TestProxy) throws -> UInt64 {
         let loop = try EventLoop()
         var turns: UInt64?
@@ -15,12 +15,12 @@ struct SlowOriginTests {
         return turns ?? 0
     }
 
-    @Test("While the rest of a body that is stored has not come, the loop sleeps", arguments: [":memory:", nil])
+    @Test("The loop sleeps while the rest of a body to be stored has not arrived", arguments: [":memory:", nil])
     func sleepsMeanwhile(storePath: String?) throws {
         let stage = try Stage(storePath: storePath) { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 300000\r\n\r\n")
             connection.send(bytes: [UInt8](repeating: 1, count: 200_000))
-            // The rest never comes: until the other side has gone.
+            // The rest never arrives. The origin waits until the proxy closes the connection.
             _ = connection.readHead()
             return false
         }

@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Served stale while it is validated, through the proxy (RFC 5861 §3)")
+@Suite("Stale responses during a background validation, through the proxy (RFC 5861 §3)")
 struct StaleWhileRevalidateServingTests {
     private static let window = "Cache-Control: max-age=60, stale-while-revalidate=600\r\n"
-    /// In the window of those above, and none for whom that is good enough: it joins what is being asked.
+    /// A request with this directive accepts no stale response, so it joins the validation in flight.
     private static let demand = "Cache-Control: max-age=1000\r\n"
 
-    /// An origin whose answers after the first wait for the gate.
+    /// An origin whose responses after the first wait for the gate.
     private func stage(
         loops: Int = 1, length: Int = 10, release: Gate, asked: Gate, status: String = "200 OK"
     ) throws -> Stage {
@@ -25,7 +25,7 @@ struct StaleWhileRevalidateServingTests {
     }
 
     @Test(
-        "Everyone has the stale answer at once, the origin is asked once for all, and then everyone has the new one",
+        "All clients get the stale response at once, the origin gets one request, and then all clients get the new response",
         arguments: [1, 4], [10, 100_000])
     func asksOnce(loops: Int, length: Int) throws {
         let asked = Gate()
@@ -56,7 +56,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(stage.requestCount("/x") == 2)
     }
 
-    @Test("A 304 makes it fresh again", arguments: [1, 4])
+    @Test("A 304 makes the response fresh again", arguments: [1, 4])
     func freshens(loops: Int) throws {
         let stage = try Stage(loops: loops) { request, connection in
             let status = request["If-None-Match"] == "\"1\"" ? "304 Not Modified" : "200 OK"
@@ -72,7 +72,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Behind the window the client waits")
+    @Test("After the window the client waits for the validation")
     func waitsBehindWindow() throws {
         let release = Gate()
         release.open()
@@ -82,7 +82,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(try stage.fetch("/x").text.first == "n")
     }
 
-    @Test("A failure is told in the log, and not asked again at once")
+    @Test("A failed validation is logged, and not retried at once")
     func tellsFailure() throws {
         let count = Counter()
         let stage = try Stage(change: { $0.proxyLimits.backgroundRetryDelay = 100_000 }) { _, connection in
@@ -92,7 +92,7 @@ struct StaleWhileRevalidateServingTests {
         stage.proxy.pass(seconds: 100)
         for _ in 0..<3 {
             #expect(try stage.fetch("/x").text == "old")
-            // Joins what is being asked, and then asks for itself.
+            // Joins the validation in flight, and then sends a request of its own.
             #expect(try stage.fetch("/x", fields: Self.demand).status == 503)
         }
         stage.proxy.pass(seconds: 200)
@@ -104,7 +104,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(lines.allSatisfy { $0.contains("\"cache\":\"failed\"") && $0.contains("\"upstream_status\":503") })
     }
 
-    @Test("An error's Retry-After holds for the background validations of its URL", arguments: [429, 503])
+    @Test("The Retry-After of an error delays the background validations of its URL", arguments: [429, 503])
     func obeysRetryAfter(status: Int) throws {
         let count = Counter()
         let stage = try Stage { _, connection in
@@ -114,7 +114,7 @@ struct StaleWhileRevalidateServingTests {
         }
         _ = try stage.fetch("/x")
         stage.proxy.pass(seconds: 100)
-        // After each pause: how often the origin is asked. The second request joins the validation, and then asks for itself.
+        // The pause, and the number of requests at the origin after it. The second request joins the validation, then sends its own.
         for (seconds, requests) in [(0, 3), (60, 4), (70, 6)] as [(Int64, Int)] {
             stage.proxy.pass(seconds: seconds)
             #expect(try stage.fetch("/x").text == "old")
@@ -123,7 +123,7 @@ struct StaleWhileRevalidateServingTests {
         }
     }
 
-    @Test("No more are under way at once than the limit says")
+    @Test("The number of concurrent background validations is limited")
     func keepsToLimit() throws {
         let asked = Gate()
         let release = Gate()
@@ -148,7 +148,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(stage.requestCount("/b") == 2)
     }
 
-    @Test("An invalidation while it is under way holds: what it brings is not stored", arguments: [10, 100_000])
+    @Test("A response that a background validation brings after an invalidation is not stored", arguments: [10, 100_000])
     func isInvalidated(length: Int) throws {
         let count = Counter()
         let asked = Gate()
@@ -173,7 +173,7 @@ struct StaleWhileRevalidateServingTests {
         #expect(try stage.fetch("/x").text.first == "3")
     }
 
-    @Test("A server that stops does not wait for it; new settings leave it be", arguments: [true, false])
+    @Test("A stopping server does not wait for a background validation; a reload does not end it", arguments: [true, false])
     func drains(stops: Bool) throws {
         let asked = Gate()
         let release = Gate()

@@ -1,10 +1,10 @@
 import Testing
 import TestSupport
 
-@Suite("How long a body may be to be kept, where no one says its length")
+@Suite("The length limit for stored bodies of undeclared length")
 struct StorageLimitTests {
     @Test(
-        "cache.max_size holds for chunked bodies: kept at the limit, not one past it; served whole either way",
+        "cache.max_size holds for chunked bodies: stored at the limit, not stored one byte above it, served completely either way",
         arguments: [100, 16_384, 20_000, 3_000_000], [0, 1])
     func limitsChunked(limit: Int, excess: Int) throws {
         let body = PatternedBody(length: limit + excess)
@@ -25,7 +25,7 @@ struct StorageLimitTests {
 
     enum Place: CaseIterable { case memory, file, behind }
 
-    /// Gives a first version of so many bytes, then ever a second one.
+    /// Sends a first version of this many bytes, and then always a second one.
     private static func stage(_ place: Place, lengths: [Int], isChunked: Bool = false) throws -> Stage {
         let count = Counter()
         return try Stage(storePath: place == .memory ? ":memory:" : nil, store: { if place == .file { $0.disk.low = 3 << 20 } }) {
@@ -40,7 +40,7 @@ struct StorageLimitTests {
         }
     }
 
-    /// The first is stored, the second asked for by a client that wants it new, and then by one that takes what there is.
+    /// Stores the first version, requests the second one with no-cache, and then sends a plain request.
     private static func versions(_ place: Place, of stage: Stage) throws -> [UInt8?] {
         _ = try stage.fetch("/x")
         stage.proxy.waitUntilStored()
@@ -52,14 +52,14 @@ struct StorageLimitTests {
     }
 
     @Test(
-        "A response too long to be kept takes the older one away: nobody is served what was before",
+        "A response too long to be stored removes the older one, so that no client gets the old version",
         arguments: Place.allCases, [false, true])
     func takesOlderAway(place: Place, isChunked: Bool) throws {
         let stage = try Self.stage(place, lengths: [300_000, 6 << 20], isChunked: isChunked)
         #expect(try Self.versions(place, of: stage) == Array("122".utf8))
     }
 
-    @Test("From the end of a long response on, it is served and not the one before", arguments: Place.allCases)
+    @Test("After the end of a long response the old one is never served again", arguments: Place.allCases)
     func isFoundAtOnce(place: Place) throws {
         for _ in 0..<5 {
             let stage = try Self.stage(place, lengths: [300_000, 200_000])

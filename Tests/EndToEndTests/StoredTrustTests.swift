@@ -2,7 +2,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("What is stored from hosts under another trust policy")
+@Suite("Responses stored from hosts under another trust policy")
 struct StoredTrustTests {
     private static func stage(storePath: String? = ":memory:", isValidated: Bool = true) throws -> SecureStage {
         try SecureStage(storePath: storePath) { request, connection in
@@ -13,7 +13,7 @@ struct StoredTrustTests {
         }
     }
 
-    @Test("It is validated over a judged connection, and then used as before; under pins that it does not have it is refused")
+    @Test("A response is validated over a verified connection and then reused; under pins that it does not match it is refused")
     func validates() throws {
         let stage = try Self.stage()
         #expect(try stage.fetch("/").text == "old")
@@ -30,7 +30,7 @@ struct StoredTrustTests {
         #expect(stage.origin.requestHeads.count == 2)
     }
 
-    @Test("A HEAD under the new policy does not vouch for a body that came under the old one")
+    @Test("A HEAD under the new policy does not confirm a body stored under the old one")
     func headVouchesForNothing() throws {
         let stage = try SecureStage { request, connection in
             let fields = "Cache-Control: max-age=600\r\n"
@@ -44,7 +44,9 @@ struct StoredTrustTests {
         #expect(response.text == "new" && response.cacheStatus.contains("detail=trust_changed"))
     }
 
-    @Test("It outlives the process: under the same policy it is used, under another validated", arguments: [false, true])
+    @Test(
+        "The policy survives a restart: a response is reused under the same policy, and validated under another",
+        arguments: [false, true])
     func survives(isPinned: Bool) throws {
         let stage = try Self.stage(storePath: nil)
         #expect(try stage.fetch("/").text == "old")
