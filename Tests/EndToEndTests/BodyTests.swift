@@ -166,7 +166,7 @@ struct BodyTests {
     func passesEarlyResponse() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig")
-            // Closed with content unread, the connection would be reset, which may overtake the response.
+            // A close with unread content would reset the connection, and the reset could overtake the response.
             connection.shutDownSending()
             _ = connection.readToEnd()
             return false

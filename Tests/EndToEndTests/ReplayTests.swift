@@ -462,7 +462,7 @@ struct ReplayTests {
         let summary = try stage.record(change: { $0.proxyLimits.gatheredRequestBytes = 1 << 20 }) { proxy in
             let body = String(repeating: "x", count: 3 << 20)
             try eventually {
-                // Two thirds of the first body use up all memory once they have arrived. If the second request arrives before, the test tries again.
+                // Two thirds of the first body use up all memory once they arrive. If the second request is earlier, the test tries again.
                 let first = try RawClient(port: proxy.port)
                 first.send(stage.head("POST", "/first", fields: "Content-Length: \(body.utf8.count)\r\n") + body.prefix(2 << 20))
                 let second = try stage.ask(proxy, "/second", method: "POST", body: "y")

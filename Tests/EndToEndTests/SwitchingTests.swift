@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Connections that go over to WebSocket (RFC 9110 §7.8, RFC 6455)")
+@Suite("Connections that switch to WebSocket (RFC 9110 §7.8, RFC 6455)")
 struct SwitchingTests {
     typealias Way = SwitchingStage.Way
 
-    @Test("A byte comes back, in every way of asking, and the log tells what passed", arguments: Way.allCases, [1, 4])
+    @Test("A byte is echoed in every way of connecting, and the log counts the bytes", arguments: Way.allCases, [1, 4])
     func echoes(way: Way, loops: Int) throws {
         let stage = try SwitchingStage(way, loops: loops, answer: SwitchingStage.echoes)
         let client = try stage.switched()
@@ -36,7 +36,8 @@ struct SwitchingTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("Inside of TLS at both ends 10 MiB come back too, and what nobody reads is not taken", arguments: [1, 4])
+    @Test(
+        "With TLS at both ends 10 MiB are echoed too, and Larder reads no data that the client does not read", arguments: [1, 4])
     func passesMuchInTLS(loops: Int) throws {
         let body = PatternedBody(length: 10 << 20)
         let stalls = Gate()
@@ -46,7 +47,7 @@ struct SwitchingTests {
             case "/echo": while let octets = connection.readSome(), connection.send(bytes: octets) {}
             case "/send": connection.send(bytes: body.bytes(0..<body.length))
             default:
-                // Far more than the buffers on the way hold.
+                // Far more than all buffers between the two hold.
                 connection.limitSending(milliseconds: 500)
                 if !connection.send(bytes: [UInt8](repeating: 0, count: 64 << 20)) { stalls.open() }
                 connection.cut()
@@ -73,7 +74,7 @@ struct SwitchingTests {
         idler.close()
     }
 
-    @Test("Each side ends by itself: the client first, then what the origin still has to say", arguments: Way.allCases)
+    @Test("Each side ends separately: the client ends first, and then the origin sends the rest", arguments: Way.allCases)
     func clientEndsFirst(way: Way) throws {
         let stage = try SwitchingStage(way) { _, connection in
             connection.send(SwitchingStage.grant)
@@ -88,7 +89,7 @@ struct SwitchingTests {
         #expect(try client.readToEnd() == Array("cba".utf8))
     }
 
-    @Test("The origin may end first, and still be sent to", arguments: Way.allCases)
+    @Test("The origin may end first, and still receives data", arguments: Way.allCases)
     func originEndsFirst(way: Way) throws {
         let received = Gate()
         let stage = try SwitchingStage(way) { _, connection in
@@ -104,7 +105,7 @@ struct SwitchingTests {
         #expect(received.wait())
     }
 
-    @Test("What comes right behind either head is passed on, once and in its place", arguments: Way.allCases)
+    @Test("Bytes right behind either head are passed on once and in order", arguments: Way.allCases)
     func passesEarlyOctets(way: Way) throws {
         let stage = try SwitchingStage(way) { _, connection in
             connection.send(SwitchingStage.grant + "hello ")
@@ -117,7 +118,7 @@ struct SwitchingTests {
         #expect(try client.readToEnd() == Array("hello early".utf8))
     }
 
-    @Test("An origin that refuses has answered a request, and the connection goes on", arguments: Way.allCases)
+    @Test("An origin that refuses the switch sends a normal response, and the connection goes on", arguments: Way.allCases)
     func isRefused(way: Way) throws {
         let stage = try SwitchingStage(way) { request, connection in
             switch request.target {
@@ -137,7 +138,7 @@ struct SwitchingTests {
         }
         client.send(stage.head("/ok", fields: ""))
         #expect(try client.readResponse().cacheStatus == "Larder; fwd=uri-miss; stored")
-        // What is stored is no answer to a request for another protocol.
+        // A stored response does not answer a request to switch protocols.
         client.send(stage.head("/ok"))
         #expect(try client.readResponse().cacheStatus == "Larder; fwd=bypass; detail=upgrade")
         #expect(stage.origin.connectionCount == 1)
@@ -147,7 +148,7 @@ struct SwitchingTests {
         #expect(stage.origin.connectionCount == 1)
     }
 
-    @Test("A 101 that was not asked for, or is for something else, reaches nobody", arguments: Way.allCases)
+    @Test("A 101 without a request for it, or for another protocol, does not reach the client", arguments: Way.allCases)
     func refusesOtherProtocol(way: Way) throws {
         let other = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
         let isLetGo = Gate()
@@ -172,7 +173,8 @@ struct SwitchingTests {
     }
 
     @Test(
-        "A request with content is one like others: what follows its head is content, however it looks", arguments: Way.allCases)
+        "A request with content does not switch: the bytes after its head are content, whatever they look like",
+        arguments: Way.allCases)
     func ignoresContent(way: Way) throws {
         let stage = try SwitchingStage(way) { request, connection in
             let content = connection.readBody(of: request) ?? []
@@ -187,7 +189,7 @@ struct SwitchingTests {
         #expect(stage.origin.requestHeads.count == 2)
     }
 
-    @Test("A rule denies the handshake, and another edits it", arguments: Way.allCases)
+    @Test("A rule denies the handshake, and another rule edits it", arguments: Way.allCases)
     func obeysRules(way: Way) throws {
         let rules = """
               - {name: no, match: {path: /no}, deny: {reason: no}}
@@ -205,7 +207,7 @@ struct SwitchingTests {
         #expect(OriginRequest(head: stage.origin.requestHeads[0])["X-Asked"] == "1")
     }
 
-    @Test("Where nothing passes for long enough, both sides are let go", arguments: Way.allCases)
+    @Test("Both sides are closed after the tunnel idle timeout", arguments: Way.allCases)
     func endsWhenIdle(way: Way) throws {
         let stage = try SwitchingStage(way, change: { $0.timeouts.tunnelIdle = 3_000 }, answer: SwitchingStage.echoes)
         let client = try stage.switched()
@@ -215,7 +217,7 @@ struct SwitchingTests {
         try eventually { stage.origin.openCount == 0 }
     }
 
-    @Test("A side that vanishes takes the other with it", arguments: Way.allCases)
+    @Test("If one side disappears, Larder closes the other one", arguments: Way.allCases)
     func endsWithReset(way: Way) throws {
         let isLetGo = Gate()
         let stage = try SwitchingStage(way) { request, connection in
@@ -240,7 +242,7 @@ struct SwitchingTests {
     enum Cut: CaseIterable { case reset, silentEnd }
 
     @Test(
-        "Where TLS ends here, neither side is told of an end that the other has not said: what breaks off here breaks off there",
+        "If Larder ends TLS, it passes on only ends that a peer has sent: a cut connection is cut on the other side too",
         arguments: [Way.intercepted, .upgraded], Cut.allCases)
     func passesCutsOn(way: Way, cut: Cut) throws {
         let isCut = Gate()
@@ -254,7 +256,7 @@ struct SwitchingTests {
         let other = try stage.switched("/origin")
         #expect(throws: ClientFault.self) { while try other.receive() {} }
         #expect(other.takeHeld() == Array("half a mess".utf8))
-        // What speaks no TLS has said its end with it.
+        // Without TLS the end of the connection is an end that the peer has sent.
         if way == .upgraded, cut == .silentEnd { return }
         let client = try stage.switched("/client")
         client.send("half a mess")
@@ -262,7 +264,7 @@ struct SwitchingTests {
         #expect(isCut.wait())
     }
 
-    @Test("An end that comes together with the handshake's request, or with bytes behind it, is heard", arguments: ["", "hi"])
+    @Test("An end that arrives with the handshake's request, or with bytes after it, is passed on", arguments: ["", "hi"])
     func hearsEarlyEnd(early: String) throws {
         let stage = try SwitchingStage(.intercepted) { _, connection in
             connection.send(SwitchingStage.grant)
@@ -280,7 +282,7 @@ struct SwitchingTests {
         #expect(try client.readToEnd() == Array((early + "bye").utf8))
     }
 
-    @Test("The proxy's end is theirs", arguments: Way.allCases)
+    @Test("When the proxy stops, both sides are closed", arguments: Way.allCases)
     func endsWithProxy(way: Way) throws {
         let isLetGo = Gate()
         let stage = try SwitchingStage(way) { _, connection in
@@ -294,7 +296,7 @@ struct SwitchingTests {
         #expect(isLetGo.wait())
     }
 
-    @Test("New settings leave alone what has switched under those before", arguments: Way.allCases)
+    @Test("A reload does not affect connections that switched before", arguments: Way.allCases)
     func outlivesReload(way: Way) throws {
         let stage = try SwitchingStage(way, answer: SwitchingStage.echoes)
         let client = try stage.switched()
@@ -306,7 +308,7 @@ struct SwitchingTests {
         }
     }
 
-    @Test("Offline nobody is connected to")
+    @Test("Offline, Larder connects to nothing")
     func staysOffline() throws {
         let stage = try Stage("mode: offline", answer: SwitchingStage.echoes)
         let response = try stage.fetch("/ws", fields: SwitchingStage.asks)
@@ -316,7 +318,7 @@ struct SwitchingTests {
 }
 
 extension RawClient {
-    /// Whether anything more comes before the end, of whatever kind that is.
+    /// Whether anything arrives before the connection ends in any way.
     fileprivate func receiveAnything() throws -> Bool {
         do { return try receive() } catch let fault as ClientFault where fault.reason == .reset { return false }
     }

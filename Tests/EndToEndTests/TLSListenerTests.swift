@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Listeners that speak TLS: one connection, from the socket to the request")
+@Suite("TLS listeners: one connection, from the socket to the request")
 struct TLSListenerTests {
-    /// Answers each request with its path, and how long its content was.
+    /// Answers each request with its path and the length of its content.
     private static let answers: ScriptedOrigin.Script = { connection in
         while let head = connection.readHead() {
             let request = OriginRequest(head: head)
@@ -13,7 +13,7 @@ struct TLSListenerTests {
         }
     }
 
-    @Test("Requests are answered one after the other, from the origin and from the store", arguments: [1, 4])
+    @Test("Requests on one connection are answered in order, by the origin and from the store", arguments: [1, 4])
     func answers(loops: Int) throws {
         let stage = try ListenerStage(loops: loops, script: Self.answers)
         let client = try stage.client()
@@ -26,7 +26,7 @@ struct TLSListenerTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("It takes one of the connections that may be open, as one without TLS does")
+    @Test("A TLS connection counts once against the connection limit")
     func countsOnce() throws {
         let stage = try ListenerStage(change: { $0.connectionLimit = 2 }, script: Self.answers)
         let clients = try (0..<2).map { _ in try stage.client() }
@@ -34,12 +34,12 @@ struct TLSListenerTests {
             client.send(stage.head())
             #expect(try client.readResponse().text == "/ 0")
         }
-        // A third one is closed without a word.
+        // The third connection is closed without a response.
         let third = try RawClient(port: stage.proxy.port, owner: stage)
         #expect(third.isClosedByPeer())
     }
 
-    @Test("A client that takes nothing has little fetched for it, and gets all of it when it reads")
+    @Test("Larder fetches little for a client that does not read, and sends it all when the client reads")
     func slowReader() throws {
         let stalls = Gate()
         let goesOn = Gate()
@@ -47,7 +47,7 @@ struct TLSListenerTests {
         let stage = try ListenerStage { connection in
             guard let head = connection.readHead() else { return }
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.length)\r\n\r\n")
-            // Far more than the buffers on the way hold.
+            // Far more than all buffers between the two hold.
             connection.limitSending(milliseconds: 500)
             let taken = connection.send(body)
             if OriginRequest(head: head).target == "/wait", taken < body.length { stalls.open() }
@@ -61,11 +61,11 @@ struct TLSListenerTests {
         goesOn.open()
         #expect(try client.readHead().status == 200)
         #expect(try client.read(body, count: body.length) == body.length)
-        // By a close_notify: without one it would be a fault.
+        // The end is a close_notify: without one the read would throw.
         #expect(try client.readToEnd().isEmpty)
     }
 
-    @Test("A large upload arrives as it was sent", arguments: [1, 4])
+    @Test("A large upload arrives unchanged", arguments: [1, 4])
     func upload(loops: Int) throws {
         let body = PatternedBody(length: 24 << 20)
         let isRight = Gate()
@@ -92,7 +92,7 @@ struct TLSListenerTests {
     }
 
     @Test(
-        "A client that has said its last word gets its answer, whether or not it ends its side of the connection",
+        "A client that has sent its close_notify gets its response, whether or not it also ends its side of the connection",
         arguments: [false, true])
     func halfClosed(endsConnection: Bool) throws {
         let stage = try ListenerStage(script: Self.answers)
@@ -105,7 +105,7 @@ struct TLSListenerTests {
     }
 
     @Test(
-        "Content or a head that ends within TLS before its length is cut off, without waiting for more",
+        "Content or a head that a close_notify cuts short ends the connection at once",
         arguments: ["GET", "POST"])
     func cutContent(method: String) throws {
         let stage = try ListenerStage(
@@ -118,14 +118,14 @@ struct TLSListenerTests {
         let head = stage.head(method, fields: "Content-Length: 10\r\n")
         client.send(method == "POST" ? head + "123" : String(head.dropLast(2)))
         client.endTLS()
-        // The connection stands: nothing but the close_notify tells of the end.
+        // The TCP connection stays open: only the close_notify shows the end.
         while (try? client.receive()) == true {}
         var byte: UInt8 = 0
         #expect(recv(client.descriptor, &byte, 1, 0) == 0)
         #expect(stage.origin.requestHeads.count <= (method == "POST" ? 1 : 0))
     }
 
-    @Test("A client without a request is told so by a close_notify when its time is over", arguments: [false, true])
+    @Test("An idle connection is closed with a close_notify after its timeout", arguments: [false, true])
     func idle(hasAsked: Bool) throws {
         let stage = try ListenerStage(
             change: {
@@ -140,20 +140,20 @@ struct TLSListenerTests {
         #expect(try client.readToEnd().isEmpty)
     }
 
-    @Test("A response that may not be taken for whole ends without a close_notify")
+    @Test("A response that must not look complete ends without a close_notify")
     func cutResponse() throws {
         let stage = try ListenerStage { connection in
             guard connection.readHead() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")
         }
         let client = try stage.client()
-        // Only the end of the connection tells such a client that it has all of it.
+        // An HTTP/1.0 client knows only by the end of the connection that the response is complete.
         client.send(stage.head().replacing("HTTP/1.1", with: "HTTP/1.0"))
         #expect(try client.readHead().status == 200)
         #expect(throws: ClientFault.self) { try client.readToEnd() }
     }
 
-    @Test("Another handshake on the same connection is refused, and others are served")
+    @Test("A renegotiation is refused, and other clients are served")
     func refusesRenegotiation() throws {
         let stage = try ListenerStage(script: Self.answers)
         let client = try stage.client(greatestVersion: 0x0303)
@@ -186,7 +186,7 @@ struct TLSListenerTests {
     }
 
     @Test(
-        "Each side of a tunnel ends by itself: the client by a close_notify, or by the end of its side of the connection",
+        "Each side of a tunnel ends separately: the client by a close_notify, or by ending its side of the connection",
         arguments: [false, true])
     func tunnelEnds(saysSo: Bool) throws {
         let stage = try ListenerStage { connection in
@@ -198,7 +198,7 @@ struct TLSListenerTests {
         #expect(try client.readToEnd() == Array("cba".utf8))
     }
 
-    @Test("The origin may end its side of a tunnel first, and still be sent to")
+    @Test("The origin may end its side of a tunnel first, and still receives data")
     func originEndsFirst() throws {
         let received = Gate()
         let stage = try ListenerStage { connection in
@@ -213,7 +213,7 @@ struct TLSListenerTests {
         #expect(received.wait())
     }
 
-    @Test("What an origin sent before it closed reaches a client that reads late", arguments: [1000, 100_000, 8 << 20])
+    @Test("Data that an origin sent before it closed reaches a client that reads late", arguments: [1000, 100_000, 8 << 20])
     func tunnelIsSlow(length: Int) throws {
         let body = PatternedBody(length: length)
         let stage = try ListenerStage { connection in connection.send(body) }
@@ -222,7 +222,7 @@ struct TLSListenerTests {
         #expect(try client.readToEnd().isEmpty)
     }
 
-    @Test("What comes right behind a CONNECT reaches the origin, after the tunnel's beginning and once")
+    @Test("Bytes right behind a CONNECT reach the origin once, after the tunnel is open")
     func tunnelWithEarlyBytes() throws {
         let stage = try ListenerStage { connection in
             guard let bytes = connection.read(count: 5) else { return }

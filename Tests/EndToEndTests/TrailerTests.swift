@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Trailer fields from the store (RFC 9110 §6.5, RFC 9111 §3.1)")
+@Suite("Trailer fields of stored responses (RFC 9110 §6.5, RFC 9111 §3.1)")
 struct TrailerTests {
     private static let fresh = "Cache-Control: max-age=600\r\n"
 
@@ -20,7 +20,7 @@ struct TrailerTests {
     }
 
     @Test(
-        "A stored response ends with its trailer fields, in chunks, whatever its length and place",
+        "A stored response ends with its trailer fields, in chunks, whatever its length and its tier",
         arguments: [0, 3, 20_000, 300_000], [":memory:", nil])
     func sendsThem(length: Int, storePath: String?) throws {
         let stage = try stage(length: length, storePath: storePath)
@@ -33,7 +33,7 @@ struct TrailerTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("A response without content in chunks does not announce them: a part, 304, 416, HEAD, several parts")
+    @Test("A response without chunked content has no Trailer field: a part, several parts, 304, 416 and HEAD")
     func dropsTheAnnouncement() throws {
         let stage = try stage(length: 100)
         _ = try fetch(stage)
@@ -49,7 +49,7 @@ struct TrailerTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("An HTTP/1.0 client gets neither chunks nor the announcement, from the origin as from the store")
+    @Test("An HTTP/1.0 client gets neither chunks nor a Trailer field, from the origin and from the store")
     func sparesHTTP10() throws {
         let stage = try stage()
         for _ in 0..<2 {
@@ -61,7 +61,7 @@ struct TrailerTests {
         #expect(try fetch(stage).trailers.count == 1)
     }
 
-    @Test("Where the origin announced trailer fields and sent none, the stored response has a length and no announcement")
+    @Test("If the origin announced trailer fields and sent none, the stored response has a length and no Trailer field")
     func announcesNothing() throws {
         let stage = try stage(trailers: "")
         _ = try fetch(stage)
@@ -69,7 +69,7 @@ struct TrailerTests {
         #expect(stored["Trailer"] == nil && stored["Content-Length"] == "3" && stored.text == "bbb")
     }
 
-    @Test("A replayed response ends with the trailer fields that were recorded", arguments: [3, 300_000])
+    @Test("A replayed response ends with its recorded trailer fields", arguments: [3, 300_000])
     func replaysThem(length: Int) throws {
         let stage = try RecordedStage { _, _, connection in
             let body = String(repeating: "b", count: length)
@@ -83,7 +83,7 @@ struct TrailerTests {
         }
         stage.origin.stop()
         let proxy = try stage.replaying()
-        // The second is remembered by the loop.
+        // The loop answers the second request from memory.
         for _ in 0..<2 {
             let response = try stage.ask(proxy, "/a")
             #expect(response.trailers.map { "\($0.name): \($0.value)" } == ["X-Sum: 1"])

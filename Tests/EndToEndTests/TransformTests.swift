@@ -2,7 +2,7 @@ import ProxyServer
 import Testing
 import TestSupport
 
-@Suite("C9, V5 to V9, V15, V16: what rules want made of content, through the proxy")
+@Suite("C9, V5 to V9, V15, V16: transforms by rules, through the proxy")
 struct TransformTests {
     private static let strip = "rules: [{name: strip, transform: {strip_nulls: true}}]"
     private static let text = "{\"a\": null, \"b\": 1.0}"
@@ -24,9 +24,9 @@ struct TransformTests {
         }
     }
 
-    // MARK: Each of them
+    // MARK: Each transform
 
-    @Test("V7: nulls are left out, of what comes and of what is stored; the store keeps what came")
+    @Test("V7: nulls are removed from new and from stored responses; the store keeps the original")
     func stripsNulls() throws {
         let stage = try stage()
         for turn in 0..<3 {
@@ -76,7 +76,7 @@ struct TransformTests {
         #expect(response.text == "{\"r\":{\"@a\":\"1\",\"b\":[\"x\",\"y\"]}}" && response["Content-Type"] == "application/json")
     }
 
-    @Test("A text comes in the charset that the rule wants, and says so")
+    @Test("A text is converted to the charset of the rule, and its Content-Type says so")
     func charset() throws {
         let stage = try stage(
             "rules: [{name: text, transform: {charset: utf-8}}]", type: "text/plain; charset=\"iso-8859-1\"; format=flowed",
@@ -87,14 +87,14 @@ struct TransformTests {
         }
     }
 
-    @Test("V5: the body of an error is transformed too")
+    @Test("V5: the body of an error response is transformed too")
     func errors() throws {
         let stage = try stage(fields: "", status: "422 Unprocessable Content")
         let response = try stage.fetch("/x")
         #expect(response.status == 422 && response.text == Self.made)
     }
 
-    @Test("V16: what comes encoded is decoded first, and goes out plain")
+    @Test("V16: an encoded body is decoded first, and sent without a content coding")
     func codings() throws {
         let fields = Self.fresh + "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\nETag: W/\"z\"\r\n"
         let stage = try stage(fields: fields, body: Gzip.pack(Array(Self.text.utf8)))
@@ -109,7 +109,7 @@ struct TransformTests {
 
     // MARK: V15
 
-    @Test("What was said of the bytes that came is not said of those that were made")
+    @Test("Fields about the original bytes are not sent with a transformed body")
     func dropsWhatWasSaid() throws {
         let stage = try stage(
             fields: Self.fresh + "ETag: \"v1\"\r\nLast-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\nContent-MD5: x\r\n"
@@ -136,7 +136,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Content of another type passes as it came")
+    @Test("Content of another type passes unchanged")
     func skipsOtherTypes() throws {
         let stage = try stage(type: "text/html")
         for _ in 0..<2 {
@@ -146,7 +146,7 @@ struct TransformTests {
         }
     }
 
-    @Test("The variant's entity tag is its own, and 304 answers it: on a miss, a hit, and what was validated")
+    @Test("A transformed response has its own entity tag, and If-None-Match with it gets a 304: on a miss, a hit, and a validation")
     func conditional() throws {
         let stage = try stage()
         let first = try stage.fetch("/x")
@@ -161,7 +161,7 @@ struct TransformTests {
         #expect(validated.status == 304 && validated["ETag"] == tag)
         #expect(OriginRequest(head: stage.origin.requestHeads.last ?? "")["If-None-Match"] == "\"v1\"")
         #expect(stage.requestCount() == 2)
-        // The origin is not asked about what it has never had.
+        // The origin never sent this entity tag, so Larder does not forward it.
         let miss = try stage.fetch("/y", fields: condition)
         #expect(miss.status == 304 && miss["ETag"] == tag && miss["Content-Length"] == nil)
         #expect(OriginRequest(head: stage.origin.requestHeads.last ?? "")["If-None-Match"] == nil)
@@ -169,7 +169,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 3)
     }
 
-    @Test("A date says nothing of a variant, since it stays when the rule changes")
+    @Test("If-Modified-Since does not apply to a transformed response, since the date stays when the rule changes")
     func ignoresDates() throws {
         let stage = try stage(fields: Self.fresh + "Last-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\n")
         for _ in 0..<2 {
@@ -178,7 +178,7 @@ struct TransformTests {
         }
     }
 
-    @Test("Without an entity tag of the origin's there is one of what was made")
+    @Test("If the origin sends no entity tag, Larder makes one from the transformed content")
     func makesEntityTag() throws {
         let stage = try stage(fields: Self.fresh)
         let tags = try (0..<2).map { _ in try #require(try stage.fetch("/x")["ETag"]) }
@@ -188,7 +188,7 @@ struct TransformTests {
         #expect(try other.fetch("/x")["ETag"] != tags[0])
     }
 
-    @Test("Ranges are cut from what was made, and never asked of the origin", arguments: [true, false])
+    @Test("Ranges are cut from the transformed body, and never requested from the origin", arguments: [true, false])
     func ranges(isStored: Bool) throws {
         let stage = try stage()
         if isStored { _ = try stage.fetch("/x") }
@@ -201,12 +201,12 @@ struct TransformTests {
         #expect(try stage.fetch("/x", fields: "Range: bytes=1-3\r\nIf-Range: \(tag)\r\n").status == 206)
         #expect(try stage.fetch("/x", fields: "Range: bytes=1-3\r\nIf-Range: \"v1\"\r\n").text == Self.made)
         let several = try stage.fetch("/x", fields: "Range: bytes=0-0, 8-8\r\n")
-        // What stands between them would be longer than the whole.
+        // Several parts with their headers would be longer than the complete body.
         #expect(several.status == 200 && several.text == Self.made)
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("HEAD tells what GET is given; before anything is stored, what is known without the body")
+    @Test("HEAD has the fields of GET; before a response is stored, only those that do not depend on the body")
     func head() throws {
         let stage = try stage()
         let before = try stage.fetch("/x", method: "HEAD")
@@ -218,7 +218,7 @@ struct TransformTests {
         #expect(after.body.isEmpty && after["Content-Length"] == "9")
     }
 
-    @Test("What may not be stored is transformed each time it comes")
+    @Test("A response that must not be stored is transformed each time")
     func notStored() throws {
         let stage = try stage(fields: "Cache-Control: no-store\r\nSet-Cookie: a=b\r\n")
         for _ in 0..<2 {
@@ -228,7 +228,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Nothing is made of no content: 204, an empty body, and a single space")
+    @Test("An empty response is not transformed: 204, an empty body, and a single space")
     func nothing() throws {
         for (status, body) in [("204 No Content", ""), ("200 OK", ""), ("200 OK", " ")] {
             let stage = try Stage(Self.strip) { _, connection in
@@ -241,9 +241,9 @@ struct TransformTests {
         }
     }
 
-    // MARK: Ways
+    // MARK: Paths of a response
 
-    @Test("Large bodies on the disk, and on their way to it for another, are transformed whole", arguments: [1, 4])
+    @Test("Large bodies, on the disk and in flight to it, are transformed completely", arguments: [1, 4])
     func large(loops: Int) throws {
         let numbers = (0..<200_000).map { "\($0), null" }.joined(separator: ", ")
         let expected = "[" + (0..<200_000).map { "\($0)" }.joined(separator: ",") + "]"
@@ -263,9 +263,9 @@ struct TransformTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("What another is being sent as it comes is read to its end, and transformed", arguments: [100, 400_000])
+    @Test("A request that joins a body in flight waits for its end, and gets it transformed", arguments: [100, 400_000])
     func joinsPending(length: Int) throws {
-        // The rule holds for one method's spelling of the host alone: both share the key.
+        // The transform applies to one of two host names that share a cache key.
         let rules =
             "rules: [{name: one, match: {host: [a.test, b.test]}, cache: {key: {canonical_host: a.test}}},"
             + " {name: strip, match: {host: b.test}, transform: {strip_nulls: true}}]\nresolve: {a.test: 127.0.0.1, b.test: 127.0.0.1}\n"
@@ -292,7 +292,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("What a stale answer is served for is transformed too, and so is what is stored with the network shut out")
+    @Test("Stale responses are transformed too, and so are stored responses in offline mode")
     func staleAndOffline() throws {
         let count = Counter()
         let stage = try Stage(Self.strip) { _, connection in
@@ -309,7 +309,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Inside a tunnel that is entered too, on a miss, on a hit and on a condition")
+    @Test("Responses in intercepted tunnels are transformed too: on a miss, on a hit and for a condition")
     func intercepted() throws {
         let rules = "rules: [{name: strip, match: {host: one.test}, transform: {strip_nulls: true}}]"
         let stage = try InterceptingStage(
@@ -330,12 +330,12 @@ struct TransformTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("A client that leaves while something is made takes nothing with it")
+    @Test("A client that leaves during a transform takes nothing away from others")
     func clientLeaves() throws {
         let body = "[" + String(repeating: "null, ", count: 1_000_000) + "1]"
         let stage = try stage(fields: Self.fresh, body: Array(body.utf8), storePath: nil)
         _ = try stage.fetch("/x")
-        // By default a client waits for 10 s, in which a starved machine may not come to the end of so much.
+        // The default timeout of 10 s may be too short for so much work on a busy machine.
         try stage.proxy.reload(
             "rules: [{name: members, transform: {strip_nulls: members, json_pointer: {remove: /0}, timeout: 10m}}]")
         for _ in 0..<5 {
@@ -351,7 +351,7 @@ struct TransformTests {
 
     private static let bad = Array("{\"a\": nul".utf8)
 
-    @Test("What cannot be made is 502 with its reason and its rule, each time, and nothing is kept of it")
+    @Test("A failed transform is a 502 with its reason and its rule, each time, and nothing is stored")
     func failsClosed() throws {
         let stage = try stage(body: Self.bad)
         for turn in 1...2 {
@@ -364,7 +364,7 @@ struct TransformTests {
         }
     }
 
-    @Test("What is stored and cannot be made is 502 too; other rules get it as it is")
+    @Test("A stored response whose transform fails is a 502 too, and is served unchanged without the rule")
     func failsOnHit() throws {
         let stage = try stage("", body: Self.bad)
         _ = try stage.fetch("/x")
@@ -375,17 +375,17 @@ struct TransformTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("What is stored and cannot be made is tried once, and those who ask again are told at once")
+    @Test("A failed transform of a stored response is not repeated, and later requests fail at once")
     func remembersFailure() throws {
         let body = Array(("[" + String(repeating: "1, ", count: 1_000_000) + "nul").utf8)
         let stage = try stage("", body: body, storePath: nil)
         _ = try stage.fetch("/x")
-        // By default a client waits for 10 s, in which a starved machine may not come to the end of so much.
+        // The default timeout of 10 s may be too short for so much work on a busy machine.
         try stage.proxy.reload("rules: [{name: strip, transform: {strip_nulls: true, timeout: 10m}}]")
         let began = ContinuousClock.now
         #expect(try stage.fetch("/x").detail == "malformed_json")
         let once = ContinuousClock.now - began
-        // The quickest of twenty: each would take as long as the first one, and a busy machine does not hold up all of them.
+        // The fastest of twenty counts: a repeated transform would take as long as the first one, and load does not delay all twenty.
         var again = once
         for _ in 0..<20 {
             let began = ContinuousClock.now
@@ -396,7 +396,7 @@ struct TransformTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("With on_error: pass it comes as it is, is kept, and says what failed")
+    @Test("With on_error: pass a response whose transform fails passes unchanged, is stored, and names the failure")
     func passes() throws {
         let stage = try stage("rules: [{name: strip, transform: {strip_nulls: true, on_error: pass}}]", body: Self.bad)
         for _ in 0..<2 {
@@ -408,7 +408,7 @@ struct TransformTests {
     }
 
     @Test(
-        "T35 a body that is longer than the limit is refused, or passes, whether its length was told or not",
+        "T35 a body above the limit is refused or passes, whether or not its length was declared",
         arguments: [true, false])
     func tooLong(isTold: Bool) throws {
         let body = "[" + String(repeating: " ", count: 2000) + "]"
@@ -433,7 +433,7 @@ struct TransformTests {
     }
 
     @Test(
-        "T35 a gzip bomb, entities of XML, and JSON of 100,000 levels are refused in bounds, stored or not",
+        "T35 a gzip bomb, XML entities, and JSON of 100,000 levels are refused within bounds, stored or not",
         arguments: [true, false])
     func bombs(isStored: Bool) throws {
         let laughs = "<!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><l>&b;</l>"
@@ -458,7 +458,7 @@ struct TransformTests {
         }
     }
 
-    @Test("T35 what takes too long is given up, and so told")
+    @Test("T35 a transform that takes too long is stopped, and the response says so")
     func timesOut() throws {
         let body = "[" + String(repeating: "{\"a\": [null, 1, \"x\"]}, ", count: 400_000) + "1]"
         let rules = "rules: [{name: slow, transform: {strip_nulls: true, max_body: 64MiB, timeout: 10ms}}]"
@@ -468,7 +468,7 @@ struct TransformTests {
         #expect(try response.json["retryable"] as? Bool == true)
     }
 
-    @Test("A check comes before: what it refuses is not transformed, and what it lets pass is")
+    @Test("A validation comes first: a response that it refuses is not transformed, and one that it accepts is")
     func checksFirst() throws {
         let rules = "rules: [{name: both, validate: {wellformed: json, on_failure: block}, transform: {strip_nulls: true}}]"
         #expect(try stage(rules, body: Self.bad).fetch("/x").code == "malformed_json")
@@ -477,7 +477,7 @@ struct TransformTests {
         #expect(good.requestCount() == 1)
     }
 
-    @Test("The access log tells what became of it")
+    @Test("The access log has the result of the transform")
     func logs() throws {
         let stage = try stage()
         _ = try stage.fetch("/x")
@@ -487,7 +487,7 @@ struct TransformTests {
         #expect(lines.contains { $0.contains("\"transform\":\"skipped\",\"transform_reason\":\"request_no_transform\"") })
     }
 
-    @Test("T35 what was made is kept in so much memory, and made again where it found no room")
+    @Test("T35 transformed bodies are kept within a memory limit, and made again if there was no room")
     func boundsMemory() throws {
         for limit in [0, 16 << 20] {
             let stage = try stage(change: { $0.proxyLimits.transformedBytes = limit })

@@ -3,13 +3,14 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("What is told of a server that is not trusted (T41)")
+@Suite("Errors about an untrusted server (T41)")
 struct TrustErrorTests {
     private static func told(_ response: ReceivedResponse) throws -> [String: Any] {
         try #require(try response.json["tls"] as? [String: Any])
     }
 
-    @Test("A wrong key: what it is, what is expected, where that is written, and what to do; in the log as well")
+    @Test(
+        "A wrong key: the response and the log have the server's key, the response also the expected pin, the policy and advice")
     func wrongKey() throws {
         let other = TestAuthority().identity()
         let pins = try SecureStage.pins(other)
@@ -45,7 +46,7 @@ struct TrustErrorTests {
     }
 
     @Test(
-        "What a certificate says of itself is text in every format", arguments: ["application/json", "text/html", "text/plain"])
+        "The text of a certificate is escaped in every format", arguments: ["application/json", "text/html", "text/plain"])
     func hostileNames(type: String) throws {
         let stage = try SecureStage(names: "DNS:<script>alert(1)</script>\\\"&") { _, connection in connection.respond(body: "x")
         }

@@ -13,7 +13,7 @@ struct TunnelTests {
         return try client.readResponse(to: "CONNECT")
     }
 
-    @Test("What came behind a CONNECT that is refused or fails is no request (T34)", arguments: [25, 443])
+    @Test("Bytes behind a CONNECT that is refused or fails are not read as a request (T34)", arguments: [25, 443])
     func discardsEarlyBytes(port: Int) throws {
         let stage = try Stage("resolve: {gone.test: 127.0.0.9}") { _, connection in connection.respond(body: "reached") }
         let client = try stage.client()
@@ -36,7 +36,7 @@ struct TunnelTests {
         #expect(try client.readToEnd() == Array("cba".utf8))
     }
 
-    @Test("Bytes pass both ways, and each side ends by itself", arguments: [1, 4])
+    @Test("Bytes pass both ways, and each side ends separately", arguments: [1, 4])
     func passesBothWays(loops: Int) throws {
         let stage = try Stage(Self.anyPort, loops: loops) { connection in
             let request = connection.readToEnd()
@@ -51,7 +51,7 @@ struct TunnelTests {
         #expect(try client.readToEnd() == Array("cba".utf8))
     }
 
-    @Test("The origin may end its side first, and still be sent to")
+    @Test("The origin may end its side first, and still receives data")
     func originEndsFirst() throws {
         let received = Gate()
         let stage = try Stage(Self.anyPort) { connection in
@@ -67,7 +67,7 @@ struct TunnelTests {
         #expect(received.wait())
     }
 
-    @Test("T34 bytes that come before the 200 reach the origin, after it and once")
+    @Test("T34 bytes that arrive before the 200 reach the origin once, after it")
     func passesEarlyBytes() throws {
         let stage = try Stage(Self.anyPort) { connection in
             guard let bytes = connection.read(count: 5) else { return }
@@ -82,7 +82,7 @@ struct TunnelTests {
     func passesMuch(loops: Int) throws {
         let body = PatternedBody(length: 10 << 20)
         let stage = try Stage(Self.anyPort, loops: loops) { connection in
-            // Echoes as it comes.
+            // Echoes the bytes as they arrive.
             var left = body.length
             while left > 0, let bytes = connection.read(count: min(left, 65_536)) {
                 left -= bytes.count
@@ -97,7 +97,7 @@ struct TunnelTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("What an origin sent before it closed reaches a client that reads late", arguments: [1000, 100_000, 8 << 20])
+    @Test("Data that an origin sent before it closed reaches a client that reads late", arguments: [1000, 100_000, 8 << 20])
     func keepsWhatCameBeforeTheEnd(length: Int) throws {
         let body = PatternedBody(length: length)
         let hasEnded = Gate()
@@ -109,14 +109,14 @@ struct TunnelTests {
         }
         let client = try stage.client()
         #expect(try connect(stage, client).status == 200)
-        // The longest one does not fit into the buffers on the way, so its sender cannot end before it is read.
+        // The longest body is larger than all buffers, so its sender cannot end before the client reads.
         if length < 1 << 20 { #expect(hasEnded.wait()) }
         #expect(try client.read(body, count: length) == length)
         client.endSending()
         #expect(client.isClosedByPeer())
     }
 
-    @Test("A tunnel asked for behind another request begins after that one's answer")
+    @Test("A pipelined CONNECT opens its tunnel after the response before it")
     func followsAnotherRequest() throws {
         let stage = try Stage(Self.anyPort) { connection in
             guard let head = connection.readHead() else { return }
@@ -135,7 +135,7 @@ struct TunnelTests {
         #expect(try client.read(count: 4) == Array("echo".utf8))
     }
 
-    @Test("T34 tunnels lead to 443 and 80 alone, unless the settings say otherwise", arguments: [22, 25, 8443, 3306])
+    @Test("T34 tunnels to ports other than 443 and 80 are refused by default", arguments: [22, 25, 8443, 3306])
     func refusesPorts(port: Int) throws {
         let proxy = try TestProxy("resolve: {a.test: 127.0.0.1}")
         let client = try RawClient(port: proxy.port, owner: proxy)
@@ -144,7 +144,7 @@ struct TunnelTests {
         #expect(response.status == 403 && response.code == "port_not_allowed")
     }
 
-    @Test("T34 tunnel.ports: a list of its own, or any")
+    @Test("T34 tunnel.ports permits a list of ports, or any")
     func allowsPorts() throws {
         let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
         defer { origin.stop() }
@@ -156,7 +156,7 @@ struct TunnelTests {
         }
     }
 
-    @Test("T34 rules hold for tunnels by host, and a port that is denied stays so")
+    @Test("T34 rules apply to tunnels by host")
     func followsRules() throws {
         let stage = try Stage(
             """
@@ -172,13 +172,13 @@ struct TunnelTests {
         }
         let client = try stage.client()
         #expect(try connect(stage, client, host: "good.test").status == 200)
-        // Once the origin has answered our end with its own, it has counted the connection.
+        // When the origin has answered the end of the tunnel with its own, it has counted the connection.
         client.endSending()
         _ = try client.readToEnd()
         #expect(stage.origin.connectionCount == 1)
     }
 
-    @Test("A tunnel that cannot be opened is an error with its reason, and the connection goes on")
+    @Test("A tunnel that fails gets an error with its reason, and the connection can be used again")
     func tellsFailure() throws {
         let closed = LoopbackAddress.unusedPort()
         let stage = try Stage(Self.anyPort) { request, connection in connection.respond(body: "next") }
@@ -206,7 +206,7 @@ struct TunnelTests {
         #expect(ended.wait())
     }
 
-    @Test("A tunnel without a byte for too long is closed")
+    @Test("A tunnel without traffic is closed after the idle timeout")
     func closesIdle() throws {
         let stage = try Stage(Self.anyPort, change: { $0.timeouts.tunnelIdle = 200 }) { connection in _ = connection.readToEnd() }
         let client = try stage.client()

@@ -2,11 +2,11 @@ import ProxyCore
 import Testing
 import TestSupport
 
-@Suite("T13 A body that nobody wants is never read as the next request")
+@Suite("T13 An unread body is never read as the next request")
 struct UnreadBodyTests {
     private static let smuggled = "GET http://smuggled.test/ HTTP/1.1\r\nHost: smuggled.test\r\n\r\n"
 
-    @Test("T13 after a denial the body is read to its end and thrown away, and the connection goes on", arguments: [false, true])
+    @Test("T13 after a denial the body is read and discarded, and the connection goes on", arguments: [false, true])
     func afterDenial(isChunked: Bool) throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
             connection.respond(body: "next")
@@ -14,18 +14,18 @@ struct UnreadBodyTests {
         try check(stage, path: "/no", status: 403, isChunked: isChunked)
     }
 
-    @Test("T13 after a body that is too long", arguments: [false, true])
+    @Test("T13 after a body that is too long the connection ends", arguments: [false, true])
     func afterTooLong(isChunked: Bool) throws {
         let stage = try Stage("limits: {request_body: 10B}") { _, connection in connection.respond(body: "next") }
         try check(stage, path: "/long", status: 413, isChunked: isChunked, closes: true)
     }
 
-    @Test("T13 after an early answer of the origin the rest of the body is thrown away", arguments: [false, true])
+    @Test("T13 after an early response of the origin the rest of the body is discarded", arguments: [false, true])
     func afterEarlyAnswer(isChunked: Bool) throws {
         let stage = try Stage { request, connection in
             if request.method == "GET" { return connection.respond(body: "next") }
             connection.respond("401 Unauthorized", body: "no")
-            // Closed with content unread, the connection would be reset, which may overtake the response.
+            // A close with unread content would reset the connection, and the reset could overtake the response.
             connection.shutDownSending()
             _ = connection.readToEnd()
             return false
@@ -33,7 +33,8 @@ struct UnreadBodyTests {
         try check(stage, path: "/early", status: 401, isChunked: isChunked)
     }
 
-    @Test("T13 a GET with a body does not use what is stored, and its body is not a request", arguments: [false, true])
+    @Test(
+        "T13 a GET with a body is not answered from the store, and its body is not read as a request", arguments: [false, true])
     func onStored(isChunked: Bool) throws {
         let stage = try Stage { request, connection in
             guard connection.readBody(of: request) != nil else { return false }
@@ -49,7 +50,7 @@ struct UnreadBodyTests {
     }
 
     @Test(
-        "T13 a body is thrown away up to the limit; past it the connection ends, and the answer still arrives",
+        "T13 a body is discarded up to a limit; above it the connection ends, and the response still arrives",
         arguments: [false, true], [0, 1, 5_000_000])
     func drainsWithin(isChunked: Bool, excess: Int) throws {
         let limit = Int(ProxyLimits().drainedBodyLength)
@@ -73,7 +74,7 @@ struct UnreadBodyTests {
         }
     }
 
-    @Test("T13 a body that was to come only after 100 is not waited for: the connection ends with the answer")
+    @Test("T13 a body that its client holds back for a 100 is not waited for: the connection ends with the response")
     func endsUnfulfilledExpectation() throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
             connection.respond(body: "next")
@@ -87,7 +88,7 @@ struct UnreadBodyTests {
         #expect(stage.requestCount() == 0)
     }
 
-    @Test("T13 a body that stops coming while it is thrown away ends the connection", arguments: [false, true])
+    @Test("T13 a discarded body that stops arriving or is malformed ends the connection", arguments: [false, true])
     func stopsDraining(isMalformed: Bool) throws {
         let stage = try Stage(
             "rules: [{name: no, match: {path: /no}, deny: {reason: no}}]", change: { $0.timeouts.clientBody = 100 }

@@ -1,9 +1,9 @@
 import Testing
 import TestSupport
 
-@Suite("Validating what is stored, over real sockets (RFC 9111 §4.3)")
+@Suite("Validation of stored responses, over real sockets (RFC 9111 §4.3)")
 struct ValidationTests {
-    /// The first answer is stale on arrival; `answer` is asked about it from then on.
+    /// The first response is stale on arrival; `answer` responds to all later requests.
     private func stage(
         joined: Gate, asked: Gate, answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
     ) throws -> Stage {
@@ -19,20 +19,20 @@ struct ValidationTests {
         }
     }
 
-    /// Several clients ask; the origin answers the first once all have been read.
+    /// Several clients send the same request. The origin answers the first one after the proxy has read all of them.
     private func askTogether(_ stage: Stage, joined: Gate, asked: Gate) throws -> [ReceivedResponse] {
         _ = try stage.fetch("/v")
         let clients = try (0..<5).map { _ in try stage.client() }
         clients[0].send(stage.head("GET", "/v"))
         asked.wait()
         for client in clients.dropFirst() { client.send(stage.head("GET", "/v")) }
-        // An exchange on the same loop that ends says that the requests before it were read.
+        // A completed exchange on the same loop shows that the requests before it were read.
         for _ in 0..<4 { _ = try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n") }
         joined.open()
         return try clients.map { try $0.readResponse() }
     }
 
-    @Test("Whoever has waited for a validation is given what a 304 freshened: the origin is asked once")
+    @Test("Requests that waited for a validation get the response that its 304 freshened, and the origin gets one request")
     func sharesFreshened() throws {
         let (joined, asked) = (Gate(), Gate())
         let stage = try stage(joined: joined, asked: asked) { _, connection in
@@ -44,7 +44,7 @@ struct ValidationTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("After a 304 about another representation the new fetch is still everyone's, and the connection is used again")
+    @Test("After a 304 for another representation all waiting requests share the new fetch, and the connection is reused")
     func fetchesAgain() throws {
         let (joined, asked) = (Gate(), Gate())
         let stage = try stage(joined: joined, asked: asked) { request, connection in
@@ -60,7 +60,7 @@ struct ValidationTests {
         #expect(stage.origin.connectionCount <= 2)
     }
 
-    @Test("Where the origin fails after such a 304, what must be validated is not served (RFC 9111 §5.2.2.2)")
+    @Test("If the origin fails after such a 304, a must-revalidate response is not served (RFC 9111 §5.2.2.2)")
     func failsAgain() throws {
         let stage = try Stage { request, connection in
             if request["X-Second"] == nil {
@@ -75,7 +75,7 @@ struct ValidationTests {
         #expect(response.status == 504 && response.code == "connection_terminated")
     }
 
-    @Test("A client that leaves during the fetch after such a 304 ends that fetch")
+    @Test("If the client leaves during the fetch after such a 304, the fetch ends")
     func leavesAfterwards() throws {
         let (joined, asked, again, letGo) = (Gate(), Gate(), Gate(), Gate())
         let stage = try stage(joined: joined, asked: asked) { request, connection in

@@ -4,7 +4,7 @@ import TestSupport
 @Suite("Clients that leave while the origin is silent")
 struct VanishedClientTests {
     @Test(
-        "A reset ends the exchange at once, whatever the client had sent behind its request",
+        "A reset ends the exchange at once, whatever the client sent after its request",
         arguments: ["", "GET http://127.0.0.1/next HTTP/1.1\r\nHost: a\r\n\r\n", "half a he"], [1, 4])
     func reset(behind: String, loops: Int) throws {
         let asked = Gate()
@@ -22,7 +22,7 @@ struct VanishedClientTests {
         #expect(try stage.proxy.logLines().count { $0.contains("\"status\":0") } == 1)
     }
 
-    @Test("A reset after the client had ended its own side ends the exchange too")
+    @Test("A reset ends the exchange after the client has ended its own side too")
     func resetAfterHalfClose() throws {
         let asked = Gate()
         let letGo = Gate()

@@ -2,7 +2,7 @@ import CZlib
 import Testing
 import TestSupport
 
-@Suite("T35, V8 to V12: bodies of each kind, through the proxy")
+@Suite("T35, V8 to V12: validation of each kind of body, through the proxy")
 struct WellformedTests {
     private func stage(
         _ kind: String, type: String, body: [UInt8], words: String = "on_failure: block", fields: String = ""
@@ -28,7 +28,7 @@ struct WellformedTests {
             + (0..<4).reversed().map { UInt8(truncatingIfNeeded: check >> ($0 * 8)) }
     }
 
-    @Test("What is of its kind passes as it came, and is kept")
+    @Test("A body of the required kind passes unchanged and is stored")
     func passes() throws {
         for (kind, type, body) in [
             ("xml", "application/xml", Array("<a><b/></a>".utf8)), ("image", "image/png", Self.png(20, 30)),
@@ -43,7 +43,7 @@ struct WellformedTests {
     }
 
     @Test(
-        "What is not is 502, with its reason, and is not kept",
+        "A body of another kind gets a 502 with its reason and is not stored",
         arguments: [
             ("xml", "<foo", "malformed_xml"), ("plist", "<plist><key>a</key></plist>", "malformed_plist"),
             ("image", "<html>", "malformed_image"), ("{any_of: [json, image]}", "<html>", "none_accepts"),
@@ -57,14 +57,14 @@ struct WellformedTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("V12: where none of several kinds takes it, the error lists why each does not")
+    @Test("V12: if none of several kinds matches, the error lists the reason for each")
     func listsReasons() throws {
         let stage = try stage("{any_of: [json, image]}", type: "text/html", body: "<html>")
         let errors = try stage.fetch("/page").json["errors"] as? [[String: Any]]
         #expect(errors?.compactMap { $0["code"] as? String } == ["none_accepts", "malformed_json", "malformed_image"])
     }
 
-    @Test("T35 entities of XML are refused, and nothing is read or fetched for them")
+    @Test("T35 XML entities are refused, and nothing is read or fetched for them")
     func refusesEntities() throws {
         for declaration in ["a \"ha\"", "a SYSTEM \"file:///etc/passwd\""] {
             let stage = try stage("xml", type: "text/xml", body: "<!DOCTYPE l [<!ENTITY \(declaration)>]><l>&a;&a;</l>")
@@ -74,7 +74,7 @@ struct WellformedTests {
         }
     }
 
-    @Test("T35 an image that says it has 30,000 by 30,000 pixels is refused, however long it is", arguments: [0, 2 << 20])
+    @Test("T35 an image that declares 30,000 by 30,000 pixels is refused, whatever its length", arguments: [0, 2 << 20])
     func refusesLargeImages(padding: Int) throws {
         let body = Self.png(30_000, 30_000) + [UInt8](repeating: 0, count: padding)
         let stage = try stage("image", type: "image/png", body: body, words: "on_failure: block, max_body: 1MiB")
@@ -82,14 +82,14 @@ struct WellformedTests {
         #expect(response.status == 502 && response.code == "image_too_large")
     }
 
-    @Test("V10: an image of another kind than its type says is refused")
+    @Test("V10: an image of another kind than its Content-Type is refused")
     func refusesMislabelled() throws {
         let stage = try stage("image", type: "image/jpeg", body: Self.png(1, 1))
         let response = try stage.fetch("/image")
         #expect(response.status == 502 && response.code == "malformed_image")
     }
 
-    @Test("A range that the whole cannot satisfy is 416 and no body, where the body was checked")
+    @Test("A range that the checked body cannot satisfy is a 416 without a body")
     func unsatisfiable() throws {
         let stage = try stage("xml", type: "text/xml", body: "<a/>")
         let client = try stage.client()

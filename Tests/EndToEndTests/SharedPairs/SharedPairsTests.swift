@@ -14,7 +14,7 @@ struct SharedPairsTests {
         return Array(1...count)
     }()
 
-    @Test("What must not be shared is not", arguments: seeds)
+    @Test("Responses that must not be shared are not shared", arguments: seeds)
     func pairs(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let stage = try Stage(RequestPair.settings, loops: seed % 2 == 0 ? 4 : 1) { request, connection in
