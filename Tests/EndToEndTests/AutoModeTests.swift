@@ -17,7 +17,7 @@ struct AutoModeTests {
     }
 
     @Test(
-        "Link down: what is stored is served, the rest is a miss, and nothing is tried; link up: the next request validates (S6)",
+        "Link down: stored responses are served, others are a miss, and Larder connects to nothing; link up: the next request validates (S6)",
         .enabled(if: NetworkNamespace.canBeMade, Comment(rawValue: NetworkNamespace.neededToMake ?? "")), .timeLimit(.minutes(1)),
         arguments: [1, 4])
     func followsNetwork(loops: Int) throws {
@@ -46,7 +46,7 @@ struct AutoModeTests {
         #expect(old.status == 504 && old.code == "offline_miss" && old.detail == "max_stale_offline")
         #expect(stage.origin.requestHeads.count == asked)
 
-        // The route has gone with the link: up again, it leads nowhere yet.
+        // The route has gone with the link: after link up there is no route yet.
         try stage.here.ip("link set v0 up")
         #expect(try stage.fetch("/other").code == "offline_miss")
         try stage.here.ip("route add default via 10.9.0.2")
@@ -59,7 +59,7 @@ struct AutoModeTests {
         #expect(try stage.fetch("/other").text == "kept /other")
     }
 
-    @Test("What is forced counts, and a reload to another mode listens to nothing any more")
+    @Test("A forced network status decides the mode, and after a reload to another mode Larder no longer follows the network")
     func isForced() throws {
         let names = "resolve: {one.test: 127.0.0.1}"
         let auto = "{mode: auto, cache: {max_stale_offline: 1h}, \(names)}"
@@ -68,7 +68,7 @@ struct AutoModeTests {
         func fetch(_ path: String) throws -> ReceivedResponse { try stage.fetch(path, host: "one.test") }
         func settle(_ status: String) throws {
             try eventually { server.networkStatus == status }
-            // The mode follows on the thread that tells the status, and the loops behind it.
+            // The thread that reports the status changes the mode, and then the loops do.
             try eventually { (server.mode == .offline) == status.hasPrefix("offline") }
             stage.proxy.settle()
         }
@@ -79,7 +79,7 @@ struct AutoModeTests {
         try settle("offline: forced")
         #expect(try fetch("/a").text == "kept /a")
         #expect(try fetch("/b").code == "offline_miss")
-        // What is set anew is set for the network as it is known.
+        // The new settings apply to the known network status.
         try stage.proxy.reload("{mode: auto, \(names)}")
         #expect(try fetch("/b").code == "offline_miss")
         try stage.proxy.reload("{mode: live, \(names)}")
@@ -96,7 +96,7 @@ struct AutoModeTests {
     }
 
     @Test(
-        "Without a network this machine is there all the same, by its address and its name; what is behind another proxy is not")
+        "Without a network, hosts on this machine are reachable by address and name; hosts behind an upstream proxy are not")
     func sparesThisMachine() throws {
         let stage = try Stage("{mode: auto, tunnel: {ports: any}, resolve: {one.test: 127.0.0.1}}", answer: Self.answer)
         stage.proxy.server.forceNetwork(.offline(.forced))
@@ -105,7 +105,7 @@ struct AutoModeTests {
         for host in ["127.0.0.1", "localhost", "one.localhost"] {
             #expect(try stage.fetch("/\(host)", host: host).text == "kept /\(host)")
         }
-        // On one connection with what is not here, before and behind it.
+        // Remote and local hosts alternate on one connection.
         let client = try stage.client()
         for (host, isHere) in [("one.test", false), ("127.0.0.1", true), ("one.test", false), ("localhost", true)] {
             client.send(stage.head("POST", "/x", host: host))

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite("Two proxies, one store's file")
+@Suite("Two proxies with one store file")
 struct BackingStoreTests {
-    @Test("The second serves what the first holds, and keeps to itself what it fetches", arguments: [1, 4])
+    @Test("The second proxy serves the first one's responses, and does not write its own to the file", arguments: [1, 4])
     func servesBackingStore(loops: Int) throws {
         let large = PatternBytes.make(6 << 20, seed: 1)
         let stage = try Stage(loops: loops, storePath: nil) { request, connection in
@@ -23,7 +23,7 @@ struct BackingStoreTests {
             client.send(stage.head(method, path, fields: fields))
             return try client.readResponse(to: method)
         }
-        // The first has promised to have it in the file within a second.
+        // The first proxy writes its responses in the background.
         try eventually {
             try fetch("/small").cacheStatus.contains("; hit") && fetch("/large").cacheStatus.contains("; hit")
         }
@@ -38,13 +38,13 @@ struct BackingStoreTests {
         #expect(try fetch("/new").cacheStatus.contains("; hit"))
         #expect(try stage.fetch("/new").cacheStatus.contains("fwd=uri-miss"))
 
-        // A write through the second makes its answers untrue, and nothing of the file stands in for them (RFC 9111 §4.4).
+        // A write through the second proxy invalidates its responses, and none from the file replaces them (RFC 9111 §4.4).
         #expect(try fetch("/small", method: "DELETE").status == 200)
         #expect(try fetch("/small").cacheStatus.contains("fwd=uri-miss"))
         #expect(try stage.fetch("/small").cacheStatus.contains("; hit"))
     }
 
-    @Test("What a 304 says of a body that only the file has holds from then on, in either direction", arguments: [10, 6 << 20])
+    @Test("A 304 updates a response whose body is only in the file, to allow or to forbid its reuse", arguments: [10, 6 << 20])
     func freshens(length: Int) throws {
         let body = PatternBytes.make(length, seed: 2)
         let stage = try Stage(storePath: nil) { request, connection in
@@ -74,7 +74,7 @@ struct BackingStoreTests {
         }
     }
 
-    @Test("Offline, the second serves what the first holds")
+    @Test("Offline, the second proxy serves the first one's responses")
     func servesOffline() throws {
         let stage = try Stage(storePath: nil) { _, connection in
             connection.respond(fields: "Cache-Control: max-age=1\r\n", body: "kept")
@@ -92,7 +92,7 @@ struct BackingStoreTests {
     }
 }
 
-/// A proxy that reads the file of a stage's.
+/// A proxy that reads the store file of a stage.
 struct SecondProxy {
     let stage: Stage
     let proxy: TestProxy

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-/// What an origin sends, and how a client is told.
+/// An origin's response, and the error that the client gets.
 struct BadResponse: Sendable, CustomTestStringConvertible {
     let what: String
     let response: String
@@ -18,7 +18,7 @@ struct BadResponse: Sendable, CustomTestStringConvertible {
     var testDescription: String { what }
 }
 
-@Suite("Responses that are not believed (RFC 9112 §5.1, §6.3)")
+@Suite("Invalid responses (RFC 9112 §5.1, §6.3)")
 struct BadResponseTests {
     private static let store = "Cache-Control: max-age=60\r\n"
 
@@ -56,7 +56,7 @@ struct BadResponseTests {
     private static func ok(_ fields: String) -> String { "HTTP/1.1 200 OK\r\n\(store)\(fields)\r\n" }
 
     @Test(
-        "T39 a response that cannot be read is a 502 with its own reason, nothing of it is kept, the next exchange is clean",
+        "T39 an unreadable response is a 502 with its own reason; nothing is stored, and the next exchange is not affected",
         arguments: bad)
     func refuses(bad: BadResponse) throws {
         let stage = try Stage { request, connection in
@@ -79,7 +79,7 @@ struct BadResponseTests {
     }
 
     @Test(
-        "T39 a body that breaks off never ends as a whole message, and is not kept",
+        "T39 an incomplete body never looks complete, and is not stored",
         arguments: [
             "Content-Length: 100\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n5\r\nabc",
             "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
@@ -96,14 +96,14 @@ struct BadResponseTests {
             client.send(stage.head("GET", "/cut"))
             #expect(throws: ClientFault.self) {
                 let response = try client.readResponse()
-                // Nothing had left yet: then it is an error of its own.
+                // If no byte was sent to the client, it gets a complete error response.
                 if response.status == 502 { throw client.fault(.closed) }
             }
         }
         #expect(stage.requestCount("/cut") >= 2)
     }
 
-    @Test("A body that breaks off is counted once as not stored, short or long", arguments: [100, 100_000])
+    @Test("An incomplete body is counted once as not stored, short or long", arguments: [100, 100_000])
     func countsBrokenBodies(length: Int) throws {
         let stage = try Stage { _, connection in
             connection.send(
@@ -133,7 +133,7 @@ struct BadResponseTests {
     }
 
     @Test(
-        "T39 bytes after a 204, a 304 or a HEAD's answer never become the next response",
+        "T39 bytes after a 204, a 304 or a response to HEAD are never read as the next response",
         arguments: ["204 No Content", "304 Not Modified", "HEAD"])
     func dropsWhatFollows(kind: String) throws {
         let stage = try Stage { request, connection in
@@ -150,7 +150,7 @@ struct BadResponseTests {
         #expect(try client.readResponse().text == "clean")
     }
 
-    @Test("T39 a 304 that was not asked for does not touch what is stored")
+    @Test("T39 a 304 to an unconditional request does not change the stored response")
     func ignoresUnaskedNotModified() throws {
         let stage = try Stage { request, connection in
             request["Cache-Control"] == "no-cache"
@@ -165,7 +165,7 @@ struct BadResponseTests {
     }
 
     @Test(
-        "T39 a 206 that was not asked for is passed on and never kept",
+        "T39 a 206 to a request without Range is passed on and never stored",
         arguments: ["bytes 0-2/3", "bytes 5-1/3", "bytes */3", "nonsense", ""])
     func doesNotKeepParts(range: String) throws {
         let stage = try Stage { request, connection in
@@ -175,7 +175,7 @@ struct BadResponseTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Blanks before a colon are removed from a response's field (RFC 9112 §5.1)")
+    @Test("Whitespace before a colon is removed from a response's field line (RFC 9112 §5.1)")
     func removesBlanks() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length \t: 2\r\n\r\nok")
@@ -184,7 +184,7 @@ struct BadResponseTests {
         #expect(response.text == "ok" && response["X-A"] == "1")
     }
 
-    @Test("T16 a reason phrase with other bytes is cleaned or refused, never passed raw")
+    @Test("T16 control characters of a reason phrase are not passed on")
     func cleansReason() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 200 O\u{1b}[31mK\r\nContent-Length: 0\r\n\r\n")

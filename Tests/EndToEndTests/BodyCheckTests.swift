@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("T35 Bodies that a rule wants checked")
+@Suite("T35 Validation of bodies by rules")
 struct BodyCheckTests {
     private func rules(_ words: String) -> String { "rules: [{name: json, validate: {wellformed: json, \(words)}}]" }
 
@@ -14,7 +14,7 @@ struct BodyCheckTests {
         }
     }
 
-    @Test("T35 a body that unpacks to a thousand times its length is stopped at the limit", arguments: ["block", "pass"])
+    @Test("T35 a body that decompresses to far more than its length is stopped at the limit", arguments: ["block", "pass"])
     func stopsBombs(oversize: String) throws {
         let bomb = Gzip.pack([UInt8](repeating: 0x20, count: 32 << 20))
         let stage = try stage("on_failure: block, oversize: \(oversize), max_body: 1MiB", coding: "gzip", body: bomb)
@@ -29,7 +29,7 @@ struct BodyCheckTests {
         }
     }
 
-    @Test("Good JSON behind gzip and deflate passes as it came, and is kept", arguments: ["gzip", "x-gzip"])
+    @Test("Valid compressed JSON passes unchanged and is stored", arguments: ["gzip", "x-gzip"])
     func readsCodings(coding: String) throws {
         let body = Gzip.pack(Array("{\"a\": [1, 2, 3]}".utf8))
         let stage = try stage("on_failure: block", coding: coding, body: body)
@@ -37,7 +37,7 @@ struct BodyCheckTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Bad JSON behind gzip is seen")
+    @Test("Invalid JSON in gzip is refused")
     func seesThroughCodings() throws {
         let stage = try stage("on_failure: block", coding: "gzip", body: Gzip.pack(Array("{\"a\": [1, 2".utf8)))
         let response = try stage.fetch("/bad")
@@ -45,7 +45,7 @@ struct BodyCheckTests {
     }
 
     @Test(
-        "A coding that cannot be read does not pass unseen",
+        "A body with an unsupported or invalid coding is refused",
         arguments: ["compress", "dcb", "gzip, compress", "gzip, gzip, gzip, gzip, gzip"])
     func refusesCodings(coding: String) throws {
         let stage = try stage("on_failure: block", coding: coding, body: Array("[]".utf8))
@@ -55,7 +55,7 @@ struct BodyCheckTests {
     }
 
     @Test(
-        "A coding that cannot be read follows on_failure before it is too large for anything",
+        "An unsupported coding follows on_failure, even if the body is also too large",
         arguments: ["block", "annotate", "pass"], [100, 3_000_000])
     func judgesCodingFirst(onFailure: String, length: Int) throws {
         let body = PatternedBody(length: length).bytes(0..<length)
@@ -71,7 +71,7 @@ struct BodyCheckTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Nothing of a body that was blocked is left for the next one on the connection")
+    @Test("No byte of a blocked body appears in the next response on the connection")
     func forgetsBlocked() throws {
         let stage = try Stage(rules("on_failure: block")) { request, connection in
             connection.respond(fields: "Content-Type: application/json\r\n", body: request.target == "/bad" ? "[1, 2" : "[3]")
@@ -85,7 +85,7 @@ struct BodyCheckTests {
         }
     }
 
-    @Test("Nothing of a body under a check is left where the client's own body broke off")
+    @Test("No byte of a body under validation remains after the client's own body ended early")
     func forgetsCut() throws {
         let begun = Gate()
         let stage = try Stage(rules("on_failure: block")) { request, connection in
@@ -106,7 +106,8 @@ struct BodyCheckTests {
     }
 
     @Test(
-        "A body above the limit passes or not, as the rule says", arguments: ["block", "pass"], [900_000, 1_100_000, 12_000_000])
+        "A body above the limit is blocked or passes, as the rule says", arguments: ["block", "pass"],
+        [900_000, 1_100_000, 12_000_000])
     func judgesOversize(oversize: String, length: Int) throws {
         let body = Array("[".utf8) + [UInt8](repeating: 0x20, count: length - 2) + Array("]".utf8)
         let stage = try stage("on_failure: block, oversize: \(oversize), max_body: 1MiB", coding: "identity", body: body)
@@ -118,7 +119,7 @@ struct BodyCheckTests {
         }
     }
 
-    @Test("Bodies under a check have so much memory together; one alone may be longer, and gives it back")
+    @Test("Bodies under validation share a memory limit; a single body may exceed it, and its memory is freed afterwards")
     func boundsMemory() throws {
         let rest = Gate()
         let large = String(repeating: " ", count: 3 << 20)
@@ -133,11 +134,11 @@ struct BodyCheckTests {
         }
         var first = try stage.client()
         first.send(stage.head("GET", "/large"))
-        // Refused once the large one has come as far as that.
+        // The second request is refused once enough of the large body has arrived.
         var refused: ReceivedResponse?
         for _ in 0..<500 where refused == nil {
             if first.hasInput(withinMilliseconds: 0) {
-                // It was the large one that found too little left by the other, and is asked for anew.
+                // The large body was refused, because the other one left too little memory. Send its request again.
                 #expect(try first.readResponse().status == 503)
                 first = try stage.client()
                 first.send(stage.head("GET", "/large"))
@@ -151,7 +152,7 @@ struct BodyCheckTests {
         #expect(try stage.fetch("/second").status == 200)
     }
 
-    @Test("An origin that breaks off under a check is a 502, not a short body")
+    @Test("A response that ends early during validation is a 502, not a short body")
     func breaksOff() throws {
         let stage = try Stage(rules("on_failure: pass")) { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n[1,2]")

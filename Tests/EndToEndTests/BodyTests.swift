@@ -1,9 +1,9 @@
 import Testing
 import TestSupport
 
-@Suite("Bodies on their way (RFC 9110 §10.1.1, RFC 9112 §6, §7)")
+@Suite("Bodies in transit (RFC 9110 §10.1.1, RFC 9112 §6, §7)")
 struct BodyTests {
-    @Test("A POST of 1 MiB arrives whole, framed by its length or by chunks", arguments: [false, true])
+    @Test("A POST of 1 MiB arrives complete, with a Content-Length or in chunks", arguments: [false, true])
     func postsWhole(isChunked: Bool) throws {
         let body = PatternedBody(length: 1 << 20)
         let stage = try Stage { request, connection in
@@ -43,7 +43,7 @@ struct BodyTests {
         #expect(response.trailers.map { "\($0.name): \($0.value)" } == ["X-End: down"])
     }
 
-    @Test("Expect: 100-continue passes on, and the body follows the origin's 100")
+    @Test("Expect: 100-continue is forwarded, and the body follows the origin's 100")
     func passesExpectation() throws {
         let stage = try Stage { request, connection in
             guard request["Expect"] == "100-continue" else { return connection.respond("400 Bad Request") }
@@ -58,7 +58,7 @@ struct BodyTests {
         #expect(try client.readResponse().text == "body")
     }
 
-    @Test("An origin that refuses before the body spares the client to send it")
+    @Test("If the origin refuses before the body, the client need not send it")
     func refusesExpectation() throws {
         let stage = try Stage { _, connection in
             connection.respond("417 Expectation Failed")
@@ -68,13 +68,13 @@ struct BodyTests {
         client.send(stage.head("PUT", "/e", fields: "Expect: 100-continue\r\nContent-Length: 400000\r\n"))
         let response = try client.readResponse()
         #expect(response.status == 417)
-        // Nobody knows whether the body still comes, so the connection cannot go on.
+        // It is unknown whether the client still sends the body, so the connection must end.
         #expect(response["Connection"] == "close")
         #expect(client.isClosedByPeer())
     }
 
     @Test(
-        "A message that breaks off never looks whole, and takes no answer before it along",
+        "An incomplete message never looks complete, and does not affect the response before it",
         arguments: ["Content-Length: 3000000", "Transfer-Encoding: chunked", "X-Until: close"])
     func breaksOffInOrder(framing: String) throws {
         let large = PatternedBody(length: 400_000)
@@ -98,7 +98,7 @@ struct BodyTests {
         seen[0].open()
         let rest = String(decoding: try client.readToEnd(), as: UTF8.self)
         #expect(rest == (framing.hasPrefix("C") ? "hello" : "5\r\nhello\r\n"))
-        // What only the end of the connection ends has to end with a reset.
+        // A message that ends with the connection must end with a reset if it is incomplete.
         let old = try stage.client()
         old.send("GET \(stage.url("/cut")) HTTP/1.0\r\n\r\n")
         let head = try old.readHead()
@@ -110,7 +110,7 @@ struct BodyTests {
         }
     }
 
-    @Test("103 Early Hints passes on before the final response")
+    @Test("103 Early Hints passes before the final response")
     func passesEarlyHints() throws {
         let seen = Gate()
         let stage = try Stage { _, connection in
@@ -139,7 +139,7 @@ struct BodyTests {
     }
 
     @Test(
-        "What has no length is passed on as it comes: an event arrives before the origin goes on",
+        "A body without a length is passed on as it arrives: the client gets an event before the origin sends the next one",
         arguments: ["no-cache", "max-age=60"], [true, false])
     func passesEvents(directive: String, isChunked: Bool) throws {
         let received = Gate()
@@ -162,7 +162,7 @@ struct BodyTests {
         #expect(try client.readChunk().isEmpty)
     }
 
-    @Test("A response that comes while the request's body is still being sent reaches the client")
+    @Test("A response that the origin sends before it has read the request's body reaches the client")
     func passesEarlyResponse() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig")
@@ -179,7 +179,7 @@ struct BodyTests {
     }
 
     @Test(
-        "A 204 or 304 with a Content-Length has no body, and the next exchange is clean",
+        "A 204 or 304 with a Content-Length has no body, and the next exchange is not affected",
         arguments: ["204 No Content", "304 Not Modified"])
     func hasNoContent(status: String) throws {
         let stage = try Stage { request, connection in
@@ -194,7 +194,7 @@ struct BodyTests {
         #expect(try client.readResponse().text == "clean")
     }
 
-    @Test("A response that ends with the origin's connection is whole for the client")
+    @Test("A response that ends with the origin's connection is complete for the client")
     func readsUntilClose() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 200 OK\r\n\r\nuntil the end")

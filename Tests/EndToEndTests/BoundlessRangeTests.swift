@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Parts of what cannot be so long (RFC 9110 §14.4)")
+@Suite("Ranges of bodies too long to be stored (RFC 9110 §14.4)")
 struct BoundlessRangeTests {
     private static let fields = "ETag: \"v\"\r\nCache-Control: max-age=600\r\n"
 
@@ -14,7 +14,7 @@ struct BoundlessRangeTests {
     }
 
     @Test(
-        "T39 a part of something longer than the store could hold passes, and is not kept",
+        "T39 a range of a body longer than the store's limit passes and is not stored",
         arguments: ["137438953473", "1152921504606846976", "1152921504606846977", "9223372036854775807", "18446744073709551615"],
         [":memory:", nil])
     func keepsNoPart(whole: String, storePath: String?) throws {
@@ -30,7 +30,7 @@ struct BoundlessRangeTests {
         #expect(try stage.fetch("/x").text == "whole")
     }
 
-    @Test("T39 a part at the end of all numbers that breaks off is neither continued nor kept", arguments: [":memory:", nil])
+    @Test("T39 an incomplete range near the greatest offset is neither continued nor stored", arguments: [":memory:", nil])
     func continuesNothing(storePath: String?) throws {
         let content = String(repeating: "x", count: 100)
         let stage = try stage(

@@ -1,22 +1,22 @@
 import TestSupport
 import Testing
 
-@Suite("T20: what came one way is no answer where another way would have brought something else")
+@Suite("T20: a stored response is not reused where the request would take another route")
 struct CacheContextTests {
-    @Test("T19, T20: plain HTTP in a tunnel is another resource than https at the same host and port")
+    @Test("T19, T20: plain HTTP in a tunnel is a different resource than https at the same host and port")
     func keepsSchemesApart() throws {
         let stage = try InterceptingStage()
         #expect(try stage.fetch("/a").text == "answer to GET /a")
         let plain = try stage.connect()
         plain.send(stage.head("/a", fields: "Cache-Control: only-if-cached\r\n"))
         #expect(try plain.readResponse().code == "cache_miss_only_if_cached")
-        // Nor does a failure in plain text touch what came over TLS.
+        // A failure in plain text does not affect the https response either.
         plain.send(stage.head("/a"))
         #expect(try plain.readResponse().status >= 500)
         #expect(try stage.fetch("/a").cacheStatus.hasPrefix("Larder; hit"))
     }
 
-    @Test("T20: a tunnel to one host stores nothing under the name of another, whichever of the two its request names")
+    @Test("T20: a tunnel to one host stores nothing for another host that its request names")
     func keepsHostsApart() throws {
         let stage = try InterceptingStage()
         let client = try stage.secure("one.test")
@@ -29,10 +29,11 @@ struct CacheContextTests {
     }
 
     @Test(
-        "T20: whoever leads a tunnel to an address and names a host in it gets that host's answer, and the address is not asked")
+        "T20: in a tunnel to an address, the response comes from the host in the ClientHello, and Larder does not connect to the address"
+    )
     func asksTheNamedHost() throws {
         let stage = try InterceptingStage()
-        // At the same port, with a certificate that would be believed.
+        // At the same port, with a certificate that would be trusted.
         let elsewhere = ScriptedOrigin(
             ipv6: true, port: stage.origin.port, identity: stage.authority.identity(names: "DNS:one.test")
         ) { connection in
@@ -47,7 +48,7 @@ struct CacheContextTests {
         #expect(try stage.fetch("/a").text == "answer to GET /a")
     }
 
-    @Test("T20: PURGE in a tunnel removes what stands under the https URL, and nothing of the plain one")
+    @Test("T20: PURGE in a tunnel removes the https URL, and not the http URL")
     func purgesOneScheme() throws {
         let plainOrigin = ScriptedOrigin.answering { _, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "plain")
@@ -68,7 +69,7 @@ struct CacheContextTests {
         #expect(try fetchPlain().cacheStatus.hasPrefix("Larder; hit"))
     }
 
-    @Test("T20: what was served or missed offline leaves no trace in what is served live")
+    @Test("T20: a response served or missed offline changes nothing for live responses")
     func keepsModesApart() throws {
         let stage = try Stage { request, connection in
             if request["If-None-Match"] != nil { return connection.respond("304 Not Modified", fields: "ETag: \"a\"\r\n") }
@@ -87,7 +88,7 @@ struct CacheContextTests {
     }
 
     @Test(
-        "T20: what rules keep under the key of another URI is an answer under these rules alone",
+        "T20: a response stored under the key of another URI is reused only under the same rules",
         arguments: [
             ("{canonical_host: a.test}", "b.test", "/x", "a.test", "/x"),
             ("{drop_query: [u]}", "a.test", "/x?u=1", "a.test", "/x"),
@@ -105,14 +106,14 @@ struct CacheContextTests {
         }
         let stored = try stage.fetch(path, host: host).text
         #expect(try stage.fetch(path, host: host).cacheStatus.contains("; hit"))
-        // Other rules lead to the same key, and that is not enough.
+        // Other rules give the same key, but the response is not reused.
         try stage.proxy.reload(rules("[\(host), c.test]"))
         #expect(try stage.fetch(path, host: host).cacheStatus.contains("; fwd="))
-        // The same rules find it again, whatever else they say.
+        // The same rules find it again, even if other settings changed.
         try stage.proxy.reload(rules(host, ttl: ", ttl: 1h"))
         let again = try stage.fetch(path, host: host)
         #expect(again.text == stored && again.cacheStatus.contains("; hit"))
-        // Where no rule says that the two are one, they are not.
+        // Without a rule that maps one URI to the other, nothing is shared.
         try stage.proxy.reload(hosts)
         let plain = try stage.fetch(otherPath, host: other)
         #expect(plain.text == "\(other) \(otherPath)" && plain.cacheStatus.contains("; fwd="))

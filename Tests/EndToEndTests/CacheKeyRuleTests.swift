@@ -1,13 +1,13 @@
 import Testing
 import TestSupport
 
-/// Rules on the key, over real sockets: what shares an answer, what does not, and what the origin gets all the same.
+/// Key rules over real sockets: which requests share a response, which do not, and what the origin receives.
 @Suite("Cache keys by rule (T18 to T20)")
 struct CacheKeyRuleTests {
     private static let fresh = "Cache-Control: max-age=600\r\n"
     private static let hosts = "resolve: {a.test: 127.0.0.1, b.test: 127.0.0.1, c.test: 127.0.0.1}\n"
 
-    /// Each answer is the number of the request that reached the origin, with the target and content that it had.
+    /// Each response has the number of the request at the origin, with its target and content.
     private func stage(_ rule: String, loops: Int = 1, fields: String = fresh) throws -> Stage {
         let counter = Counter()
         return try Stage(Self.hosts + "rules: [{name: key, \(rule)}]", loops: loops) { request, connection in
@@ -19,7 +19,7 @@ struct CacheKeyRuleTests {
 
     private func number(_ response: ReceivedResponse) -> Substring { response.text.prefix { $0 != " " } }
 
-    @Test("drop_query: one answer, and the origin still gets the whole query")
+    @Test("drop_query: URLs share a response, and the origin still gets the complete query")
     func dropsQuery() throws {
         let stage = try stage("cache: {key: {drop_query: [\"utm_*\"]}}")
         #expect(try stage.fetch("/a?id=1&utm_source=x").text == "1 /a?id=1&utm_source=x ")
@@ -36,7 +36,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/a?id=1&page=3")) == "2")
     }
 
-    @Test("canonical_host: mirrors share their answers, other ports do not")
+    @Test("canonical_host: mirrors share their responses, other ports do not")
     func sharesMirrors() throws {
         let stage = try stage("match: {host: [a.test, b.test]}, cache: {key: {canonical_host: a.test}}")
         #expect(try number(stage.fetch("/x", host: "b.test")) == "1")
@@ -45,7 +45,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/x", host: "c.test")) == "2")
     }
 
-    @Test("fields: an answer for each value, in the store and among those who wait", arguments: [1, 4])
+    @Test("fields: each value has its own response, both in the store and for waiting requests", arguments: [1, 4])
     func keysFields(loops: Int) throws {
         let stage = try Stage("rules: [{name: key, cache: {key: {fields: [X-Tenant, X-Forwarded-Proto]}}}]", loops: loops) {
             connection in
@@ -72,7 +72,7 @@ struct CacheKeyRuleTests {
     }
 
     @Test(
-        "A write invalidates what rules put under other keys, its Location too, whatever rule holds for the write",
+        "A write invalidates responses under keys of rules too, and those of its Location, whatever rule matches the write",
         arguments: [
             ("drop_query: [utm]", "/a?utm=1", "/a?utm=2"), ("canonical_host: c.test", "/a", "/a"),
             ("sort_query: true", "/a?b&a", "/a?a&b"), ("fields: [X-Own]", "/a", "/a"),
@@ -85,7 +85,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch(first, fields: field)) == "3")
     }
 
-    @Test("QUERY: one answer for each content and type, none for another method", arguments: [1, 4])
+    @Test("QUERY: one response for each content and type, and none for another method", arguments: [1, 4])
     func keysQueries(loops: Int) throws {
         let stage = try stage("cache: {key: {body: QUERY}}", loops: loops)
         let type = "Content-Type: text/plain\r\n"
@@ -98,11 +98,11 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/q", method: "QUERY")) == "5")
         #expect(try number(stage.fetch("/q", method: "QUERY")) == "5")
         for turn in ["6", "7"] { #expect(try number(stage.fetch("/q", method: "POST", body: "one")) == turn) }
-        // The POST was a write: it has taken all of them away.
+        // The POST was a write, so it invalidated all of them.
         #expect(try number(stage.fetch("/q", method: "QUERY", fields: type, body: "one")) == "8")
     }
 
-    @Test("POST: by an unsafe rule it asks; a PUT takes its answers away")
+    @Test("POST: a rule with unsafe: true stores responses by content; a PUT invalidates them")
     func keysPosts() throws {
         let stage = try stage("match: {method: POST}, cache: {key: {body: POST}, unsafe: true}")
         for _ in 0..<2 { #expect(try stage.fetch("/g", method: "POST", body: "{a}").text == "1 /g {a}") }
@@ -112,7 +112,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/g", method: "POST", body: "{a}")) == "4")
     }
 
-    @Test("Content at the limit stands in the key, one byte more is passed on whole", arguments: [0, 1])
+    @Test("Content up to the limit is part of the key, and longer content is forwarded completely", arguments: [0, 1])
     func limitsContent(excess: Int) throws {
         let counter = Counter()
         let stage = try Stage(
@@ -131,7 +131,7 @@ struct CacheKeyRuleTests {
         }
     }
 
-    @Test("Content that turns out empty is ended towards the origin too, whether it came in chunks or by its length")
+    @Test("Empty content is forwarded correctly, both chunked and with a length")
     func emptyContent() throws {
         let stage = try stage("cache: {key: {body: QUERY}}")
         for (framing, end) in [("Transfer-Encoding: chunked", "0\r\n\r\n"), ("Content-Length: 0", "")] {
@@ -141,7 +141,7 @@ struct CacheKeyRuleTests {
         }
     }
 
-    @Test("A client that waits for 100 Continue is told to go on, and the origin is not asked to say it again")
+    @Test("Larder sends 100 Continue itself and does not forward Expect")
     func saysContinue() throws {
         let stage = try stage("cache: {key: {body: QUERY}}")
         for _ in 0..<2 {
@@ -155,7 +155,7 @@ struct CacheKeyRuleTests {
         #expect(stage.origin.requestHeads.count == 1 && stage.origin.requestHeads[0].contains("Expect") == false)
     }
 
-    @Test("Content that breaks off in the middle is an error of the client's, and nothing is asked")
+    @Test("Incomplete content is a 400, and nothing is forwarded")
     func cutContent() throws {
         let stage = try stage("cache: {key: {body: QUERY}}")
         let client = try stage.client()

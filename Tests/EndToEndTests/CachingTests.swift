@@ -23,7 +23,7 @@ struct CachingTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Range past the end of a hit is 416 with the length; If-Range of another version brings the whole")
+    @Test("A range past the end of a hit is a 416 with the length; If-Range with another entity tag gets the complete body")
     func refusesRanges() throws {
         let stage = try Stage { _, connection in
             connection.respond(fields: Self.fresh + "ETag: \"v\"\r\n", body: "0123456789")
@@ -36,7 +36,7 @@ struct CachingTests {
         #expect(try stage.fetch("/r", fields: "Range: bytes=0-1\r\nIf-Range: \"w\"\r\n").text == "0123456789")
     }
 
-    @Test("A range of what is not stored is forwarded as it is, and not stored")
+    @Test("A range that is not stored is forwarded unchanged, and its response is not stored")
     func forwardsRanges() throws {
         let stage = try Stage { request, connection in
             guard request["Range"] == "bytes=1-2" else { return connection.respond(fields: Self.fresh, body: "whole") }
@@ -47,7 +47,7 @@ struct CachingTests {
         #expect(try stage.fetch("/r").text == "whole")
     }
 
-    @Test("A client's If-None-Match is answered from the store with 304, its validators and no content")
+    @Test("A client's If-None-Match gets a 304 from the store, with its validators and without content")
     func answersConditions() throws {
         let stage = try Stage { _, connection in
             connection.respond(
@@ -65,7 +65,7 @@ struct CachingTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("A stale response is validated; a 304 freshens it, its new fields are served, the next request is a hit")
+    @Test("A stale response is validated; a 304 freshens it, its new fields are served, and the next request is a hit")
     func freshens() throws {
         let stage = try Stage { request, connection in
             if request["If-None-Match"] == "\"v1\"" {
@@ -83,7 +83,7 @@ struct CachingTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("A stale response whose origin has a new one is replaced")
+    @Test("A stale response is replaced if the origin has a new one")
     func replaces() throws {
         let stage = try Stage { request, connection in
             request["If-None-Match"] == nil
@@ -97,7 +97,7 @@ struct CachingTests {
     }
 
     @Test(
-        "A successful unsafe method invalidates what is stored under its URI (RFC 9111 §4.4)",
+        "A successful unsafe method invalidates the stored response of its URI (RFC 9111 §4.4)",
         arguments: ["POST", "PUT", "DELETE"])
     func invalidates(method: String) throws {
         let stage = try Stage { request, connection in
@@ -112,7 +112,7 @@ struct CachingTests {
         #expect(stage.requestCount("/i") == 3)
     }
 
-    @Test("An unsafe method that failed leaves what is stored")
+    @Test("A failed unsafe method invalidates nothing")
     func keepsAfterFailure() throws {
         let stage = try Stage { request, connection in
             request.method == "GET"
@@ -137,14 +137,14 @@ struct CachingTests {
         #expect(stage.requestCount() == 3)
     }
 
-    @Test("no-store and private responses are not kept", arguments: ["no-store", "private", "max-age=60, private"])
+    @Test("no-store and private responses are not stored", arguments: ["no-store", "private", "max-age=60, private"])
     func doesNotKeep(directive: String) throws {
         let stage = try Stage { _, connection in connection.respond(fields: "Cache-Control: \(directive)\r\n", body: "x") }
         for _ in 0..<2 { #expect(try stage.fetch("/p").cacheStatus.contains("fwd=uri-miss")) }
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("only-if-cached on a miss is 504, and the origin is not asked")
+    @Test("only-if-cached on a miss is a 504, and the origin receives nothing")
     func onlyIfCached() throws {
         let stage = try Stage { _, connection in connection.respond(fields: Self.fresh, body: "x") }
         let response = try stage.fetch("/o", fields: "Cache-Control: only-if-cached\r\n")
@@ -152,7 +152,7 @@ struct CachingTests {
         #expect(stage.requestCount() == 0)
     }
 
-    @Test("Content of every shape is the same from the store", arguments: [0, 1, 16_384, 16_385, 300_000, 5_000_000])
+    @Test("Content of every kind is the same from the store", arguments: [0, 1, 16_384, 16_385, 300_000, 5_000_000])
     func keepsEveryLength(length: Int) throws {
         let body = PatternedBody(length: length)
         let stage = try Stage(storePath: nil) { request, connection in
@@ -174,7 +174,7 @@ struct CachingTests {
                 let response = try stage.fetch(path)
                 #expect(response.body.count == length)
                 #expect(response.body.withUnsafeBytes { body.matches($0, at: 0) })
-                // Until it is on the disk, a large one is shared with the fetch that brought it.
+                // Until a large body is on the disk, later requests share it with the fetch.
                 let isFirst = turn == 0
                 #expect(response.cacheStatus.contains("stored") == isFirst)
             }
@@ -183,7 +183,7 @@ struct CachingTests {
     }
 
     @Test(
-        "A head that the store could not read again is not stored, up to the limits it is, and nothing is damaged by a restart",
+        "A head is stored up to the limits within which the store can read it again, and a restart finds no damage",
         arguments: [
             (String(repeating: "X: y\r\n", count: 1021), true), (String(repeating: "X: y\r\n", count: 1022), false),
             (String(repeating: "X", count: 65_535) + ": y\r\n", true), (String(repeating: "X", count: 65_536) + ": y\r\n", false),
@@ -210,7 +210,7 @@ struct CachingTests {
         #expect(origin.requestHeads.count == (isStored ? 1 : 2))
     }
 
-    @Test("What was stored is a hit after the proxy has been started again")
+    @Test("A stored response is a hit after a restart of the proxy")
     func survivesRestart() throws {
         let origin = ScriptedOrigin.answering { _, connection in
             connection.respond(fields: Self.fresh, body: String(repeating: "kept", count: 10_000))
@@ -229,7 +229,7 @@ struct CachingTests {
         #expect(origin.requestHeads.count == 1)
     }
 
-    @Test("Cache-Status tells the key where the settings say so (RFC 9211 §2.7)")
+    @Test("Cache-Status has the cache key if the settings say so (RFC 9211 §2.7)")
     func tellsKey() throws {
         let stage = try Stage("cache: {status_key: true}") { _, connection in
             connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "x")

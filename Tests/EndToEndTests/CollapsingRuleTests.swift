@@ -1,12 +1,12 @@
 import Testing
 import TestSupport
 
-/// Rules on waiting for another's fetch, and on how many variants are kept.
+/// Rules about waiting for another request's fetch, and about the number of variants.
 @Suite("Collapsing and variants by rule")
 struct CollapsingRuleTests {
     private static let fresh = "Cache-Control: max-age=600\r\n"
 
-    /// One client leads a fetch that the origin holds back until the gate opens; a second asks for the same meanwhile.
+    /// The first client starts a fetch that the origin holds until the gate opens. The closure sends the same request meanwhile.
     private func withHeldFetch(_ collapse: String, loops: Int, _ body: (Stage, RawClient, Gate) throws -> Void) throws {
         let gate = Gate()
         let asked = Gate()
@@ -24,7 +24,7 @@ struct CollapsingRuleTests {
         #expect(try first.readResponse().text == "1")
     }
 
-    @Test("collapse: false asks for each, at once", arguments: [1, 4])
+    @Test("collapse: false forwards each request at once", arguments: [1, 4])
     func never(loops: Int) throws {
         try withHeldFetch("false", loops: loops) { stage, _, gate in
             let response = try stage.fetch("/slow")
@@ -33,7 +33,7 @@ struct CollapsingRuleTests {
         }
     }
 
-    @Test("collapse: {wait: …} asks for itself once the wait is over", arguments: [1, 4])
+    @Test("collapse: {wait: …} forwards a request once its wait is over", arguments: [1, 4])
     func bounded(loops: Int) throws {
         try withHeldFetch("{wait: 50ms}", loops: loops) { stage, _, gate in
             let response = try stage.fetch("/slow")
@@ -42,7 +42,7 @@ struct CollapsingRuleTests {
         }
     }
 
-    @Test("collapse: {wait: …} shares what comes within it", arguments: ["true", "{wait: 10m}"])
+    @Test("collapse: {wait: …} shares a response that arrives within the wait", arguments: ["true", "{wait: 10m}"])
     func withinBound(collapse: String) throws {
         try withHeldFetch(collapse, loops: 1) { stage, _, gate in
             let second = try stage.client()
@@ -54,7 +54,7 @@ struct CollapsingRuleTests {
         }
     }
 
-    @Test("variants: so many are kept, the newest", arguments: StoreTier.allCases)
+    @Test("variants: only the newest ones are kept, up to the number", arguments: StoreTier.allCases)
     func variants(tier: StoreTier) throws {
         let stage = try Stage(
             "rules: [{name: few, match: {path: /few}, cache: {variants: 2}}, {name: many, match: {path: /many}, cache: {variants: 50}}]",

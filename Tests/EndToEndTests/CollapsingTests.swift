@@ -1,11 +1,11 @@
 import Testing
 import TestSupport
 
-@Suite("Many clients at once on what is not stored yet (T24)")
+@Suite("Many clients at once for a response that is not stored yet (T24)")
 struct CollapsingTests {
     private static let count = 50
 
-    /// Clients ask, and the origin answers the first once all have sent their requests.
+    /// Many clients send the same request at the same time.
     private func askTogether(_ stage: Stage, fields: @escaping @Sendable (Int) -> String = { _ in "" }) throws
         -> [ReceivedResponse]
     {
@@ -21,12 +21,12 @@ struct CollapsingTests {
     }
 
     @Test(
-        "50 clients on one cold slow URL are one request and 50 equal answers", arguments: [1, 4],
+        "50 clients for one slow URL are one request and 50 equal responses", arguments: [1, 4],
         [1_000, 16_384, 3_000_000])
     func shares(loops: Int, length: Int) throws {
         let body = PatternedBody(length: length)
         let stage = try Stage(loops: loops) { _, connection in
-            // Half of it waits until the others have most likely joined; whoever comes later finds the same.
+            // The origin pauses in the middle, so that most clients join the fetch. Later clients get the same result.
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
             connection.send(body, upTo: length / 2)
             connection.pause(milliseconds: 100)
@@ -40,7 +40,7 @@ struct CollapsingTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("However fast the origin answers, a URL is fetched once", arguments: [1, 4])
+    @Test("However fast the origin responds, a URL is fetched once", arguments: [1, 4])
     func sharesQuickAnswers(loops: Int) throws {
         let stage = try Stage(loops: loops) { request, connection in
             connection.respond(fields: "Cache-Control: max-age=60\r\n", body: request.target)
@@ -58,7 +58,7 @@ struct CollapsingTests {
     }
 
     @Test(
-        "T24 what is not for all is fetched for each: everyone has the answer to its own request",
+        "T24 a response that must not be shared is fetched for each client",
         arguments: [1, 4],
         [
             "Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "Vary: Cookie\r\nCache-Control: max-age=60\r\n",
@@ -73,7 +73,7 @@ struct CollapsingTests {
         #expect(stage.requestCount() == Self.count)
     }
 
-    @Test("T23 T24 a cookie without an explicit lifetime reaches no one else", arguments: [1, 4])
+    @Test("T23 T24 a cookie without an explicit lifetime reaches no other client", arguments: [1, 4])
     func doesNotShareCookies(loops: Int) throws {
         let stage = try Stage(loops: loops) { request, connection in
             let id = request["X-Client"] ?? ""
@@ -96,7 +96,7 @@ struct CollapsingTests {
         #expect(stage.requestCount() == Self.count)
     }
 
-    @Test("The client whose request was sent leaves before the head: the others have their answer", arguments: [1, 4])
+    @Test("If the client of the fetch leaves before the head, the others get their responses", arguments: [1, 4])
     func leaderLeavesBeforeHead(loops: Int) throws {
         let asked = Gate()
         let left = Gate()
@@ -110,7 +110,7 @@ struct CollapsingTests {
         asked.wait()
         let others = try (0..<4).map { _ in try stage.client() }
         for other in others { other.send(stage.head("GET", "/slow")) }
-        // An exchange on the same loop that ends says that the requests before it were read.
+        // A completed exchange on the same loop shows that the requests before it were read.
         for _ in 0..<4 * loops { _ = try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n") }
         leader.reset()
         left.open()
@@ -119,7 +119,7 @@ struct CollapsingTests {
     }
 
     @Test(
-        "The client whose request was sent leaves in the middle of the body: the others have it whole", arguments: [1, 4],
+        "If the client of the fetch leaves during the body, the others get it completely", arguments: [1, 4],
         [10_000, 3_000_000])
     func leaderLeavesInBody(loops: Int, length: Int) throws {
         let body = PatternedBody(length: length)
@@ -142,7 +142,9 @@ struct CollapsingTests {
         #expect(count == length)
     }
 
-    @Test("Once everyone has left, the origin is let go, and the next one has the whole", arguments: [1, 4])
+    @Test(
+        "When all clients have left, the origin's connection is closed, and the next client gets the complete body",
+        arguments: [1, 4])
     func everyoneLeaves(loops: Int) throws {
         let length = 50_000_000
         let body = PatternedBody(length: length)
@@ -151,7 +153,7 @@ struct CollapsingTests {
             connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
             if request["X-Slow"] == nil { return connection.send(body) == length }
             connection.send(body, upTo: 1_000_000)
-            // Byte by byte, so that it never comes to its end by itself.
+            // Byte by byte, so that the body never ends.
             for offset in 1_000_000..<length {
                 connection.pause(milliseconds: 1)
                 if !connection.send(bytes: body.bytes(offset..<offset + 1)) { break }
@@ -173,7 +175,7 @@ struct CollapsingTests {
         #expect(try client.read(body, count: length) == length)
     }
 
-    @Test("A fetch that breaks off gives no one a short answer as whole", arguments: [1, 4])
+    @Test("An incomplete fetch gives no client a short response that looks complete", arguments: [1, 4])
     func breaksOffForAll(loops: Int) throws {
         let length = 1_000_000
         let body = PatternedBody(length: length)

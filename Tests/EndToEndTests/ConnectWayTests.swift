@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UpstreamTransport
 
-/// A proxy with policies of CONNECT before an origin that speaks TLS.
+/// A proxy with CONNECT policies, and an origin that speaks TLS.
 private final class GuardedStage {
     let authority = TestAuthority()
     let identity: TLSIdentity
@@ -17,8 +17,8 @@ private final class GuardedStage {
         """
 
     /// - Parameters:
-    ///   - isRight: whether the origin has the key that is pinned.
-    ///   - script: of an origin that does not speak TLS.
+    ///   - isRight: whether the origin has the pinned key.
+    ///   - script: the script of an origin without TLS.
     init(
         isRight: Bool = true, loops: Int = 1, headTimeout: Int? = nil, change: @escaping (inout ConnectPolicy) -> Void = { _ in },
         script: ScriptedOrigin.Script? = nil
@@ -79,7 +79,7 @@ private final class GuardedStage {
         return (client, try client.readResponse(to: "CONNECT"))
     }
 
-    /// What a client gets that asks for a host and names another one, or nobody, in its ClientHello.
+    /// Opens a tunnel to a host and sends a ClientHello for another name, or without a name.
     func handshake(_ host: String, naming name: String?) throws -> (TLSClient, TLSClient.Handshake) {
         let (client, response) = try connect(host)
         #expect(response.status == 200)
@@ -93,10 +93,10 @@ private final class GuardedStage {
         return String(tls.fetch("/", until: ".").split(separator: "\r\n").last ?? "")
     }
 
-    /// Of the origin's key.
+    /// The pin of the origin's key.
     var pin: String { get throws { "\(try #require(Certificate(der: identity.der)).publicKeyDigest)" } }
 
-    /// What the lines of the log say of this, once the proxy has stopped.
+    /// Stops the proxy and returns this member of each log line.
     func logged(_ member: String) throws -> [String] {
         try proxy.logLines().map { line in
             line.firstRange(of: "\"\(member)\":\"").map { String(line[$0.upperBound...].prefix { $0 != "\"" }) } ?? ""
@@ -106,7 +106,7 @@ private final class GuardedStage {
 
 @Suite("CONNECT by host: tunnel, probe, deny")
 struct ConnectWayTests {
-    @Test("A server without the key that is pinned gets no tunnel, and sees nothing but our handshake", arguments: [1, 4])
+    @Test("A server without the pinned key gets no tunnel, and receives only Larder's handshake", arguments: [1, 4])
     func refusesWrongPin(loops: Int) throws {
         let stage = try GuardedStage(isRight: false, loops: loops)
         let (client, response) = try stage.connect("pinned.test")
@@ -121,7 +121,7 @@ struct ConnectWayTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("A server with a pinned key gets tunnels, each after a handshake of its own", arguments: [1, 4])
+    @Test("A server with a pinned key gets tunnels, each after its own probe", arguments: [1, 4])
     func probesPinnedHosts(loops: Int) throws {
         let stage = try GuardedStage(loops: loops)
         for _ in 0..<4 { #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.") }
@@ -129,13 +129,13 @@ struct ConnectWayTests {
         #expect(try stage.logged("connect") == ["probe", "probe", "probe", "probe"])
     }
 
-    @Test("A probed host without pins gets one handshake for all tunnels within a minute", arguments: [1, 4])
+    @Test("A probed host without pins gets one probe for all tunnels within a minute", arguments: [1, 4])
     func probesOnce(loops: Int) throws {
         let stage = try GuardedStage(loops: loops, change: Self.probesOther)
         for _ in 0..<4 { #expect(try stage.fetch("other.test", naming: "other.test") == "for other.test.") }
         #expect(try stage.fetch("other.test.", naming: "other.test") == "for other.test.")
         #expect(stage.origin.connectionCount == 6)
-        // Tunnels of several loops end, and are logged, in whatever order.
+        // Tunnels of several loops end, and are logged, in any order.
         #expect(try stage.logged("connect").sorted() == ["probe", "probe_kept", "probe_kept", "probe_kept", "probe_kept"])
     }
 
@@ -143,7 +143,7 @@ struct ConnectWayTests {
         HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) }
     }
 
-    @Test("A host that is denied gets 403, and is not connected to")
+    @Test("A denied host gets 403, and Larder does not connect to it")
     func denies() throws {
         let stage = try GuardedStage()
         let (client, response) = try stage.connect("denied.test")
@@ -154,7 +154,7 @@ struct ConnectWayTests {
         #expect(try stage.logged("connect") == ["deny"])
     }
 
-    @Test("T33: a pin that a reload brings is asked for at once, whatever was found before")
+    @Test("T33: a pin that a reload adds applies at once, whatever an earlier probe found")
     func heedsReload() throws {
         let stage = try GuardedStage()
         #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.")
@@ -165,7 +165,7 @@ struct ConnectWayTests {
     }
 
     @Test(
-        "A ClientHello for another host ends the tunnel with unrecognized_name, where pins would be gone round",
+        "A ClientHello for another host ends the tunnel with unrecognized_name where it would bypass pins or a denial",
         arguments: [
             ("pinned.test", "other.test", "server_name_mismatch"), ("other.test", "pinned.test", "server_name_mismatch"),
             ("other.test", "denied.test", "server_name_mismatch"), ("127.0.0.1", "denied.test", "server_name_mismatch"),
@@ -189,14 +189,14 @@ struct ConnectWayTests {
         })
         #expect(try stage.handshake("127.0.0.1", naming: "denied.test").1 == .alert(112))
         stage.proxy.stop()
-        // The origin may be slower to accept the connection than Larder is to give it up.
+        // The origin may accept the connection after Larder has closed it.
         try eventually { received.withLock { $0 } != nil }
         stage.origin.stop()
         #expect(received.withLock { $0 } == [])
     }
 
     @Test(
-        "Other names pass, and so does nobody's",
+        "A ClientHello with another unprotected name, or without a name, passes",
         arguments: [
             ("other.test", "other.test"), ("other.test", nil), ("other.test", "third.test"), ("pinned.test", nil),
             ("127.0.0.1", nil),
@@ -208,7 +208,7 @@ struct ConnectWayTests {
         #expect(try stage.logged("connect") == [host == "pinned.test" ? "probe" : "tunnel"])
     }
 
-    @Test("To an address the name selects the policy: the server there is judged before anything is passed on")
+    @Test("In a tunnel to an address the ClientHello's name selects the policy: the server is verified before any byte passes")
     func judgesAddress() throws {
         let right = try GuardedStage()
         #expect(try right.fetch("127.0.0.1", naming: "pinned.test") == "for pinned.test.")
@@ -229,13 +229,13 @@ struct ConnectWayTests {
         #expect(wrong.origin.requestHeads.isEmpty)
     }
 
-    @Test("T33: a tunnel that older settings opened unjudged carries nothing to a host that the new ones have judged")
+    @Test("T33: a tunnel opened under older settings passes nothing to a host that the new settings probe")
     func reloadBeforeHello() throws {
         let stage = try GuardedStage(isRight: false)
         let (client, response) = try stage.connect("other.test")
         #expect(response.status == 200)
         try stage.reload(pinned: stage.authority.identity(), change: Self.probesOther)
-        // Whoever is answered by the new settings tells that the loop has them.
+        // The response to this CONNECT shows that the loop has the new settings.
         #expect(try stage.connect("denied.test").response.status == 403)
         #expect(TLSClient(client, serverName: "other.test").handshake() == .alert(112))
         #expect(try stage.logged("error").contains("tunnel_refused"))
@@ -244,12 +244,12 @@ struct ConnectWayTests {
         #expect(stage.origin.connectionCount == 1 && stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("The log tells the chain of a server that was probed, as whom it was judged, and nothing by a verdict that was kept")
+    @Test("The log has a probed server's certificate chain and host, and nothing for a cached verdict")
     func logsChains() throws {
         for host in ["other.test", "127.0.0.1"] {
             let stage = try GuardedStage(change: Self.probesOther)
             for _ in 0..<2 { #expect(try stage.fetch(host, naming: "other.test") == "for other.test.") }
-            // By the time at which they began: the second tunnel may be the first to end.
+            // Sorted by their start: the second tunnel may end first.
             let lines = try stage.proxy.logLines().sorted()
             let mark = "\"tls\":{\"host\":\"other.test:\(stage.origin.port)\",\"chain\":[{\"key\":\"\(try stage.pin)\""
             #expect(lines.map { $0.contains(mark) } == [true, false], "\(lines)")
@@ -259,7 +259,9 @@ struct ConnectWayTests {
         #expect(try refused.proxy.logLines().allSatisfy { !$0.contains("\"tls\":") })
     }
 
-    @Test("Names that are missing are refused also where no host is guarded", arguments: [nil, "other.test"])
+    @Test(
+        "If names are required, a ClientHello without a name is refused even if no host is guarded",
+        arguments: [nil, "other.test"])
     func refusesMissingNameEverywhere(name: String?) throws {
         let stage = try GuardedStage(change: {
             $0 = ConnectPolicy()
@@ -269,14 +271,14 @@ struct ConnectWayTests {
         #expect(try stage.logged("detail") == [name == nil ? "server_name_missing" : ""])
     }
 
-    @Test("A name that is missing, where it may not be, ends the tunnel too")
+    @Test("If names are required, a ClientHello without a name ends the tunnel to a pinned host too")
     func refusesMissingName() throws {
         let stage = try GuardedStage(change: { $0.allowsMissingName = false })
         #expect(try stage.handshake("pinned.test", naming: nil).1 == .alert(112))
         #expect(try stage.logged("detail") == ["server_name_missing"])
     }
 
-    @Test("What is no TLS does not reach a host that is judged", arguments: ["GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}"])
+    @Test("Bytes that are not TLS do not reach a pinned host", arguments: ["GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}"])
     func refusesOthers(text: String) throws {
         let stage = try GuardedStage()
         let (client, response) = try stage.connect("pinned.test")
@@ -289,7 +291,7 @@ struct ConnectWayTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("Protocols in which the server speaks first, or the client no TLS, go on to other hosts")
+    @Test("Protocols in which the server speaks first, or without TLS, pass to other hosts")
     func passesOthers() throws {
         let stage = try GuardedStage(script: { connection in
             connection.send("220 hello\r\n")
@@ -303,17 +305,17 @@ struct ConnectWayTests {
         #expect(try client.readToEnd() == Array("cba".utf8))
     }
 
-    @Test("A client that leaves before it has said anything has been refused nothing")
+    @Test("A client that leaves before it sends anything is not logged as refused")
     func letsLeave() throws {
         let stage = try GuardedStage()
         let (client, _) = try stage.connect("pinned.test")
         client.endSending()
-        // What the server may still say to that.
+        // The server may still answer.
         _ = try client.readToEnd()
         #expect(try stage.logged("error") == [""])
     }
 
-    @Test("A ClientHello that does not become whole ends with its time")
+    @Test("An incomplete ClientHello ends the tunnel after its timeout")
     func limitsTime() throws {
         let stage = try GuardedStage(headTimeout: 3_000)
         let (client, _) = try stage.connect("other.test")
@@ -322,7 +324,7 @@ struct ConnectWayTests {
         #expect(try stage.logged("detail") == ["client_hello_timeout"])
     }
 
-    @Test("One that is too long, or none, is answered with decode_error")
+    @Test("A ClientHello that is too long or malformed gets decode_error")
     func limitsLength() throws {
         for (octets, reason) in [
             ([22, 3, 1, 0, 4, 1, 0, 0x80, 0], "client_hello_too_long"), ([22, 3, 1, 0, 4, 2, 0, 0, 0], "malformed_client_hello"),
@@ -335,7 +337,7 @@ struct ConnectWayTests {
         }
     }
 
-    @Test("Where no host is guarded, nothing is looked into")
+    @Test("If no host is guarded, Larder inspects no ClientHello")
     func staysBlind() throws {
         let stage = try GuardedStage(change: { $0 = ConnectPolicy() })
         #expect(try stage.fetch("other.test", naming: "pinned.test") == "for pinned.test.")

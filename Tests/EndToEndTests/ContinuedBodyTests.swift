@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("A body that breaks off upstream is continued (RFC 9111 §3.3, C17)")
+@Suite("A body that ends early at the origin is continued (RFC 9111 §3.3, C17)")
 struct ContinuedBodyTests {
     private static let length = 3_000_000
     private static let body = PatternedBody(length: length)
@@ -24,7 +24,8 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "Cut ten times, the whole arrives, and the origin is asked only for what is missing", arguments: kinds, [":memory:", nil])
+        "Cut ten times, the body arrives complete, and Larder requests only the missing bytes", arguments: kinds,
+        [":memory:", nil])
     func continuesTenTimes(directive: String, storePath: String?) throws {
         let origin = RangedOrigin(Self.body, plan(directive) { $0 <= 10 ? 290_001 : .max })
         let stage = try Stage(origin, storePath: storePath)
@@ -37,7 +38,7 @@ struct ContinuedBodyTests {
         #expect(stage.requestCount() == 11)
     }
 
-    @Test("A body whose length nobody told is continued too")
+    @Test("A body of undeclared length is continued too")
     func continuesChunked() throws {
         var plan = plan("max-age=600") { $0 == 1 ? 1_000_000 : .max }
         plan.isChunked = true
@@ -46,7 +47,7 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=1000000-"])
     }
 
-    @Test("A small body that is gathered, and one that breaks before its first byte, are continued")
+    @Test("A small buffered body is continued, and so is one that breaks before its first byte")
     func continuesSmall() throws {
         let body = PatternedBody(length: 5000)
         let stage = try Stage(RangedOrigin(body, plan("max-age=600") { $0 == 1 ? 0 : $0 == 2 ? 1000 : .max }))
@@ -54,7 +55,7 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=0-", "bytes=1000-"])
     }
 
-    @Test("An origin that answers with less than it is asked for is asked again")
+    @Test("If the origin sends less than requested, Larder requests the rest")
     func continuesShortPieces() throws {
         var plan = plan("max-age=600") { $0 == 1 ? 1_000_000 : .max }
         plan.longestPart = 700_000
@@ -67,7 +68,7 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "Where the rest comes with other terms, the client has the whole, and nothing of it is kept",
+        "If the rest has other cache directives, the client gets the complete body, and nothing is stored",
         arguments: ["no-store", "private", "no-cache", "max-age=5", "max-age=600\r\nVary: A", "max-age=600\r\nVary: *"],
         [5000, length])
     func keepsNothingUnderOtherTerms(directives: String, length: Int) throws {
@@ -79,10 +80,10 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=\(length / 2)-", nil])
     }
 
-    @Test("Where the rest of what is stored in part comes with no-store, that part goes as well, and the client has the whole")
+    @Test("If the rest of a partly stored body has no-store, the stored part is removed, and the client gets the complete body")
     func removesPartUnderOtherTerms() throws {
         var plan = RangedOrigin.Plan()
-        // The client's part, what completes it and breaks off, its rest.
+        // The responses: the client's range, the completion, which ends early, and its rest.
         plan.sends = { $0 == 2 ? 500_000 : .max }
         plan.fieldsOfPart = { $0 == 3 ? "Cache-Control: no-store\r\n" : nil }
         let stage = try Stage(RangedOrigin(Self.body, plan), storePath: nil)
@@ -96,7 +97,8 @@ struct ContinuedBodyTests {
         #expect(stage.requestCount() == 4)
     }
 
-    @Test("What a rule has checked is kept by the terms of its rest, too", arguments: [("no-store", 3), ("max-age=600", 2)])
+    @Test(
+        "A validated body is stored or not by the directives of its rest, too", arguments: [("no-store", 3), ("max-age=600", 2)])
     func keepsCheckedUnderTermsOfRest(directive: String, requestCount: Int) throws {
         let json = "{\"a\": [1, 2, 3]}"
         let count = Counter()
@@ -117,7 +119,7 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "What took its time, and of which the rest is as old as it should be by then, is kept",
+        "A body whose rest has an Age higher by the time that passed, or another cookie, is stored",
         arguments: [
             ("Cache-Control: max-age=86400\r\nAge: 100\r\n", "Cache-Control: max-age=86400\r\nAge: 160\r\n"),
             ("Cache-Control: max-age=600\r\nSet-Cookie: a=1\r\n", "Cache-Control: max-age=600\r\nSet-Cookie: a=2\r\n"),
@@ -140,7 +142,7 @@ struct ContinuedBodyTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("A part that the client asked for is continued to its end", arguments: kinds)
+    @Test("A range that the client requested is continued to its end", arguments: kinds)
     func continuesPart(directive: String) throws {
         let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 100_000 : .max }))
         let response = try stage.fetch("/x", fields: "Range: bytes=500000-1999999\r\n")
@@ -151,7 +153,8 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "With another entity tag in the middle the message is broken, never mixed, and nothing of it is served", arguments: kinds)
+        "If the entity tag changes, the message ends incomplete, never mixed, and nothing of it is served later", arguments: kinds
+    )
     func refusesAnother(directive: String) throws {
         var plan = plan(directive) { $0 == 1 ? 1_000_000 : .max }
         plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
@@ -166,7 +169,7 @@ struct ContinuedBodyTests {
         #expect(response.body == Self.body.bytes(0..<Self.length))
     }
 
-    @Test("An origin that brings nothing any more is not asked for ever", arguments: kinds)
+    @Test("An origin that sends no more bytes gets a limited number of requests", arguments: kinds)
     func givesUp(directive: String) throws {
         let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 1_000_000 : 0 }))
         let client = try stage.client()
@@ -177,7 +180,7 @@ struct ContinuedBodyTests {
         #expect(stage.requestCount() == 4)
     }
 
-    @Test("Those who joined a fetch get the whole as well")
+    @Test("Requests that joined the fetch get the complete body too")
     func continuesForAll() throws {
         let gate = Gate()
         let origin = RangedOrigin(

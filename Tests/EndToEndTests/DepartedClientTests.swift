@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("Clients that leave a fetch which others have joined")
+@Suite("Clients that leave a fetch that others have joined")
 struct DepartedClientTests {
     private static let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -9,12 +9,14 @@ struct DepartedClientTests {
         Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10]
     }
 
-    /// Exchanges that end say that what came to the loop before them has been read.
+    /// Completed exchanges show that the loop has read everything before them.
     private func settle(_ stage: Stage) throws {
         for _ in 0..<3 { _ = try stage.fetch("/settled", method: "OPTIONS", fields: "Max-Forwards: 0\r\n") }
     }
 
-    @Test("Whoever stays has the body whole, and the next requests have their own", arguments: [1_000, 10_000, 100_000])
+    @Test(
+        "A client that stays gets the complete body, and the next requests get their own responses",
+        arguments: [1_000, 10_000, 100_000])
     func nextRequestsHaveTheirOwn(length: Int) throws {
         let body = PatternedBody(length: length)
         let left = Gate()
@@ -23,7 +25,7 @@ struct DepartedClientTests {
             connection.send(Self.head)
             connection.send(bytes: Self.chunk(body.bytes(0..<500)))
             left.wait()
-            // In pieces, so that the body turns out to be large in the midst of it.
+            // In pieces, so that the body becomes large only after its beginning.
             for start in stride(from: 500, to: length, by: 7_000) {
                 connection.send(bytes: Self.chunk(body.bytes(start..<min(start + 7_000, length))))
             }
@@ -43,7 +45,7 @@ struct DepartedClientTests {
         #expect(response.body.count == length)
         #expect(response.body.withUnsafeBytes { body.matches($0, at: 0) })
         #expect(stage.requestCount("/big") == 1)
-        // Heads that have begun hold what serves them, so that all of it is used.
+        // Each incomplete head holds the objects that serve it, so that all reused objects are in use.
         let next = try (0..<4).map { _ in try stage.client() }
         for client in next { client.send("GET ") }
         try settle(stage)
@@ -53,7 +55,7 @@ struct DepartedClientTests {
 
     enum Departure: CaseIterable { case waiterFirst, leaderFirst }
 
-    @Test("Once all have left, in whatever order, the origin is let go", arguments: Departure.allCases)
+    @Test("When all clients have left, in any order, the origin's connection is closed", arguments: Departure.allCases)
     func allLeave(_ departure: Departure) throws {
         let more = Gate()
         let letGo = Gate()
@@ -79,7 +81,7 @@ struct DepartedClientTests {
         #expect(letGo.wait())
     }
 
-    @Test("A body that turns out too long to be kept is not read on for a client that has left")
+    @Test("A body that becomes too long to be stored is not read further for a client that has left")
     func tooLongForNobody() throws {
         let asked = Counter()
         let more = Gate()

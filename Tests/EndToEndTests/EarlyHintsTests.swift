@@ -5,7 +5,7 @@ import Testing
 
 @Suite("103 (Early Hints) from a recording (RFC 8297, RFC 9110 §15.2)")
 struct EarlyHintsTests {
-    /// Tells nothing but that it is one.
+    /// A secret without a known format.
     private static let secret = "Zq83-kLmw02_TTop9"
 
     private static let hints =
@@ -27,7 +27,7 @@ struct EarlyHintsTests {
         }
     }
 
-    @Test("A replayed response comes behind the 103s that were recorded, in order", arguments: [3, 300_000])
+    @Test("A replayed response follows its recorded 103s, in order", arguments: [3, 300_000])
     func replaysThem(length: Int) throws {
         let stage = try stage(length: length)
         try stage.record { proxy in
@@ -36,7 +36,7 @@ struct EarlyHintsTests {
         }
         stage.origin.stop()
         let proxy = try stage.replaying()
-        // The second is remembered by the loop.
+        // The loop answers the second request from memory.
         for _ in 0..<2 {
             let response = try stage.ask(proxy, "/a")
             let lines = Self.lines(response)
@@ -49,7 +49,7 @@ struct EarlyHintsTests {
         #expect(unmodified.status == 304 && unmodified.informational.count == 3)
     }
 
-    @Test("An HTTP/1.0 client gets the final response alone, and its exchange is recorded with the 103s")
+    @Test("An HTTP/1.0 client gets only the final response, and its exchange is recorded with the 103s")
     func sparesHTTP10() throws {
         let stage = try stage()
         func ask(_ proxy: TestProxy) throws -> ReceivedResponse {
@@ -96,10 +96,10 @@ struct EarlyHintsTests {
         }
     }
 
-    @Test("Past the limit of their length the first are kept", arguments: [0, 1])
+    @Test("Beyond their length limit the first 103s are kept", arguments: [0, 1])
     func keepsTheFirst(excess: Int) throws {
         let quarter = SnapshotLimits.earlyHintsLength / 4
-        // The field, its line feed and the empty line come to so many bytes. Short words are no secrets.
+        // The field, its line feed and the empty line have `count` bytes. Short words are not secrets.
         let hint = { (count: Int) in
             let value = String(repeating: "ab ", count: count / 3).prefix(count - 7) + "d"
             return "HTTP/1.1 103 Early Hints\r\nX-A: \(value)\r\n\r\n"

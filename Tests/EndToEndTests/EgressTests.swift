@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-@Suite("Where the proxy connects to, and who may connect to it")
+@Suite("Which addresses the proxy connects to, and which clients may use it")
 struct EgressTests {
     private static let metadata = [
         "169.254.169.254", "169.254.0.1", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "0xa9.0xfe.0xa9.0xfe",
@@ -32,7 +32,7 @@ struct EgressTests {
         try expectRefusal(try client.readResponse())
     }
 
-    /// Either the spelling is no host at all, or the address behind it is refused.
+    /// Either the spelling is not a host, or its address is refused.
     private func expectRefusal(_ response: ReceivedResponse) throws {
         let isProhibited = response.status == 403 && response.code == "destination_prohibited"
         let isNoHost = response.status == 400 && response.code == "bad_url"
@@ -40,7 +40,7 @@ struct EgressTests {
         if isProhibited { #expect(response["Proxy-Status"]?.contains("destination_ip_prohibited") == true) }
     }
 
-    @Test("T03 a name that stands for such an address is refused after it was looked up", arguments: ["GET", "CONNECT"])
+    @Test("T03 a name that resolves to such an address is refused", arguments: ["GET", "CONNECT"])
     func refusesNames(method: String) throws {
         let proxy = try TestProxy("resolve: {meta.test: 169.254.169.254, six.test: 'fd00:ec2::254', link.test: 'fe80::1'}")
         for host in ["meta.test", "six.test", "link.test", "META.test", "meta.test."] {
@@ -52,7 +52,7 @@ struct EgressTests {
         }
     }
 
-    @Test("T03 egress.deny is the owner's: what it names is refused, by name and by number", arguments: ["GET", "CONNECT"])
+    @Test("T03 egress.deny refuses its hosts, by name and by address", arguments: ["GET", "CONNECT"])
     func refusesSettings(method: String) throws {
         let stage = try Stage("{egress: {deny: [127.0.0.0/8]}, resolve: {own.test: 127.0.0.1}, tunnel: {ports: any}}") {
             _, connection in
@@ -69,7 +69,7 @@ struct EgressTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("T04 a name that changes to a refused address is refused, whatever it stood for before")
+    @Test("T04 a name that changes to a refused address is refused, whatever it resolved to before")
     func refusesRebinding() throws {
         let stage = try Stage("resolve: {rebind.test: 127.0.0.1}") { _, connection in
             connection.respond(fields: "Connection: close\r\n", body: "vetted")
@@ -81,7 +81,7 @@ struct EgressTests {
         #expect(stage.origin.connectionCount == 1)
     }
 
-    @Test("T01 listening beyond this machine without a list of clients is refused when the settings are read")
+    @Test("T01 a listener on other addresses without a list of clients is refused when the settings are read")
     func refusesOpenProxy() throws {
         for address in ["0.0.0.0:3180", "[::]:3180", "192.0.2.1:3180"] {
             #expect(throws: SettingsRefused.self, "\(address)") { try TestProxy.settings("listen: ['\(address)']") }
@@ -90,7 +90,7 @@ struct EgressTests {
         _ = try TestProxy.settings("listen: ['127.0.0.1:3180', '[::1]:3180']")
     }
 
-    @Test("T02 a client from elsewhere has 403 unless it is on the list", .enabled(if: OwnAddress.beyondLoopback != nil))
+    @Test("T02 a client from another machine gets 403 unless it is on the list", .enabled(if: OwnAddress.beyondLoopback != nil))
     func refusesStrangers() throws {
         let own = try #require(OwnAddress.beyondLoopback)
         let proxy = try TestProxy("clients: {allow: [203.0.113.0/24]}", host: "0.0.0.0")
@@ -109,7 +109,7 @@ struct EgressTests {
     }
 
     @Test(
-        "T47 a request that comes back to the proxy is 508",
+        "T47 a request that returns to the proxy is 508",
         arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "LOCALHOST."])
     func findsLoops(host: String) throws {
         let proxy = try TestProxy()
@@ -128,14 +128,14 @@ struct EgressTests {
     }
 
     @Test(
-        "T47 where the proxy listens on all addresses, a tunnel to any of this machine's is 508",
+        "T47 if the proxy listens on all addresses, a tunnel to any address of this machine is 508",
         arguments: ["127.0.0.1", "127.0.0.2", "0", "own.test", OwnAddress.beyondLoopback ?? "127.0.0.3"])
     func findsLoopsOfWildcard(host: String) throws {
         let proxy = try TestProxy("{\(Self.tunnels), clients: {allow: [203.0.113.0/24]}}", host: "0.0.0.0")
         try expectLoop(through: proxy, to: host)
     }
 
-    @Test("T47 an origin on this machine is none of the proxy's listeners, whatever its address")
+    @Test("T47 an origin on this machine is not mistaken for the proxy's listener, whatever its address")
     func reachesNeighbours() throws {
         let stage = try Stage("tunnel: {ports: any}") { _, connection in connection.respond(body: "neighbour") }
         let client = try stage.client()
@@ -154,14 +154,14 @@ struct EgressTests {
         #expect(response.status == 508 && response.code == "loop_detected")
     }
 
-    @Test("T47 a Via with the proxy's own name is 508, with another's it is not")
+    @Test("T47 a Via with the proxy's own name is 508, and one with another name is not")
     func findsOwnVia() throws {
         let stage = try Stage { _, connection in connection.respond() }
         #expect(try stage.fetch("/", fields: "Via: 1.0 a, HTTP/1.1 larder (x)\r\n").status == 508)
         #expect(try stage.fetch("/", fields: "Via: 1.1 larder-two, 1.1 other\r\n").status == 200)
     }
 
-    @Test("T47 a tunnel is asked of an upstream proxy with Via, so that one that comes back is 508")
+    @Test("T47 a CONNECT to an upstream proxy carries Via, so that one that returns is 508")
     func findsLoopsThroughUpstreamProxy() throws {
         let upstream = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -180,7 +180,7 @@ struct EgressTests {
         #expect(try connect("1.0 first, 1.1 larder").status == 508)
     }
 
-    @Test("T47 a proxy for everything, in the environment, does not send the proxy to itself")
+    @Test("T47 the proxy ignores http_proxy and ALL_PROXY in its environment")
     func ignoresEnvironment() throws {
         setenv("http_proxy", "http://127.0.0.1:1", 1)
         setenv("ALL_PROXY", "http://127.0.0.1:1", 1)
