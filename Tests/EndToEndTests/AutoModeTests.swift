@@ -17,7 +17,7 @@ struct AutoModeTests {
     }
 
     @Test(
-        "Link down: stored responses are served, others are a miss, and Larder connects to nothing; link up: the next request validates (S6)",
+        "Link down: stored responses are served, others are a miss, and nothing is forwarded; link up: the next request validates (S6)",
         .enabled(if: NetworkNamespace.canBeMade, Comment(rawValue: NetworkNamespace.neededToMake ?? "")), .timeLimit(.minutes(1)),
         arguments: [1, 4])
     func followsNetwork(loops: Int) throws {

@@ -3,7 +3,7 @@ import HTTPMessage
 import Testing
 import TestSupport
 
-/// Every rule of `config/larder.example.yaml`, over real sockets.
+/// Runs every rule of `config/larder.example.yaml` over real sockets.
 @Suite("The rules of the example file")
 struct ExampleRulesTests {
     private static let hosts = [
@@ -17,7 +17,7 @@ struct ExampleRulesTests {
         "texts.example",
     ]
 
-    /// The file as it is, with its hosts on loopback.
+    /// The file unchanged, with its hosts mapped to loopback.
     private static func settings() throws -> String {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
@@ -31,7 +31,7 @@ struct ExampleRulesTests {
 
     private static let fresh = "Cache-Control: max-age=600\r\n"
 
-    /// Each answer is another one, so that a stored one is known by its number.
+    /// Each response has its own number, which shows whether it was stored.
     private func counting(_ fields: String) throws -> Stage {
         let counter = Counter()
         return try stage { _, connection in
@@ -42,7 +42,7 @@ struct ExampleRulesTests {
 
     // MARK: Deny
 
-    @Test("Deny by host", arguments: ["tracker.example", "sub.tracker.example", "TRACKER.example."])
+    @Test("A rule denies by host", arguments: ["tracker.example", "sub.tracker.example", "TRACKER.example."])
     func deniesHosts(host: String) throws {
         let stage = try stage { _, connection in connection.respond() }
         let response = try stage.fetch("/", host: host)
@@ -52,7 +52,7 @@ struct ExampleRulesTests {
         #expect(stage.requestCount() == 0)
     }
 
-    @Test("Deny by port")
+    @Test("A rule denies by port")
     func deniesPorts() throws {
         let stage = try stage { _, connection in connection.respond() }
         let client = try stage.client()
@@ -63,7 +63,7 @@ struct ExampleRulesTests {
     }
 
     @Test(
-        "Deny by path, in every spelling",
+        "A rule denies by path, in every spelling",
         arguments: ["/admin", "/admin/x", "/%61dmin/x", "//admin/x", "/x/../admin/x", "/x/%2e%2e/admin/x", "/./admin"])
     func deniesPaths(path: String) throws {
         let stage = try stage { _, connection in connection.respond(body: "shop") }
@@ -75,7 +75,7 @@ struct ExampleRulesTests {
 
     // MARK: Fields
 
-    @Test("Fields of a request: remove, default, set, append")
+    @Test("A rule edits request fields: remove, default, set, append")
     func editsRequests() throws {
         let stage = try stage { _, connection in connection.respond() }
         _ = try stage.fetch(
@@ -90,7 +90,7 @@ struct ExampleRulesTests {
         #expect(requests[1]["Accept-Language"] == "en")
     }
 
-    @Test("Fields of a response: remove, default, set, append")
+    @Test("A rule edits response fields: remove, default, set, append")
     func editsResponses() throws {
         let stage = try stage { request, connection in
             connection.respond(
@@ -112,13 +112,13 @@ struct ExampleRulesTests {
 
     // MARK: Cache
 
-    @Test("use_protocol: stored by the origin's words")
+    @Test("use_protocol: responses are stored as the origin says")
     func useProtocol() throws {
         let stage = try counting(Self.fresh)
         for _ in 0..<2 { #expect(try stage.fetch("/", host: "www.example").text == "1") }
     }
 
-    @Test("reload: always fetched")
+    @Test("reload: each request is fetched")
     func reload() throws {
         let stage = try counting(Self.fresh)
         for turn in 1...2 {
@@ -127,7 +127,7 @@ struct ExampleRulesTests {
         }
     }
 
-    @Test("reload_all: always fetched, and caches further up are told")
+    @Test("reload_all: each request is fetched, with no-cache for upstream caches")
     func reloadAll() throws {
         let stage = try counting(Self.fresh)
         for turn in 1...2 { #expect(try stage.fetch("/", host: "nightly.example").text == "\(turn)") }
@@ -135,7 +135,7 @@ struct ExampleRulesTests {
         #expect(request["Cache-Control"]?.contains("no-cache") == true)
     }
 
-    @Test("stored_else_load: of any age, even what asks to be asked again")
+    @Test("stored_else_load: stored responses are served at any age, even with must-revalidate")
     func storedElseLoad() throws {
         let stage = try counting("Cache-Control: max-age=0, must-revalidate\r\n")
         for _ in 0..<2 { #expect(try stage.fetch("/a/b.deb", host: "packages.example").text == "1") }
@@ -145,7 +145,7 @@ struct ExampleRulesTests {
         for turn in 2...3 { #expect(try stage.fetch("/a/b.txt", host: "packages.example").text == "\(turn)") }
     }
 
-    @Test("stored_only: 504 where nothing is stored, and nobody is asked")
+    @Test("stored_only: 504 if nothing is stored, and nothing is forwarded")
     func storedOnly() throws {
         let stage = try counting(Self.fresh)
         let response = try stage.fetch("/", host: "archive.example")
@@ -153,7 +153,7 @@ struct ExampleRulesTests {
         #expect(stage.requestCount() == 0)
     }
 
-    @Test("revalidate: the origin is asked each time")
+    @Test("revalidate: each request is validated with the origin")
     func revalidate() throws {
         let stage = try stage { request, connection in
             request["If-None-Match"] == "\"v\""
@@ -165,7 +165,7 @@ struct ExampleRulesTests {
         #expect(stage.origin.requestHeads.dropFirst().allSatisfy { $0.contains("If-None-Match") })
     }
 
-    @Test("ttl: a lifetime where the origin gives none, and its own word where it does")
+    @Test("ttl: a lifetime for responses without one; the origin's own lifetime holds otherwise")
     func timeToLive() throws {
         let silent = try counting("")
         for _ in 0..<2 { #expect(try silent.fetch("/a/b.png", host: "images.example").text == "1") }
@@ -173,7 +173,9 @@ struct ExampleRulesTests {
         for turn in 1...2 { #expect(try speaking.fetch("/a/b.png", host: "images.example").text == "\(turn)") }
     }
 
-    @Test("ttl by status: errors are kept for as long as it says, whatever else stands there", arguments: [404, 410, 500, 503])
+    @Test(
+        "ttl by status: errors are stored for the time of their status, and other responses are not",
+        arguments: [404, 410, 500, 503])
     func lifetimeByStatus(status: Int) throws {
         let counter = Counter()
         let stage = try stage { request, connection in
@@ -184,7 +186,7 @@ struct ExampleRulesTests {
         for turn in 4...5 { #expect(try stage.fetch("/gone", host: "www.example").text == "\(turn)") }
     }
 
-    @Test("heuristic: false asks each time where the origin gave no lifetime")
+    @Test("heuristic: false fetches each time if the origin gave no lifetime")
     func guessesNothing() throws {
         let stage = try counting("Last-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\n")
         for turn in 1...2 { #expect(try stage.fetch("/", host: "exact.example").text == "\(turn)") }
@@ -192,7 +194,7 @@ struct ExampleRulesTests {
     }
 
     @Test(
-        "ignore and set_cookie: always: stored past what the origin forbids, said so, and nowhere else",
+        "ignore and set_cookie: always: forbidden responses are stored, with the reason in Cache-Status, and only for that rule",
         arguments: [
             ("Cache-Control: no-store\r\n", "no-store"), ("Cache-Control: private\r\n", "private"),
             ("Set-Cookie: a=b\r\n", "Set-Cookie"),
@@ -205,7 +207,7 @@ struct ExampleRulesTests {
     }
 
     @Test(
-        "key: what counts and what does not",
+        "key: query parameters and hosts that matter, and those that do not",
         arguments: [
             ("news.example", "/a?b=1&utm_source=x&a=2", "news.example", "/a?a=2&gclid=3&b=1", true),
             ("news.example", "/a?b=1", "news.example", "/a?b=2", false),
@@ -229,7 +231,7 @@ struct ExampleRulesTests {
         }
     }
 
-    @Test("grace: stale for so long, while the origin is asked, unless the origin forbids it")
+    @Test("grace: a stale response is served during a validation, unless the origin forbids it")
     func servesWithinGrace() throws {
         let stale = "Cache-Control: max-age=60\r\nAge: 100\r\nETag: \"v\"\r\n"
         let stage = try counting(stale)
@@ -241,7 +243,7 @@ struct ExampleRulesTests {
         for turn in 1...2 { #expect(try strict.fetch("/", host: "bulletin.example").text == "\(turn)") }
     }
 
-    @Test("store: never keeps nothing")
+    @Test("store: never stores nothing")
     func storeNever() throws {
         let stage = try counting(Self.fresh)
         for turn in 1...2 { #expect(try stage.fetch("/", host: "private.example").text == "\(turn)") }
@@ -250,7 +252,7 @@ struct ExampleRulesTests {
     // MARK: Validation
 
     @Test(
-        "block: 502 with what was found, and nothing kept",
+        "block: a 502 with the reason, and nothing is stored",
         arguments: [
             ("500 Internal Server Error", "application/json", "{}", "unacceptable_status"),
             ("200 OK", "text/html", "{}", "unacceptable_content_type"),
@@ -268,7 +270,9 @@ struct ExampleRulesTests {
         #expect(try stage.fetch("/v2/a", host: "strict.example").text == body)
     }
 
-    @Test("block: what is good passes, and is kept", arguments: ["application/json", "application/problem+json; charset=utf-8"])
+    @Test(
+        "block: a valid response passes and is stored",
+        arguments: ["application/json", "application/problem+json; charset=utf-8"])
     func passesGood(type: String) throws {
         let stage = try stage { _, connection in
             connection.respond(fields: Self.fresh + "Content-Type: \(type)\r\n", body: "{\"a\": [1, 2]}")
@@ -277,7 +281,7 @@ struct ExampleRulesTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("block: under a body check the range is cut from the checked whole")
+    @Test("block: with body validation a range is cut from the validated body")
     func cutsRanges() throws {
         let stage = try stage { request, connection in
             request["Range"] == nil
@@ -289,7 +293,7 @@ struct ExampleRulesTests {
         #expect(response["Content-Range"] == "bytes 1-3/9")
     }
 
-    @Test("annotate: passed on with a note, and not kept")
+    @Test("annotate: an invalid response passes with a note and is not stored")
     func annotates() throws {
         let stage = try stage { _, connection in
             connection.respond(fields: Self.fresh + "Content-Type: text/html\r\n", body: "<p>")
@@ -302,7 +306,7 @@ struct ExampleRulesTests {
         }
     }
 
-    @Test("pass: passed on as it is, and not kept")
+    @Test("pass: an invalid response passes unchanged and is not stored")
     func passes() throws {
         let stage = try stage { _, connection in connection.respond(fields: Self.fresh, body: "{not json") }
         for turn in 1...2 {
@@ -312,7 +316,7 @@ struct ExampleRulesTests {
         }
     }
 
-    @Test("stale: the last good one in place of one that fails, never past what the origin forbids")
+    @Test("stale: the last valid response is served instead of one that fails")
     func servesStale() throws {
         let counter = Counter()
         let stage = try stage { _, connection in
@@ -328,7 +332,7 @@ struct ExampleRulesTests {
         }
     }
 
-    @Test("An image, and not a page")
+    @Test("A page in place of an image is blocked")
     func wantsImages() throws {
         let stage = try stage { _, connection in connection.respond(body: "<p>") }
         let response = try stage.fetch("/", host: "pictures.example")
@@ -338,7 +342,7 @@ struct ExampleRulesTests {
     // MARK: Transforms
 
     @Test(
-        "What is made of content",
+        "Transforms of content",
         arguments: [
             ("sparse.example", "/", "application/json", "{\"a\": null, \"b\": [null]}", "{\"b\":[]}"),
             (
@@ -360,7 +364,7 @@ struct ExampleRulesTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("A text in UTF-8, whatever it came in")
+    @Test("A text is converted to UTF-8")
     func reencodes() throws {
         let stage = try stage { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n")
@@ -372,7 +376,7 @@ struct ExampleRulesTests {
 
     // MARK: Mistakes
 
-    @Test("A wrong line in it is reported with line and column")
+    @Test("An error in the file is reported with line and column")
     func reportsPlaces() throws {
         let text = try Self.settings()
         let wrong = text.replacing("cache: {policy: reload_all}", with: "cache: {policy: relaod_all}")

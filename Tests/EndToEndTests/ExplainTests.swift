@@ -5,9 +5,9 @@ import ProxyServer
 import TestSupport
 import Testing
 
-@Suite("Explanations")
+@Suite("explain")
 struct ExplainTests {
-    /// A stage whose proxy also answers on an admin socket.
+    /// A stage whose proxy also has an admin socket.
     final class Explained {
         let stage: Stage
         let socket: String
@@ -28,7 +28,7 @@ struct ExplainTests {
 
         deinit { admin.stop() }
 
-        /// What would be done, in JSON.
+        /// The explanation of a request, in JSON.
         func explain(_ path: String, method: String = "GET", fields: String = "", response: String = "") throws -> [String: Any] {
             let response = try ask("POST /v1/explain", body: stage.head(method, path, fields: fields) + response)
             #expect(response.status == 200, "\(response.text)")
@@ -60,7 +60,7 @@ struct ExplainTests {
         ("/denied", "", "refuse", "denied_by_rule"),
     ]
 
-    @Test("What would be done is said with its reason, and nothing is sent for it", arguments: [1, 4])
+    @Test("explain predicts the action with its reason, and sends nothing for it", arguments: [1, 4])
     func foretellsCases(loops: Int) throws {
         let explained = try Explained("rules: [{name: no, match: {path: /denied}, deny: {reason: closed}}]", loops: loops)
         for path in ["/fresh", "/heuristic", "/stale", "/no-cache", "/vary"] {
@@ -81,7 +81,7 @@ struct ExplainTests {
         #expect(lifetime["section"] as? String == "RFC 9111 §4.2.2")
     }
 
-    @Test("A PURGE is foretold as for a client on this machine", arguments: ["127.0.0.0/8", "192.0.2.0/24"])
+    @Test("explain predicts a PURGE as for a client on this machine", arguments: ["127.0.0.0/8", "192.0.2.0/24"])
     func foretellsPurge(clients: String) throws {
         let explained = try Explained("clients: {purge: [\(clients)]}")
         let client = try explained.stage.client()
@@ -91,7 +91,7 @@ struct ExplainTests {
     }
 
     @Test(
-        "What the proxy refuses before anybody asks what it means is foretold as such",
+        "explain predicts refusals of malformed and oversized requests",
         arguments: [
             ("/x", "Content-Length: 5,6\r\n"), ("/x", "Content-Length: 18446744073709551616\r\n"),
             ("/x", "Content-Length: 5\r\nContent-Length: 5\r\n"),
@@ -108,7 +108,9 @@ struct ExplainTests {
         try Schema.check(explanation)
     }
 
-    @Test("What may not go forward is put down to who said so, in one word everywhere", arguments: [true, false])
+    @Test(
+        "If forwarding is forbidden, explain names the rule or directive, with the same token as the response and the log",
+        arguments: [true, false])
     func namesWhoForbids(isByRule: Bool) throws {
         let rule = "rules: [{name: offline, cache: {policy: stored_only}}]"
         let explained = try Explained(isByRule ? rule : "")
@@ -129,14 +131,14 @@ struct ExplainTests {
         #expect(line["reuse"] as? String == word && line["error"] as? String == word)
     }
 
-    @Test("A tunnel that would be opened is told of")
+    @Test("explain describes a tunnel that would be opened")
     func tellsOfTunnels() throws {
         let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"
         let told = try Explained().ask("POST /v1/explain", body: body, accept: "text/plain")
         #expect(told.text.contains("request: a tunnel is opened to origin.example:443"))
     }
 
-    @Test("A validation that was made is told with its condition and what became of the stored response")
+    @Test("The trace of a validation has its conditions, and the update of the stored response")
     func tellsOfValidations() throws {
         let explained = try Explained()
         for fields in ["", "If-Modified-Since: junk\r\nRange: bytes=0-1\r\n"] {
@@ -152,13 +154,13 @@ struct ExplainTests {
         #expect(steps(explanation)["storage"]?["section"] as? String == "RFC 9111 §4.3.4")
     }
 
-    @Test("What was done is found by the id in the log, with its rule, origin and storage", arguments: [1, 4])
+    @Test("The trace of a request is found by its id in the log, with its rule, origin and storage", arguments: [1, 4])
     func tellsWhatWasDone(loops: Int) throws {
         let yaml =
             "rules: [{name: past no-store, match: {path: /no-store}, cache: {ttl: 1h, ignore: [no-store], unsafe: true}}]"
         let explained = try Explained(yaml, loops: loops)
         for path in ["/no-store?token=secret", "/no-store?token=secret", "/plain"] { _ = try explained.stage.fetch(path) }
-        // The admin socket answers while the proxy runs, so the log is read as it grows.
+        // The admin socket answers only while the proxy runs, so the log is read while it grows.
         let lines = try explained.stage.proxy.loggedLines(3)
         let told = try lines.map { line in
             let id = try #require(line["id"] as? String)
@@ -181,7 +183,7 @@ struct ExplainTests {
         #expect(try explained.ask("GET /v1/traces?id=xyz").status == 400)
     }
 
-    @Test("What is stored in part is told of, and how it would be completed")
+    @Test("explain describes a partly stored response, and the request for the rest")
     func tellsOfParts() throws {
         let explained = try Explained(storePath: nil)
         _ = try explained.stage.fetch("/parts", fields: "Range: bytes=0-999\r\n")
@@ -196,7 +198,7 @@ struct ExplainTests {
         #expect(explained.stage.requestCount() == 1)
     }
 
-    @Test("A request that is keyed by its content is told of once the content is given")
+    @Test("A request keyed by its content is explained once its content is given")
     func takesContent() throws {
         let explained = try Explained("rules: [{name: asks, match: {path: /fresh}, cache: {key: {body: [QUERY]}}}]")
         let fields = "Content-Type: text/plain\r\n"
@@ -213,7 +215,7 @@ struct ExplainTests {
         #expect(explained.stage.requestCount() == 1)
     }
 
-    @Test("A saved response is judged: whether it would be stored, and then used")
+    @Test("A saved response is explained: whether it would be stored, and then reused")
     func judgesASavedResponse() throws {
         let explained = try Explained()
         let shared = try explained.explain(
@@ -231,7 +233,7 @@ struct ExplainTests {
         #expect(explained.stage.requestCount() == 0)
     }
 
-    @Test("A redirect to a signed Location: its freshness ends with the signature, and that is the reason")
+    @Test("A redirect to a signed Location stays fresh only until the signature expires, and explain gives that reason")
     func tellsOfSignatures() throws {
         let explained = try Explained()
         func storage(secondsLeft: Int) throws -> [String: Any]? {
@@ -251,7 +253,7 @@ struct ExplainTests {
         #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
     }
 
-    /// A redirect whose signature ends in 600 s.
+    /// A redirect whose signature expires in 600 s.
     private static func signedRedirect(
         _ fields: String
     ) -> @Sendable (OriginRequest, borrowing OriginConnection) -> Bool {
@@ -264,20 +266,20 @@ struct ExplainTests {
     }
 
     @Test(
-        "A stale redirect under a rule with a ttl: the reason is the signature where it ended before the ttl, else the rule",
+        "A stale redirect under a rule with a ttl: the reason is the signature if it ended before the ttl, and the rule otherwise",
         arguments: [(3600, "signature"), (300, "rule")], ["", "Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n"])
     func tellsOfSignaturesUnderRules(rule: (ttl: Int, source: String), modified: String) throws {
         let sources = try Self.sources("rules: [{name: keep, cache: {ttl: \(rule.ttl)s}}]", modified, steps)
         #expect(sources == ["fresh \(rule.source)", "stale \(rule.source)"])
     }
 
-    @Test("A guessed lifetime that the signature cuts short ends for the signature, while it is fresh as when it is stale")
+    @Test("A heuristic lifetime that a signature limits has the signature as its reason, both fresh and stale")
     func tellsOfSignaturesUnderHeuristics() throws {
         let sources = try Self.sources("", "Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n", steps)
         #expect(sources == ["fresh signature", "stale signature"])
     }
 
-    /// What is told of the lifetime of a signed redirect while it is fresh, and 1000 s later.
+    /// The source of a signed redirect's lifetime, while it is fresh and 1000 s later.
     private static func sources(
         _ yaml: String, _ fields: String, _ steps: ([String: Any]) -> [String: [String: Any]]
     ) throws -> [String] {
@@ -297,7 +299,7 @@ struct ExplainTests {
         }
     }
 
-    @Test("No secret of a request stands in an explanation, as text or as JSON", arguments: ["application/json", "text/plain"])
+    @Test("An explanation contains no secret of a request, as text or as JSON", arguments: ["application/json", "text/plain"])
     func keepsSecrets(accept: String) throws {
         let explained = try Explained()
         let secrets = "Authorization: Bearer hunter2\r\nCookie: session=hunter2\r\n"
@@ -311,7 +313,7 @@ struct ExplainTests {
         #expect(!refused.text.contains("hunter2"))
     }
 
-    @Test("A head that is none is refused with its reason")
+    @Test("A malformed head is refused with a 400")
     func refusesBadHeads() throws {
         let explained = try Explained()
         for body in [

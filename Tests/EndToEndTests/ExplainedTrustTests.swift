@@ -5,10 +5,10 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("Explanations of https requests")
+@Suite("explain for https requests")
 struct ExplainedTrustTests {
     @Test(
-        "The policy of the host is named, for an upgraded request too, and nobody is connected to",
+        "explain names the host's trust policy, for an upgraded request too, and connects to nothing",
         arguments: [
             ("https", PinSet.Enforcement.enforced, "1 pin, enforced"), ("https", .reported, "1 pin, report only"),
             ("http", .enforced, "1 pin, enforced"),

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("The rest of a range, fetched for the store where a rule asks (RFC 9111 §3.4)")
+@Suite("Fetching the rest of a range for the store, if a rule says so (RFC 9111 §3.4)")
 struct FillTests {
     private static let length = 1_000_000
     private static let body = PatternedBody(length: length)
@@ -22,7 +22,7 @@ struct FillTests {
     }
 
     @Test(
-        "The bytes that are missing are asked for once, in If-Range, and the whole is then a hit",
+        "The missing bytes are requested once, with If-Range, and then the complete body is a hit",
         arguments: [
             (0..<100_000, ["bytes=100000-999999"]), (900_000..<1_000_000, ["bytes=0-899999"]),
             (300_000..<400_000, ["bytes=0-299999", "bytes=400000-999999"]),
@@ -42,11 +42,11 @@ struct FillTests {
         #expect(lines.allSatisfy { $0.contains("\"cache\":\"background\"") && $0.contains("\"reuse\":\"fill\"") })
     }
 
-    @Test("Several clients' ranges at once lead to each byte being sent once")
+    @Test("Ranges of several clients at once make the origin send each byte once")
     func fillsOnce() throws {
         let (stage, origin) = try stage()
         let clients = try (0..<4).map { _ in try stage.client() }
-        // All are connected, so that what they ask for comes at once.
+        // All clients are connected first, so that their requests arrive at the same time.
         for client in clients {
             client.send(stage.head("GET", "/x", fields: "Cache-Control: only-if-cached\r\n"))
             #expect(try client.readResponse().status == 504)
@@ -60,7 +60,7 @@ struct FillTests {
         #expect(origin.sentCount == Self.length)
     }
 
-    @Test("Who asks for the whole meanwhile reads along what is filled, behind what is stored")
+    @Test("A request for the complete body during a fill reads the stored bytes, and then those of the fill")
     func sharesFill() throws {
         let (hasSentHead, release) = (Gate(), Gate())
         var plan = RangedOrigin.Plan()
@@ -82,7 +82,7 @@ struct FillTests {
         #expect(origin.sentCount == Self.length && stage.requestCount() == 2)
     }
 
-    @Test("An origin that has another representation by now: nothing of it is joined, and it is not asked again at once")
+    @Test("If the origin has another representation, nothing of it is joined, and the fill is not repeated at once")
     func endsWhereChanged() throws {
         let hasSentHead = Gate()
         var plan = RangedOrigin.Plan()
@@ -102,7 +102,7 @@ struct FillTests {
     }
 
     @Test(
-        "Nothing is filled where no rule asks, the client or the origin forbids storing, or the whole is too large to be kept",
+        "Nothing is filled without a rule, if the client or the origin forbids storing, or if the body is too large to be stored",
         arguments: [
             ("", "", "Cache-Control: max-age=600\r\n"), (rule, "Cache-Control: no-store\r\n", "Cache-Control: max-age=600\r\n"),
             (rule, "", "Cache-Control: private, max-age=600\r\n"), (rule, "", "Cache-Control: no-store\r\n"),

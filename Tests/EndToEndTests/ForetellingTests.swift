@@ -5,9 +5,9 @@ import ProxyCore
 import TestSupport
 import Testing
 
-@Suite("Explanations foretell what the proxy then does")
+@Suite("Predictions of explain")
 struct ForetellingTests {
-    /// 1,000 requests, or 10,000 where `LARDER_LONG` is set.
+    /// 1,000 requests, or 10,000 if `LARDER_LONG` is set.
     private static let requestCount = ProcessInfo.processInfo.environment["LARDER_LONG"] == nil ? 1_000 : 10_000
 
     private static let rules = """
@@ -32,10 +32,10 @@ struct ForetellingTests {
         let reason: String
     }
 
-    @Test("For random requests, what is said is what the log then tells", arguments: [UInt64(1)])
+    @Test("For random requests explain predicts the action and the reason that the log then has", arguments: [UInt64(1)])
     func foretells(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
-        // Each answer that is used stale is validated behind it, however soon after the one before.
+        // Each stale response is validated in the background, even right after another validation.
         let explained = try ExplainTests.Explained(Self.rules, storePath: nil) { $0.proxyLimits.backgroundRetryDelay = 0 }
         var validations = 0
         let paths = Recipes.paths + ["/denied", "/other"]
@@ -57,9 +57,9 @@ struct ForetellingTests {
                 Foretold(action: explanation["action"] as? String ?? "", reason: explanation["reason"] as? String ?? ""))
             requests.append("\(method) \(path) \(fields)")
             let response = try explained.stage.fetch(path, method: method, fields: fields)
-            // The next one is foretold when the store is at rest.
+            // The store must be idle before the next prediction.
             explained.stage.proxy.waitUntilStored()
-            // A request that lets nothing be forwarded, or stored, has nothing validated behind it.
+            // Requests that forbid forwarding or storing start no background validation.
             let asksNothing = fields.contains("only-if-cached") || fields.contains("no-store")
             if response.cacheStatus.contains("detail=stale_while_revalidate"), !asksNothing {
                 validations += 1
@@ -78,7 +78,7 @@ struct ForetellingTests {
             #expect(foretold[index] == done, "request \(index): \(requests[index])")
             seen.insert("\(done.action) \(done.reason)")
         }
-        // The requests are of many kinds.
+        // The random requests cover many cases.
         #expect(seen.count > 12, "\(seen.sorted())")
         #expect(seen.contains("forward partial") && seen.contains("serve_stale stale_while_revalidate"))
     }

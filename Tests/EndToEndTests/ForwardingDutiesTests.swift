@@ -1,9 +1,9 @@
 import Testing
 import TestSupport
 
-@Suite("What a proxy leaves as it is, and what it takes out (RFC 9110, RFC 9112)")
+@Suite("Fields and content that a proxy passes unchanged, and fields that it removes (RFC 9110, RFC 9112)")
 struct ForwardingDutiesTests {
-    @Test("Field lines keep their order, and unknown ones pass, both ways (RFC 9110 §5.1, §5.3)")
+    @Test("Field lines keep their order, and unknown fields pass, both ways (RFC 9110 §5.1, §5.3)")
     func keepsOrder() throws {
         let stage = try Stage { request, connection in
             connection.respond(fields: "X-B: 1\r\nX-A: 2\r\nX-B: 3\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n")
@@ -37,7 +37,7 @@ struct ForwardingDutiesTests {
         #expect(try stage.fetch(target).text == target)
     }
 
-    @Test("Content passes as it came, with its coding and its no-transform (RFC 9110 §7.7)")
+    @Test("Content passes unchanged, with its coding and its no-transform (RFC 9110 §7.7)")
     func leavesContent() throws {
         let packed = Gzip.pack(Array("content".utf8))
         let stage = try Stage { _, connection in
@@ -52,7 +52,7 @@ struct ForwardingDutiesTests {
         }
     }
 
-    @Test("T42 what Connection names is taken out of the trailers too, both ways (RFC 9110 §7.6.1)")
+    @Test("T42 fields that Connection lists are removed from trailers too, both ways (RFC 9110 §7.6.1)")
     func takesOutNominatedTrailers() throws {
         let stage = try Stage { _, connection in
             guard let (_, trailers) = connection.readChunks() else { return false }
@@ -83,7 +83,7 @@ struct ForwardingDutiesTests {
         }
     }
 
-    @Test("Max-Forwards is not added, and passes unchanged where it means nothing (RFC 9110 §7.6.2, §9.3.7)")
+    @Test("Max-Forwards is not added, and passes unchanged if the method does not use it (RFC 9110 §7.6.2, §9.3.7)")
     func addsNoMaxForwards() throws {
         let stage = try Stage { request, connection in connection.respond(body: request["Max-Forwards"] ?? "none") }
         #expect(try stage.fetch("/", method: "OPTIONS").text == "none")

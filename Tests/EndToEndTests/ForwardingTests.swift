@@ -3,7 +3,7 @@ import TestSupport
 
 @Suite("Forwarding, over real sockets (RFC 9110 §7, RFC 9112 §9)")
 struct ForwardingTests {
-    @Test("A miss, then a hit with Age and Cache-Status; the origin is asked once", arguments: [1, 4])
+    @Test("A miss, and then a hit with Age and Cache-Status; the origin gets one request", arguments: [1, 4])
     func missThenHit(loops: Int) throws {
         let stage = try Stage(loops: loops) { _, connection in
             connection.respond(fields: "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n", body: "jam")
@@ -20,7 +20,7 @@ struct ForwardingTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Via names the proxy both ways, and Host follows from the target")
+    @Test("Via names the proxy both ways, and Host is made from the target")
     func signsVia() throws {
         let stage = try Stage { _, connection in connection.respond(body: "x") }
         let response = try stage.fetch("/via", fields: "Via: 1.0 first\r\n")
@@ -54,7 +54,7 @@ struct ForwardingTests {
         for _ in 0..<1000 { #expect(try client.readResponse().body.count == 2000) }
     }
 
-    @Test("A request that comes in single bytes is answered, and the connection kept")
+    @Test("A request that arrives byte by byte is answered, and the connection stays open")
     func readsSingleOctets() throws {
         let stage = try Stage { _, connection in connection.respond(body: "x") }
         let client = try stage.client()
@@ -74,7 +74,7 @@ struct ForwardingTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("An HTTP/1.0 client gets its answer and the end of the connection; chunks are undone for it")
+    @Test("An HTTP/1.0 client gets its response without chunks, and the end of the connection")
     func servesHTTP10() throws {
         let stage = try Stage { request, connection in
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
@@ -88,7 +88,7 @@ struct ForwardingTests {
         #expect(stage.origin.requestHeads.first?.hasPrefix("GET / HTTP/1.1\r\n") == true)
     }
 
-    @Test("A client that has ended its side gets its answer", arguments: [false, true])
+    @Test("A client that has ended its side gets its response", arguments: [false, true])
     func servesHalfClosed(isSlow: Bool) throws {
         let asked = Gate()
         let ended = Gate()
@@ -106,7 +106,7 @@ struct ForwardingTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("A HEAD response that contradicts itself about its length is passed on without one (RFC 9112 §6.3)")
+    @Test("A HEAD response with contradictory lengths is passed on without a length (RFC 9112 §6.3)")
     func dropsContradictedLength() throws {
         let stage = try Stage { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -118,7 +118,7 @@ struct ForwardingTests {
         #expect(response["Content-Length"] == nil && response["Transfer-Encoding"] == nil)
     }
 
-    @Test("HEAD brings the head alone, from the origin and from the store")
+    @Test("HEAD gets only the head, from the origin and from the store")
     func servesHead() throws {
         let stage = try Stage { request, connection in
             if request.method == "HEAD" { return connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") }
@@ -138,7 +138,7 @@ struct ForwardingTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("OPTIONS * is answered here; OPTIONS for an origin without path goes on as *")
+    @Test("Larder answers OPTIONS *; OPTIONS for an origin without a path is forwarded as *")
     func answersOptions() throws {
         let stage = try Stage { _, connection in connection.respond("204 No Content", fields: "Allow: GET\r\n") }
         let client = try stage.client()
@@ -150,7 +150,7 @@ struct ForwardingTests {
         #expect(stage.origin.requestHeads.first?.hasPrefix("OPTIONS * HTTP/1.1\r\n") == true)
     }
 
-    @Test("Max-Forwards counts down, and at 0 the answer is ours", arguments: ["OPTIONS", "TRACE"])
+    @Test("Max-Forwards is decremented, and at 0 Larder answers", arguments: ["OPTIONS", "TRACE"])
     func countsForwards(method: String) throws {
         let stage = try Stage { _, connection in connection.respond() }
         #expect(try stage.fetch("/x", method: method, fields: "Max-Forwards: 0\r\n").status == 200)
@@ -160,7 +160,7 @@ struct ForwardingTests {
         #expect(request["Max-Forwards"] == "2")
     }
 
-    @Test("TRACE at its last hop shows the request without credentials")
+    @Test("TRACE at its last hop returns the request without credentials")
     func traces() throws {
         let stage = try Stage { _, connection in connection.respond() }
         let response = try stage.fetch(
@@ -170,7 +170,7 @@ struct ForwardingTests {
         #expect(!response.text.contains("secret") && !response.text.contains("Basic"))
     }
 
-    @Test("An origin-form request is told that this is a proxy")
+    @Test("An origin-form request gets an error that says that this is a proxy")
     func refusesOriginForm() throws {
         let stage = try Stage { _, connection in connection.respond() }
         let client = try stage.client()
@@ -179,7 +179,7 @@ struct ForwardingTests {
         #expect(response.status == 400 && response.code == "not_a_proxy_request")
     }
 
-    @Test("Connections to the origin are used again")
+    @Test("Connections to the origin are reused")
     func reusesConnections() throws {
         let stage = try Stage { _, connection in connection.respond(body: "x") }
         let client = try stage.client()

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import UpstreamTransport
 
-/// An error that a client can bring about, and how it is told.
+/// An error that a client can provoke, and the expected response.
 struct Provoked: Sendable, CustomTestStringConvertible {
     let code: String
     let status: Int
     let proxyStatus: String
     let yaml: String
-    /// The origin's port stands in the place of PORT, one where nothing listens in the place of CLOSED.
+    /// PORT stands for the origin's port, and CLOSED for a port without a listener.
     let request: String
     let answer: @Sendable (borrowing OriginConnection) -> Bool
 
@@ -28,7 +28,7 @@ struct Provoked: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(code) \(proxyStatus)" }
 }
 
-@Suite("Errors that the proxy makes (RFC 9209, RFC 9457)")
+@Suite("Errors that the proxy generates (RFC 9209, RFC 9457)")
 struct GatewayErrorTests {
     private static let table = [
         Provoked("bad_url", 400, "http_request_error", "GET ftp://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n"),
@@ -118,9 +118,9 @@ struct GatewayErrorTests {
         #expect(line.contains("\"error\":\"\(error.code)\"") && line.contains("\"status\":\(error.status)"))
     }
 
-    @Test("The body is JSON, HTML or text by Accept", arguments: table)
+    @Test("The body is JSON, HTML or text, by Accept", arguments: table)
     func speaksByAccept(error: Provoked) throws {
-        // What Accept says is not looked at in a request that is not understood.
+        // The Accept field of an unreadable request is ignored.
         guard !["request_malformed", "version_not_supported", "bad_url", "unknown_transfer_coding"].contains(error.code) else {
             return
         }
@@ -135,7 +135,7 @@ struct GatewayErrorTests {
     }
 
     @Test(
-        "T41 nothing of the request but its host stands in an error, and that escaped",
+        "T41 an error contains nothing of the request but its host, and that escaped",
         arguments: ["text/html", "text/plain", "application/json"])
     func echoesNothing(accept: String) throws {
         for error in Self.table {
@@ -158,7 +158,7 @@ struct GatewayErrorTests {
         #expect(try client.readResponse().text == "next")
     }
 
-    @Test("The upstream queue's end is 503 with Retry-After")
+    @Test("A full upstream queue is a 503 with Retry-After")
     func queueIsFull() throws {
         let release = Gate()
         let asked = Gate()
@@ -176,7 +176,7 @@ struct GatewayErrorTests {
         #expect(try first.readResponse().text == "late")
     }
 
-    @Test("A closed gate lets nothing leave: 504, and stored responses are still served")
+    @Test("With a closed egress gate requests get 504, and stored responses are still served")
     func gateIsClosed() throws {
         let gate = EgressGate()
         let stage = try Stage("tunnel: {ports: any}", change: { $0.transport.gate = gate }) { _, connection in

@@ -5,7 +5,8 @@ import TestSupport
 struct HalfClosedClientTests {
     private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 
-    @Test("Such a client is served when its answer comes in time, the requests behind the first one too", arguments: [1, 4])
+    @Test(
+        "A half-closed client gets the responses that arrive in time, including those to pipelined requests", arguments: [1, 4])
     func served(loops: Int) throws {
         let asked = Gate()
         let ended = Gate()
@@ -27,7 +28,9 @@ struct HalfClosedClientTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("One whose answer does not come counts as gone at its deadline, and the origin is let go", arguments: [false, true])
+    @Test(
+        "At its deadline a half-closed client without a response is disconnected, and the origin's connection is closed",
+        arguments: [false, true])
     func isGone(isPipelined: Bool) throws {
         let letGo = Gate()
         let stage = try Stage(change: { $0.timeouts.halfClosed = 2_000 }) { _, connection in
@@ -42,7 +45,7 @@ struct HalfClosedClientTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("An event stream goes on while events come, and is let go when none has come for so long")
+    @Test("An event stream continues while events arrive, and is ended when none arrives until the deadline")
     func eventStream() throws {
         let ended = Gate()
         let letGo = Gate()
@@ -65,7 +68,7 @@ struct HalfClosedClientTests {
         #expect(String(decoding: events ?? client.takeHeld(), as: UTF8.self).contains("data:3"))
     }
 
-    @Test("Whoever has joined the fetch of one that is gone has the answer")
+    @Test("If a half-closed client is disconnected, another client that joined its fetch gets the response")
     func joined() throws {
         let asked = Gate()
         let left = Gate()
@@ -80,7 +83,7 @@ struct HalfClosedClientTests {
         #expect(asked.wait())
         let stayer = try stage.client()
         stayer.send(stage.head("GET", "/joined"))
-        // An exchange that ends says that what came to the loop before it has been read.
+        // A completed exchange shows that the loop has read everything before it.
         _ = try stage.fetch("/other")
         leader.endSending()
         #expect(leader.isClosedByPeer())

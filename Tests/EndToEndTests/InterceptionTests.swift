@@ -8,14 +8,14 @@ import Testing
 
 @Suite("CONNECT by host: intercept")
 struct InterceptionTests {
-    @Test("What is fetched in a tunnel is stored, and served to whoever asks for the same URL", arguments: [1, 4])
+    @Test("A response fetched in a tunnel is stored, and served to every client that requests the URL", arguments: [1, 4])
     func storesAndServes(loops: Int) throws {
         let stage = try InterceptingStage(loops: loops)
         let first = try stage.fetch("/a")
         #expect(first.text == "answer to GET /a" && first.cacheStatus == "Larder; fwd=uri-miss; stored")
         let second = try stage.fetch("/a")
         #expect(second.text == "answer to GET /a" && second.cacheStatus.hasPrefix("Larder; hit"))
-        // The same outside of any tunnel.
+        // The same URL without a tunnel.
         let client = try RawClient(port: stage.proxy.port, owner: stage)
         client.send(stage.head("https://one.test:\(stage.origin.port)/a"))
         #expect(try client.readResponse().cacheStatus.hasPrefix("Larder; hit"))
@@ -24,7 +24,7 @@ struct InterceptionTests {
         #expect(try stage.logged("url").contains("https://one.test:\(stage.origin.port)/a"))
     }
 
-    @Test("One connection carries many requests, also sent at once, each with its answer in order")
+    @Test("One connection carries many requests, also pipelined, with their responses in order")
     func keepsAlive() throws {
         let stage = try InterceptingStage()
         let client = try stage.secure()
@@ -37,7 +37,9 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.count == 4)
     }
 
-    @Test("The certificate names the host alone, and the client's TLS is what it asked for", arguments: [0x0303, 0x0304])
+    @Test(
+        "The leaf certificate names only the host, and TLS uses the version and protocol that the client offers",
+        arguments: [0x0303, 0x0304])
     func showsLeaf(version: Int32) throws {
         let stage = try InterceptingStage()
         let client = try stage.secure {
@@ -52,7 +54,7 @@ struct InterceptionTests {
     }
 
     @Test(
-        "A client that comes back with its ticket needs no full handshake, and one for another host does",
+        "A client resumes its session with a ticket, but not for another host",
         arguments: [0x0303, 0x0304])
     func resumes(version: Int32) throws {
         let stage = try InterceptingStage()
@@ -71,7 +73,7 @@ struct InterceptionTests {
         #expect(try client("two.test", ticket).agreed?.isResumed == false)
     }
 
-    @Test("Under settings that were read again no ticket of before is good")
+    @Test("After a reload earlier tickets are not accepted")
     func reloadEndsTickets() throws {
         let stage = try InterceptingStage()
         let first = try stage.secure()
@@ -86,12 +88,12 @@ struct InterceptionTests {
             $0.authority = ours
         }
         #expect(try stage.secure { $0.ticket = ticket }.agreed?.isResumed == false)
-        // A connection that stands goes on.
+        // An open connection continues.
         first.send(stage.head("/"))
         #expect(try first.readResponse().status == 200)
     }
 
-    @Test("A body of several megabytes comes whole, both ways")
+    @Test("A body of several megabytes passes complete, both ways")
     func carriesBodies() throws {
         let body = String(repeating: "0123456789abcdef\n", count: 300_000)
         let stage = try InterceptingStage(answer: { request, connection in
@@ -106,7 +108,7 @@ struct InterceptionTests {
         #expect(try client.readResponse(to: "POST").text == "got 5100000")
     }
 
-    @Test("A server that is not believed is told of in a 502 inside TLS, and gets no byte of the request (T30, T32)")
+    @Test("An untrusted server gives a 502 inside TLS, and receives no byte of the request (T30, T32)")
     func tellsOfBadServer() throws {
         let stage = try InterceptingStage(originNames: "DNS:elsewhere.test")
         let response = try stage.fetch("/secret")
@@ -114,7 +116,7 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("A host that cannot be reached is told of inside TLS, and what is stored of it is served")
+    @Test("An unreachable host gives an error inside TLS, and its stored responses are served")
     func servesWithoutOrigin() throws {
         let stage = try InterceptingStage()
         _ = try stage.fetch("/a")
@@ -123,9 +125,9 @@ struct InterceptionTests {
         #expect(try stage.fetch("/b").code == "connection_refused")
     }
 
-    // MARK: Whom the client means (T17)
+    // MARK: The host of a request (T17)
 
-    @Test("A Host field or an absolute target that names another than the tunnel is answered 421 (T17)")
+    @Test("A Host field or an absolute target for another host than the tunnel's gets 421 (T17)")
     func refusesOtherHosts() throws {
         let stage = try InterceptingStage()
         let client = try stage.secure()
@@ -152,7 +154,7 @@ struct InterceptionTests {
         #expect(!urls.contains { $0.hasPrefix("/") }, "\(urls)")
     }
 
-    @Test("A ClientHello that names another than the tunnel ends with unrecognized_name (T17)")
+    @Test("A ClientHello for another host than the tunnel's ends with unrecognized_name (T17)")
     func refusesOtherName() throws {
         let stage = try InterceptingStage()
         let client = try stage.connect("one.test")
@@ -161,7 +163,7 @@ struct InterceptionTests {
         #expect(try stage.logged("detail") == ["server_name_mismatch"])
     }
 
-    @Test("A tunnel to an address is for the name in the ClientHello, or for the address where there is none")
+    @Test("A tunnel to an address is for the name in the ClientHello, or for the address if there is none")
     func namesAddresses() throws {
         let stage = try InterceptingStage()
         let named = try stage.connect("127.0.0.1")
@@ -176,7 +178,7 @@ struct InterceptionTests {
         #expect(try bare.readResponse().text == "answer to GET /b")
     }
 
-    @Test("http and https of one host are stored apart (T19)")
+    @Test("http and https of one host are stored separately (T19)")
     func keepsSchemesApart() throws {
         let stage = try InterceptingStage()
         _ = try stage.fetch("/a")
@@ -186,7 +188,7 @@ struct InterceptionTests {
     }
 
     @Test(
-        "However the host is written, what is asked inside is for it",
+        "However the host is spelled, requests in the tunnel are for it",
         arguments: [
             ("one.test.", "one.test."), ("ONE.test", "one.test"), ("127.0.0.1", "127.0.0.1"), ("127.1", "127.1"),
             ("[::ffff:7f00:1]", "[::ffff:7f00:1]"),
@@ -197,7 +199,7 @@ struct InterceptionTests {
         #expect(client.startTLS(stage.terms(authority.contains("test") ? "one.test" : nil)) == .done)
         client.send(stage.head("/a", host: host))
         let response = try client.readResponse()
-        // What is no usual way to write an address is in no certificate, and the server is not believed to be it.
+        // No certificate contains an unusual spelling of an address, so the server is not trusted for it.
         if host.contains("test") || host == "127.0.0.1" {
             #expect(response.text == "answer to GET /a")
         } else {
@@ -207,7 +209,7 @@ struct InterceptionTests {
             try stage.logged("url").contains { $0.hasPrefix("https://\(host.lowercased().hasSuffix(".") ? "one.test" : host):") })
     }
 
-    @Test("A request in plain text in a tunnel to an address says itself whom it means")
+    @Test("A plain-text request in a tunnel to an address goes to the host of its Host field")
     func namesInPlainText() throws {
         let plain = ScriptedOrigin.answering(InterceptingStage.answersPath)
         defer { plain.stop() }
@@ -218,7 +220,7 @@ struct InterceptionTests {
         #expect(try stage.logged("url").contains("http://one.test:\(plain.port)/p"))
     }
 
-    @Test("Whose password has to be looked at first is intercepted as others are, and asked for none inside")
+    @Test("A client whose password must be checked first is intercepted too, and needs no credentials in the tunnel")
     func asksForPasswords() throws {
         let passwords = try PasswordFile(
             parsing: Array("alice:$2y$08$abcdefghijklmnopqrstuuvbcBqwD0vqGp5cw/xK4wy0Mtx9M8.Zy".utf8))
@@ -238,7 +240,7 @@ struct InterceptionTests {
         #expect(try client.readResponse().text == "answer to GET /a")
     }
 
-    @Test("Who says nothing for a time is not let past, and gets no server")
+    @Test("A silent client gets no tunnel to the server, and is disconnected after its timeout")
     func waitsForTheSilent() throws {
         let stage = try InterceptingStage(change: {
             $0.timeouts.firstOctets = 50
@@ -247,7 +249,7 @@ struct InterceptionTests {
         let silent = try stage.connect()
         #expect(silent.isClosedByPeer())
         #expect(stage.origin.connectionCount == 0)
-        // The time for the first bytes of other tunnels is not that of this one.
+        // The timeout for the first bytes of other tunnels does not apply to an intercepted tunnel.
         let patient = try InterceptingStage(change: {
             $0.timeouts.firstOctets = 50
             $0.timeouts.clientHandshake = 60_000
@@ -257,7 +259,7 @@ struct InterceptionTests {
         #expect(late.startTLS(patient.terms()) == .done)
     }
 
-    @Test("A client that has said that it sends no more is answered, and told the same")
+    @Test("A client that sends a close_notify gets its response and a close_notify")
     func endsInOrder() throws {
         let stage = try InterceptingStage()
         let client = try stage.secure()
@@ -270,9 +272,9 @@ struct InterceptionTests {
         #expect(try !idle.receive())
     }
 
-    // MARK: What is not intercepted
+    // MARK: Hosts that are not intercepted
 
-    @Test("A host with a tunnel of its own is not intercepted, nor one that is never intercepted, nor one that is denied")
+    @Test("Hosts with the policy tunnel, excepted hosts and denied hosts are not intercepted")
     func leavesOthersAlone() throws {
         let stage = try InterceptingStage(connect: { policy in
             HostScope(host: "two.test").map { policy.exceptFromInterception($0) }
@@ -288,7 +290,7 @@ struct InterceptionTests {
         #expect(try client.readResponse().code == "connect_denied")
     }
 
-    @Test("A client that offers HTTP/2 alone gets a tunnel to a server that has been judged")
+    @Test("A client that offers only HTTP/2 gets a tunnel to a verified server")
     func tunnelsHTTP2() throws {
         let stage = try InterceptingStage()
         let client = try stage.connect()
@@ -302,7 +304,7 @@ struct InterceptionTests {
         #expect(try stage.logged("uninspected") == ["no_http1_offered"])
     }
 
-    @Test("A client that offers HTTP/1.0 alone speaks it inside: rules and store hold for it", arguments: [0x0303, 0x0304])
+    @Test("A client that offers only HTTP/1.0 uses it in the tunnel, with rules and the store", arguments: [0x0303, 0x0304])
     func servesHTTP10(version: Int32) throws {
         let stage = try InterceptingStage("rules: [{name: no, match: {host: one.test, path: /denied}, deny: {reason: no}}]")
         func ask(_ path: String) throws -> ReceivedResponse {
@@ -323,7 +325,7 @@ struct InterceptionTests {
         #expect(try stage.logged("uninspected").allSatisfy(\.isEmpty))
     }
 
-    @Test("A rule whose mode lets nothing out closes tunnels that would hide their requests", arguments: ["/", "/a"])
+    @Test("A rule whose mode sends nothing out closes tunnels that would hide their requests", arguments: ["/", "/a"])
     func closesHiddenTunnels(path: String) throws {
         let stage = try InterceptingStage("rules: [{name: closed, match: {host: one.test, path: \"\(path)*\"}, mode: offline}]")
         let client = try stage.connect()
@@ -335,7 +337,7 @@ struct InterceptionTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("Where other protocols are denied, a client that offers HTTP/2 alone is told that none of its own is spoken")
+    @Test("If other protocols are denied, a client that offers only HTTP/2 gets a no_application_protocol alert")
     func deniesHTTP2() throws {
         let stage = try InterceptingStage(connect: { $0.tunnelsOtherProtocols = false })
         let client = try stage.connect()
@@ -345,7 +347,7 @@ struct InterceptionTests {
         #expect(try stage.logged("detail") == ["no_http1_offered"])
     }
 
-    @Test("A server that is not believed gets no tunnel from a client that offers HTTP/2 alone")
+    @Test("A client that offers only HTTP/2 gets no tunnel to an untrusted server")
     func judgesForHTTP2() throws {
         let stage = try InterceptingStage(originNames: "DNS:elsewhere.test")
         let client = try stage.connect()
@@ -355,7 +357,7 @@ struct InterceptionTests {
         #expect(try stage.logged("error") == ["certificate_not_trusted"])
     }
 
-    @Test("A client that does not believe our authority is named in the log with what it said")
+    @Test("If a client rejects Larder's certificate, the log has the client's alert")
     func namesUnbelievers() throws {
         let stage = try InterceptingStage()
         let client = try stage.connect()
@@ -366,7 +368,9 @@ struct InterceptionTests {
         #expect(try stage.logged("detail") == ["unknown_ca"])
     }
 
-    @Test("Where it is set, such a host gets tunnels from then on; not one that the settings have intercepted")
+    @Test(
+        "If the setting is on, a host whose client rejected the certificate gets tunnels afterwards, unless a setting intercepts it"
+    )
     func learnsTunnels() throws {
         let stage = try InterceptingStage(connect: { policy in
             policy.refusalsKeptMilliseconds = 60_000
@@ -375,12 +379,12 @@ struct InterceptionTests {
         for host in ["one.test", "two.test"] {
             let stranger = TLSClient.Terms(serverName: host, anchor: stage.authority.der)
             #expect(try stage.connect(host).startTLS(stranger) == .failed)
-            // The alert is on its way.
+            // The client's alert may not have arrived yet.
             try eventually { try stage.connect(host).startTLS(stranger) == (host == "one.test" ? .done : .failed) }
         }
     }
 
-    @Test("A host outside the authority's constraint is refused, and the log says why (T28)")
+    @Test("A host outside the CA's name constraints is refused, and the log has the reason (T28)")
     func holdsToConstraint() throws {
         let stage = try InterceptingStage(constrainedTo: ["one.test"])
         #expect(try stage.fetch("/").status == 200)
@@ -390,7 +394,7 @@ struct InterceptionTests {
 
     // MARK: Plain HTTP in a tunnel
 
-    @Test("Plain HTTP in a tunnel is answered as such, and stored under its http URL", arguments: ["one.test", "tunnel.test"])
+    @Test("Plain HTTP in a tunnel is answered, and stored under its http URL", arguments: ["one.test", "tunnel.test"])
     func answersPlainHTTP(host: String) throws {
         let plain = ScriptedOrigin.answering(InterceptingStage.answersPath)
         defer { plain.stop() }
@@ -407,7 +411,7 @@ struct InterceptionTests {
         #expect(try stage.logged("connect").filter { !$0.isEmpty } == (isEntered ? ["http", "http"] : ["tunnel", "tunnel"]))
     }
 
-    @Test("What is neither TLS nor HTTP gets no tunnel to a host that is intercepted")
+    @Test("Bytes that are neither TLS nor HTTP get no tunnel to an intercepted host")
     func refusesOtherOctets() throws {
         let stage = try InterceptingStage()
         let client = try stage.connect()
@@ -416,9 +420,9 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    // MARK: Time and number (T36)
+    // MARK: Timeouts and limits (T36)
 
-    @Test("A client that stops in the midst of its handshake has its time, and no more")
+    @Test("A client that stops in the middle of its ClientHello is disconnected after its timeout")
     func limitsHandshake() throws {
         let stage = try InterceptingStage(change: { $0.timeouts.clientHandshake = 2_000 })
         let client = try stage.connect()
@@ -427,7 +431,7 @@ struct InterceptionTests {
         #expect(try stage.logged("detail") == ["client_hello_timeout"])
     }
 
-    @Test("A hundred that come at once are all served, while some have stopped in the midst")
+    @Test("A hundred clients at once are all served, while some others have stopped in their handshakes")
     func servesMany() throws {
         let stage = try InterceptingStage(
             loops: 2,
@@ -449,14 +453,14 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.count == 7)
     }
 
-    @Test("Clients that stop in the midst of their handshakes give way to others, long before their time is over")
+    @Test("Clients that stop in their handshakes make way for others long before their timeouts")
     func stoppedGiveWay() throws {
         let stage = try InterceptingStage(
             change: {
                 $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 60_000
             })
         let hello = TLSClient.hello(to: "one.test")
-        // Each has its place once it has been answered; the last two take those of the first two.
+        // Each client occupies a handshake once it gets a response; the last two take the places of the first two.
         let stopped = try (0..<6).map { _ in
             let client = try stage.connect()
             client.send(bytes: hello)
@@ -468,7 +472,7 @@ struct InterceptionTests {
         #expect(try stage.logged("detail").filter { $0 == "handshakes_busy" }.count == 3)
     }
 
-    @Test("A client that leaves within its handshake, and one that closes an idle connection, leave nothing behind")
+    @Test("A client that leaves during its handshake and one that closes an idle connection leave no connection behind")
     func forgetsThoseWhoLeave() throws {
         let stage = try InterceptingStage()
         let client = try stage.connect()
@@ -482,7 +486,7 @@ struct InterceptionTests {
     }
 
     @Test(
-        "A drain waits a moment for who has only begun: a silent tunnel, half a ClientHello, half a handshake",
+        "A drain waits a short time for a silent tunnel, half a ClientHello and half a handshake",
         arguments: [[], [22, 3, 1], TLSClient.hello(to: "one.test")])
     func drainsInterceptions(octets: [UInt8]) throws {
         let stage = try InterceptingStage(change: {
@@ -492,7 +496,7 @@ struct InterceptionTests {
         })
         let client = try stage.connect()
         client.send(bytes: octets)
-        // Its bytes have been read once another one has been served behind them.
+        // The response on another tunnel shows that the bytes of this one have been read.
         #expect(try stage.fetch("/a").text == "answer to GET /a")
         let drained = Gate()
         stage.proxy.server.drain { drained.open() }
@@ -500,7 +504,7 @@ struct InterceptionTests {
         client.close()
     }
 
-    @Test("An upload whose head comes in pieces behind the handshake is heard whole", arguments: [1_000, 40_000, 200_000])
+    @Test("An upload whose head arrives in pieces after the handshake is read completely", arguments: [1_000, 40_000, 200_000])
     func hearsPieces(count: Int) throws {
         let stage = try InterceptingStage(answer: { request, connection in
             if request.method == "POST", connection.read(count: count) == nil { return false }
@@ -514,7 +518,7 @@ struct InterceptionTests {
         #expect(try client.readResponse().text == "answer to POST /up")
     }
 
-    @Test("Requests that come with the end of the client's side are all answered, however many", arguments: [33, 100, 5_000])
+    @Test("Requests that arrive together with the end of the client's side are all answered", arguments: [33, 100, 5_000])
     func answersAllBeforeTheEnd(count: Int) throws {
         let stage = try InterceptingStage()
         #expect(try stage.fetch("/a").text == "answer to GET /a")
@@ -526,7 +530,7 @@ struct InterceptionTests {
     }
 
     @Test(
-        "A hundred that leave at once are all let go, each told so, while others are served; a last request before the end is answered"
+        "A hundred clients that leave at once are all closed while others are served, and a last request before an end is answered"
     )
     func letsManyGo() throws {
         let stage = try InterceptingStage()
@@ -542,7 +546,7 @@ struct InterceptionTests {
                 client.endTLS()
                 client.endSending()
             default:
-                // The beginning of a record, of which the rest never comes.
+                // The beginning of a TLS record, without its rest.
                 client.sendAsIs([23, 3, 3, 0])
                 client.endSending()
             }
@@ -556,7 +560,7 @@ struct InterceptionTests {
         try eventually { stage.proxy.server.connectionCount == 0 }
     }
 
-    @Test("An upload whose end comes with that of the client's side is heard whole, and answered")
+    @Test("An upload that ends together with the client's side is read completely and answered")
     func hearsUploadsToTheirEnd() throws {
         let stage = try InterceptingStage(answer: { request, connection in
             if request.method == "POST", connection.read(count: 200_000) == nil { return false }
@@ -571,7 +575,7 @@ struct InterceptionTests {
         #expect(client.isClosedByPeer())
     }
 
-    @Test("Answers that take longer to be written than a client may be idle are written to their end")
+    @Test("Responses that take longer to send than the idle timeout are sent completely")
     func writesPastIdleTime() throws {
         let stage = try InterceptingStage(
             change: { $0.timeouts.clientIdle = 3_000 },
@@ -582,7 +586,7 @@ struct InterceptionTests {
         #expect(try stage.fetch("/large").body.count == 4_000_000)
         let client = try stage.secure()
         client.send(String(repeating: stage.head("/large"), count: 20))
-        // Nothing of them is taken until a connection without a request has been idle for too long.
+        // The client reads nothing until another, idle connection has timed out.
         #expect(try stage.secure().isClosedByPeer())
         for _ in 0..<20 { #expect(try client.readResponse().body.count == 4_000_000) }
         #expect(client.isClosedByPeer())

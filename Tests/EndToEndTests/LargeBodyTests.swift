@@ -20,7 +20,7 @@ struct LargeBodyTests {
     }
 
     @Test(
-        "The whole comes through, stored and not stored, for a fast client and one at 25 MB/s",
+        "The body arrives complete, stored and not stored, for a fast client and one at 25 MB/s",
         arguments: ["max-age=600", "no-store"], [nil, 25_000_000])
     func passesWhole(directive: String, bytesPerSecond: Int?) throws {
         let body = PatternedBody(length: Self.length)
@@ -34,12 +34,12 @@ struct LargeBodyTests {
         }
         #expect(stage.requestCount() == 1)
         if !isKept {
-            _ = try? stage.fetch("/large", method: "HEAD")  // what it answers does not matter here
+            _ = try? stage.fetch("/large", method: "HEAD")  // its response does not matter here
             #expect(stage.requestCount() == 2)
         }
     }
 
-    @Test("A client that leaves in the middle leaves no short entry", arguments: ["max-age=600", "no-store"])
+    @Test("A client that leaves in the middle leaves no short stored response", arguments: ["max-age=600", "no-store"])
     func clientIsCut(directive: String) throws {
         let body = PatternedBody(length: Self.length)
         let stage = try stage(directive, body: body)
@@ -55,7 +55,7 @@ struct LargeBodyTests {
     }
 
     @Test(
-        "An origin that is cut in the middle never ends as a whole message, and is never served later as whole",
+        "A body that the origin cuts never looks complete, and is never served as complete later",
         arguments: ["max-age=600", "no-store"])
     func originIsCut(directive: String) throws {
         let body = PatternedBody(length: Self.length)
@@ -63,18 +63,18 @@ struct LargeBodyTests {
         let first = try stage.client()
         first.send(stage.head("GET", "/large", fields: "X-Cut: 1\r\n"))
         _ = try first.readHead()
-        let received = try? first.read(body, count: Self.length)  // a reset is what is hoped for
+        let received = try? first.read(body, count: Self.length)  // a reset is expected
         #expect(received ?? 0 <= Self.length / 2)
         let client = try stage.client()
         client.send(stage.head("GET", "/large"))
         #expect(try client.readHead().status == 200)
         #expect(try client.read(body, count: Self.length) == Self.length)
-        // The origin answers what was asked for the rest with the whole, which ends the message.
+        // The origin answers the request for the rest with the complete body, which ends the first message.
         #expect(stage.requestCount() == 3)
     }
 
     @Test(
-        "A client that takes nothing holds the origin back: no more than the window is read",
+        "If a client does not read, Larder reads no more from the origin than its window",
         arguments: ["max-age=600", "no-store"])
     func holdsBack(directive: String) throws {
         let body = PatternedBody(length: Self.length)
@@ -88,7 +88,7 @@ struct LargeBodyTests {
         let client = try stage.client(receiveBuffer: 64 * 1024)
         client.send(stage.head("GET", "/large"))
         #expect(try client.readHead().status == 200)
-        // The kernel's buffers on both sides come on top of the window of 4 MiB.
+        // The kernel's buffers on both sides add to the window of 4 MiB.
         #expect(taken.wait() < 24 << 20)
     }
 
@@ -101,12 +101,12 @@ struct LargeBodyTests {
         client.send(stage.head("GET", "/large"))
         _ = try client.readHead()
         #expect(try client.read(body, count: Self.length, bytesPerSecond: 200_000_000) == Self.length)
-        // The window, the writer's queue, and the store's memory tier.
+        // The window, the writer's queue and the store's memory tier use memory.
         #expect(Memory.peak - before < 256 << 20)
     }
 }
 
-/// How much an origin could send before nobody took more.
+/// How many bytes an origin could send before the proxy read no more.
 final class TakenCount: Sendable {
     private let condition = NSCondition()
     // Guarded by `condition`.
@@ -133,7 +133,7 @@ enum Memory {
     static var peak: Int { value("VmHWM:") }
 
     private static func value(_ name: String) -> Int {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""  // Linux has it
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""  // Linux has this file
         let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
         return (Int(line.split { !$0.isNumber }.first ?? "") ?? 0) * 1024
     }

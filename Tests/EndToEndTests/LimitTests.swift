@@ -1,9 +1,9 @@
 import Testing
 import TestSupport
 
-@Suite("T37 T38 What a peer can make large is bounded")
+@Suite("T37 T38 Limits on what a peer can send")
 struct LimitTests {
-    @Test("T37 the head's limits: 431 one past them, served at them")
+    @Test("T37 a head at its limits is served, and one above them gets 431")
     func limitsHead() throws {
         let stage = try Stage { _, connection in connection.respond(body: "served") }
         let own = stage.head("GET", "/").utf8.count
@@ -16,7 +16,7 @@ struct LimitTests {
         #expect(tooMany.status == 431 && tooMany.detail == "too_many_fields")
     }
 
-    @Test("T37 a request line that is too long is 414")
+    @Test("T37 a request line that is too long gets 414")
     func limitsLine() throws {
         let stage = try Stage { _, connection in connection.respond(body: "served") }
         #expect(try stage.fetch("/" + String(repeating: "a", count: 15_000)).status == 200)
@@ -25,7 +25,8 @@ struct LimitTests {
     }
 
     @Test(
-        "T37 a body above the setting is 413, by its length at once and in chunks when it gets there", arguments: [false, true])
+        "T37 a body above the limit gets 413: at once by its length, or in chunks once it reaches the limit",
+        arguments: [false, true])
     func limitsBody(isChunked: Bool) throws {
         let stage = try Stage("limits: {request_body: 1KiB}") { request, connection in
             connection.readBody(of: request) != nil && connection.respond(body: "served")
@@ -54,7 +55,7 @@ struct LimitTests {
         #expect(try client.readResponse().text == "100000")
     }
 
-    @Test("T37 a stored head near the limit is served whole")
+    @Test("T37 a stored head near the limit is served complete")
     func servesLargeStoredHead() throws {
         let value = String(repeating: "v", count: 60_000)
         let stage = try Stage { _, connection in

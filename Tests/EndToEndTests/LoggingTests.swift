@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TestSupport
 
-@Suite("The access log, from real requests")
+@Suite("The access log of real requests")
 struct LoggingTests {
-    @Test("A line for each request tells what was decided")
+    @Test("Each request has a line with its decision")
     func tellsDecisions() throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
             connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "x")
@@ -19,7 +19,7 @@ struct LoggingTests {
         #expect(lines[2]["rule"] as? String == "no")
     }
 
-    @Test("Through an upstream proxy it is that proxy's address and port that a line tells")
+    @Test("Through an upstream proxy a line has the proxy's address and port")
     func tellsUpstreamProxy() throws {
         let upstream = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -33,7 +33,7 @@ struct LoggingTests {
         #expect(try proxy.logLines()[0].contains("\"upstream\":\"127.0.0.1:\(upstream.port)\""))
     }
 
-    @Test("The bytes of a line are the head's and the content's, however the answer came about")
+    @Test("The bytes of a line are those of head and content, however the response was made")
     func countsBytes() throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { request, connection in
             connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
@@ -51,7 +51,7 @@ struct LoggingTests {
         #expect(logged == counts)
     }
 
-    @Test("T43 combined tells referrer and user agent, escaped, cut, without a query, and none that holds a password")
+    @Test("T43 combined has referrer and user agent, escaped, shortened, without a query, and no referrer with a password")
     func tellsReferrer() throws {
         let stage = try Stage("log: {access: {format: combined}}") { _, connection in connection.respond(body: "x") }
         for referrer in [
@@ -70,7 +70,7 @@ struct LoggingTests {
         #expect(lines[1].contains(" \"-\" "))
     }
 
-    @Test("T43 what a peer sends never breaks a line or reaches a terminal")
+    @Test("T43 bytes from a peer never break a line or reach a terminal")
     func escapes() throws {
         let stage = try Stage { _, connection in
             connection.respond(fields: "Content-Type: text/\u{9b}31m\"x\r\n", body: "x")

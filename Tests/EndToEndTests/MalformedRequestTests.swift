@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-/// One request that must not be understood, and how it is refused.
+/// A malformed request, and its expected refusal.
 struct Refusal: Sendable, CustomTestStringConvertible {
     let what: String
     let request: String
@@ -110,28 +110,28 @@ struct MalformedRequestTests {
     private static func get(_ fields: String) -> String {
         "GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
     }
-    /// The origin's port stands in the place of PORT: a chunked body is looked at when it is sent on.
+    /// PORT stands for the origin's port: Larder checks a chunked body when it forwards it.
     private static func chunked(_ body: String) -> String {
         "POST http://127.0.0.1:PORT/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"
     }
 
-    @Test("T10 ambiguous framing is refused and the connection closed", arguments: smuggling)
+    @Test("T10 a request with ambiguous framing is refused, and the connection closed", arguments: smuggling)
     func refusesSmuggling(refusal: Refusal) throws { try check(refusal) }
 
-    @Test("T11 malformed lines are refused and the connection closed", arguments: lines)
+    @Test("T11 a request with malformed lines is refused, and the connection closed", arguments: lines)
     func refusesLines(refusal: Refusal) throws { try check(refusal) }
 
-    @Test("T12 malformed chunks are refused and the connection closed", arguments: chunks)
+    @Test("T12 a request with malformed chunks is refused, and the connection closed", arguments: chunks)
     func refusesChunks(refusal: Refusal) throws { try check(refusal) }
 
-    @Test("T17 targets and Host fields with two readings are refused", arguments: targets)
+    @Test("T17 ambiguous targets and Host fields are refused", arguments: targets)
     func refusesTargets(refusal: Refusal) throws { try check(refusal) }
 
     @Test("T40 other schemes are refused", arguments: schemes)
     func refusesSchemes(refusal: Refusal) throws { try check(refusal) }
 
     @Test(
-        "T10 to T12 inside an intercepted connection the same is refused in the same way, and the connection ended",
+        "T10 to T12 in an intercepted connection the same requests are refused in the same way, and the connection ends",
         arguments: smuggling + lines + chunks)
     func refusesInside(refusal: Refusal) throws {
         let stage = try InterceptingStage(answer: { request, connection in

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("mode: offline, in tunnels that are entered")
+@Suite("mode: offline, in intercepted tunnels")
 struct OfflineInterceptionTests {
     private static func goOffline(_ stage: InterceptingStage) throws {
         let ours = stage.ours
@@ -13,14 +13,14 @@ struct OfflineInterceptionTests {
         }
     }
 
-    @Test("What is stored is served inside TLS, a miss is 504 inside TLS, and nobody is connected to", arguments: [1, 4])
+    @Test("In a tunnel a stored response is served and a miss is a 504, and Larder connects to nothing", arguments: [1, 4])
     func servesStored(loops: Int) throws {
         let stage = try InterceptingStage(loops: loops)
         _ = try stage.fetch("/a")
         try Self.goOffline(stage)
         stage.proxy.pass(seconds: 86_400)
         let connections = stage.origin.connectionCount
-        // Under the certificate of a host that nobody has asked about before, too.
+        // With a certificate for a host without earlier requests, too.
         for host in ["one.test", "two.test"] {
             let client = try stage.secure(host)
             client.send(stage.head("/a", host: host, fields: "Cache-Control: no-cache\r\n"))
@@ -38,7 +38,7 @@ struct OfflineInterceptionTests {
         #expect(try stage.fetch("/a").text == "answer to GET /a")
     }
 
-    @Test("A host that would get a tunnel gets 504 on its CONNECT")
+    @Test("A host that would get a tunnel gets 504 for its CONNECT")
     func refusesTunnels() throws {
         let stage = try InterceptingStage()
         try Self.goOffline(stage)
@@ -49,7 +49,7 @@ struct OfflineInterceptionTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("A client that speaks HTTP/2 alone would get a tunnel: it gets its end instead")
+    @Test("A client that offers only HTTP/2 and would get a tunnel is disconnected")
     func endsOtherProtocols() throws {
         let stage = try InterceptingStage()
         try Self.goOffline(stage)
@@ -61,7 +61,7 @@ struct OfflineInterceptionTests {
         #expect(try stage.logged("error").contains("offline_miss"))
     }
 
-    @Test("Our own pages are none of the origin's: inside a tunnel their paths are the origin's own (T07)")
+    @Test("Larder's own pages do not exist in a tunnel: their paths belong to the origin (T07)")
     func keepsOwnPagesOutside() throws {
         let stage = try InterceptingStage()
         for path in ["/proxy.pac", "/ca.pem"] { #expect(try stage.fetch(path).text == "answer to GET \(path)") }

@@ -8,7 +8,7 @@ struct OfflineTests {
     private static let live = "{resolve: {one.test: 127.0.0.1}, tunnel: {ports: any}}"
     private static let offline = "{mode: offline, resolve: {one.test: 127.0.0.1}, tunnel: {ports: any}}"
 
-    /// - Parameter age: what it says of the age of what it sends, in seconds.
+    /// - Parameter age: the Age of the origin's responses, in seconds.
     private static func stage(_ loops: Int = 1, yaml: String = live, storePath: String? = nil, age: Int = 0) throws -> Stage {
         try Stage(yaml, loops: loops, storePath: storePath) { request, connection in
             let control =
@@ -23,7 +23,7 @@ struct OfflineTests {
     }
 
     @Test(
-        "A reload closes the gate: what is stored is served of any age with the origin gone, and nothing connects",
+        "After a reload to offline, stored responses of any age are served without the origin, and nothing connects",
         arguments: [1, 4])
     func goesOffline(loops: Int) throws {
         let stage = try Self.stage(loops)
@@ -49,7 +49,7 @@ struct OfflineTests {
         tunnel.send("CONNECT one.test:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
         let refused = try tunnel.readResponse(to: "CONNECT")
         #expect(refused.status == 504 && refused.code == "offline_miss" && refused.detail == "tunnel")
-        // The write that was not made has made nothing untrue.
+        // The refused write invalidated nothing.
         #expect(try stage.fetch("/a").text == "kept /a")
         #expect(stage.origin.connectionCount == connections && stage.requestCount() == 3)
         stage.origin.stop()
@@ -59,7 +59,7 @@ struct OfflineTests {
         #expect(log.contains { $0.contains(#""error":"offline_miss""#) && $0.contains(#""detail":"must_revalidate""#) })
     }
 
-    @Test("Back online, the next request asks the origin again (T20)")
+    @Test("Back online, the next request is validated with the origin (T20)")
     func goesLive() throws {
         let stage = try Self.stage()
         _ = try stage.fetch("/a")
@@ -71,7 +71,7 @@ struct OfflineTests {
         #expect(try stage.fetch("/a").cacheStatus.contains("fwd=stale"))
     }
 
-    @Test("Another process's start finds what the one before has stored")
+    @Test("After a restart Larder finds the responses of the earlier process")
     func startsOffline() throws {
         let folder = try TestFolder()
         let path = "\(folder.path)/store.sqlite"
@@ -89,7 +89,7 @@ struct OfflineTests {
     }
 
     @Test(
-        "explain says beforehand what is then done",
+        "explain predicts the offline response",
         arguments: [
             ("GET", "/a", "Cache-Control: max-age=0\r\n", "serve_stale", "offline", "Larder is offline"),
             ("GET", "/must", "", "refuse", "offline_miss", "must-revalidate"),
@@ -121,8 +121,8 @@ struct OfflineTests {
         #expect(try asking.readResponse(to: method).status == explanation["status"] as? Int)
     }
 
-    /// Looked up, it would be a name that is not found, or a time-out.
-    @Test("A name is not looked up: http, https and CONNECT to it are misses")
+    /// With a lookup the error would be a name that is not found, or a timeout.
+    @Test("No name is looked up: http, https and CONNECT for it are misses")
     func looksUpNoName() throws {
         let stage = try Self.stage(yaml: Self.offline)
         let client = try stage.client()
@@ -133,7 +133,7 @@ struct OfflineTests {
     }
 
     @Test(
-        "A request that waits for a connection when the gate closes does not get one, under however old settings it began",
+        "A request that waits for a connection when the egress gate closes does not get one, whatever settings it began under",
         arguments: [0, 1, 3])
     func closesGateOnWaiting(reloads: Int) throws {
         let asked = Gate()
@@ -150,14 +150,14 @@ struct OfflineTests {
         asked.wait()
         let waiting = try stage.client()
         waiting.send(stage.head("POST", "/waits"))
-        // It waits once another that came behind it is answered.
+        // The request waits for a connection once a later request has a response.
         #expect(try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n").status == 200)
         for _ in 0..<reloads { try stage.proxy.reload("{upstream: {connections_per_origin: 1}}") }
         stage.proxy.settle()
         try stage.proxy.reload("{mode: offline, upstream: {connections_per_origin: 1}}")
         #expect(try stage.fetch("/miss").code == "offline_miss")
         release.open()
-        // What was under way goes on to its end.
+        // A request in flight is completed.
         #expect(try slow.readResponse().text == "x")
         let response = try waiting.readResponse(to: "POST")
         #expect(response.code == "offline_miss" && response.detail == "egress_closed")

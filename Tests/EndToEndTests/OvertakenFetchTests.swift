@@ -1,14 +1,14 @@
 import Testing
 import TestSupport
 
-@Suite("Fetches under way when a write invalidates their key (RFC 9111 §4.4)")
+@Suite("A write that invalidates a key while it is being fetched (RFC 9111 §4.4)")
 struct OvertakenFetchTests {
-    /// How far the response has come when the write is answered, and how it is framed.
+    /// The progress of the response when the write is answered, and its framing.
     enum Progress: CaseIterable { case beforeHead, inBody, inChunks }
 
     private static let fresh = "Cache-Control: max-age=60\r\n"
 
-    /// An origin whose first answer to a GET tells what was before the POST, in `length` bytes, and comes late.
+    /// An origin whose first response to a GET is the content before the POST, with `length` bytes, and arrives late.
     private func stage(_ progress: Progress, length: Int, asked: Gate, release: Gate) throws -> Stage {
         let count = Counter()
         return try Stage { request, connection in
@@ -27,7 +27,7 @@ struct OvertakenFetchTests {
     }
 
     @Test(
-        "Its response goes to those who asked before the write and is not stored", arguments: Progress.allCases,
+        "The response of the fetch goes to requests from before the write, and is not stored", arguments: Progress.allCases,
         [("", 100), ("", 100_000), ("Cache-Control: no-cache\r\n", 100)])
     func isNotStored(progress: Progress, row: (fields: String, length: Int)) throws {
         let asked = Gate()
@@ -36,7 +36,7 @@ struct OvertakenFetchTests {
         let clients = try (0..<2).map { _ in try stage.client() }
         clients[0].send(stage.head("GET", "/x", fields: row.fields))
         #expect(asked.wait())
-        // One that asks for its own answer is joined by nobody.
+        // A request with no-cache shares its fetch with no other.
         let isJoined = row.fields.isEmpty
         if isJoined { clients[1].send(stage.head("GET", "/x")) }
         for _ in 0..<3 { _ = try stage.fetch("/settled", method: "OPTIONS", fields: "Max-Forwards: 0\r\n") }
@@ -46,16 +46,16 @@ struct OvertakenFetchTests {
         #expect(try clients[0].readResponse().body == old)
         if isJoined {
             let shared = try clients[1].readResponse()
-            // A large body could be shared by way of the store alone, once its head has come.
+            // A large body can be shared only by the store, once its head has arrived.
             if progress == .beforeHead, row.length > 16_384 { #expect(shared.text == "new") } else { #expect(shared.body == old) }
         }
         #expect(try stage.fetch("/x").text == "new")
-        // What was fetched after the write is stored.
+        // The response of a fetch after the write is stored.
         #expect(try stage.fetch("/x").text == "new")
         #expect(stage.requestCount("/x") == 3)
     }
 
-    @Test("Whoever asks after the write does not join it", arguments: Progress.allCases, [100, 100_000])
+    @Test("A request after the write does not join the fetch", arguments: Progress.allCases, [100, 100_000])
     func isNotJoined(progress: Progress, length: Int) throws {
         let asked = Gate()
         let release = Gate()
@@ -67,7 +67,7 @@ struct OvertakenFetchTests {
         #expect(try stage.fetch("/x").text == "new")
         release.open()
         #expect(try early.readResponse().body.count == length)
-        // The late one has not replaced what came after it.
+        // The late response has not replaced the newer one.
         #expect(try stage.fetch("/x").text == "new")
         #expect(stage.requestCount("/x") == 3)
     }

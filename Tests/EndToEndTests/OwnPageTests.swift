@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("What a listener answers to who asks it directly, over a socket")
+@Suite("Requests sent directly to a listener, over a socket")
 struct OwnPageTests {
     private static func ask(_ stage: Stage, _ line: String, _ fields: String...) throws -> ReceivedResponse {
         let client = try stage.client()
@@ -15,7 +15,7 @@ struct OwnPageTests {
         }
     }
 
-    @Test("The script names the listener that was asked, and the proxy that it names serves")
+    @Test("The script names its own listener, and the proxy that it names serves")
     func servesScript() throws {
         let stage = try Self.stage()
         let script = try Self.ask(stage, "GET /proxy.pac", "Host: localhost:\(stage.proxy.port)")
@@ -23,7 +23,7 @@ struct OwnPageTests {
         #expect(script["Content-Type"] == "application/x-ns-proxy-autoconfig")
         let head = try Self.ask(stage, "HEAD /proxy.pac", "Host: localhost:\(stage.proxy.port)")
         #expect(head.status == 200 && head["Content-Length"] == "\(script.body.count)")
-        // The connection goes on as a proxy's.
+        // The connection then works as a proxy connection.
         let client = try stage.client()
         client.send("GET /proxy.pac HTTP/1.1\r\nHost: 127.0.0.1:\(stage.proxy.port)\r\nContent-Length: 2\r\n\r\nxx")
         #expect(try client.readResponse().status == 200)
@@ -31,14 +31,14 @@ struct OwnPageTests {
         #expect(try client.readResponse().text == "origin")
     }
 
-    @Test("Without an authority its certificate is 404, and the text names the command that makes one")
+    @Test("Without a CA its certificate is a 404 that names the command to make one")
     func teaches() throws {
         let stage = try Self.stage()
         let response = try Self.ask(stage, "GET /ca.pem", "Host: 127.0.0.1:\(stage.proxy.port)", "Accept: text/plain")
         #expect(response.status == 404 && response.text.contains("larder ca init"))
     }
 
-    @Test("T05: a name that was led here gets nothing")
+    @Test("T05: a request by a foreign name that resolves here gets nothing")
     func refusesRebinding() throws {
         let stage = try Self.stage()
         let response = try Self.ask(stage, "GET /proxy.pac", "Host: evil.example:\(stage.proxy.port)")
@@ -52,7 +52,7 @@ struct OwnPageTests {
         #expect(response.status == 403 && response.code == "cross_site")
     }
 
-    @Test("T07: nobody reaches these pages through the proxy, neither by a GET nor by a tunnel, under no name of this machine")
+    @Test("T07: the pages are unreachable through the proxy, by GET and by tunnel, under every name of this machine")
     func refusesLoops() throws {
         let stage = try Self.stage()
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "evil.example", "2130706433"] {
@@ -65,7 +65,7 @@ struct OwnPageTests {
     }
 
     @Test(
-        "What is asked directly besides is told that this is a proxy, as ever",
+        "Other direct requests get the error that this is a proxy",
         arguments: ["GET /", "GET /ca.key", "POST /proxy.pac"])
     func refusesTheRest(line: String) throws {
         let stage = try Self.stage()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("What is stored in part (RFC 9111 §3.3, §3.4)")
+@Suite("Partly stored responses (RFC 9111 §3.3, §3.4)")
 struct PartialContentTests {
     private static let length = 3_000_000
     private static let body = PatternedBody(length: length)
@@ -11,7 +11,7 @@ struct PartialContentTests {
         return (try Stage(origin, storePath: nil), origin)
     }
 
-    /// Fetches a range. Who asks for the same behind it finds it stored.
+    /// Fetches a range. A later request for it finds it stored.
     @discardableResult
     private func fetch(_ range: ClosedRange<Int>, _ stage: Stage) throws -> ReceivedResponse {
         let response = try stage.fetch("/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound)\r\n")
@@ -29,18 +29,18 @@ struct PartialContentTests {
         #expect(response.body == Self.body.bytes(0..<Self.length))
     }
 
-    @Test("Ranges are stored and joined: what they hold is not asked for again, and only the rest is")
+    @Test("Ranges are stored and combined: stored bytes are not requested again, only the missing ones")
     func joins() throws {
         let (stage, origin) = try stage()
         try fetch(0...999_999, stage)
         try fetch(2_000_000...2_499_999, stage)
-        // Held altogether.
+        // All of the range is stored.
         #expect(try fetch(500_000...599_999, stage).cacheStatus.contains("hit"))
         #expect(stage.requestCount() == 2)
-        // Held at its beginning.
+        // The beginning of the range is stored.
         #expect(try fetch(900_000...1_499_999, stage).cacheStatus.contains("fwd=partial"))
         #expect(stage.askedRanges.last == "bytes=1000000-1499999")
-        // Not to the octet: in between something is stored.
+        // Larder requests the rest to the end, although some bytes in between are stored.
         try expectWhole(stage)
         #expect(stage.askedRanges.last == "bytes=1500000-2999999")
         try stage.waitUntilStored("/x")
@@ -51,7 +51,7 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 4)
     }
 
-    @Test("A body that broke off is completed by the next request, which asks for the rest alone")
+    @Test("The next request completes a body that ended early, and asks only for the rest")
     func completes() throws {
         var plan = RangedOrigin.Plan()
         plan.sends = { $0 == 1 ? 1_000_000 : $0 <= 4 ? 0 : .max }
@@ -68,7 +68,7 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 5)
     }
 
-    @Test("An origin that has another representation by now sends that, whole: nothing is mixed, and nothing old is served")
+    @Test("If the origin has another representation, it is sent complete: nothing is mixed, and nothing old is served")
     func replaces() throws {
         var plan = RangedOrigin.Plan()
         plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
@@ -83,7 +83,7 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Who asks right behind a part finds it: nothing of it is asked for twice")
+    @Test("A request right after a range finds it stored: no byte of it is requested twice")
     func findsAtOnce() throws {
         let (stage, origin) = try stage()
         let client = try stage.client()
@@ -97,7 +97,7 @@ struct PartialContentTests {
         #expect(origin.sentCount == Self.length)
     }
 
-    @Test("What breaks off while it is completed is continued")
+    @Test("A completion that ends early is continued")
     func continuesCompletion() throws {
         var plan = RangedOrigin.Plan()
         plan.sends = { $0 == 2 ? 500_000 : .max }
@@ -108,7 +108,7 @@ struct PartialContentTests {
     }
 
     @Test(
-        "What cannot be told to be of one representation, or may not be stored, is not kept in part",
+        "A range that may not be stored, or cannot be combined safely, is not stored",
         arguments: ["Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "weak"])
     func keepsNothing(fields: String) throws {
         var plan = RangedOrigin.Plan()
@@ -119,7 +119,7 @@ struct PartialContentTests {
         #expect(!stage.proxy.store.hasPartials)
     }
 
-    @Test("What was stored in part and is invalidated is not used")
+    @Test("An invalidated part is not used")
     func invalidates() throws {
         let (stage, _) = try stage()
         try fetch(0...999_999, stage)
@@ -129,7 +129,7 @@ struct PartialContentTests {
     }
 
     @Test(
-        "What is stored in part is made fresh by a 304 to a client's own condition, and by HEAD",
+        "A 304 to a client's own condition freshens a stored part, and so does a HEAD",
         arguments: [("GET", "If-None-Match: \"v1\"\r\n"), ("HEAD", "")])
     func freshens(method: String, fields: String) throws {
         let stage = try updatedStage(tag: "\"v1\"")
@@ -142,7 +142,7 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("A 304 of another entity tag leaves what is stored in part as it is, and a HEAD response removes it")
+    @Test("A 304 with another entity tag leaves the stored part unchanged, and a HEAD response removes it")
     func outdates() throws {
         let stage = try updatedStage(tag: "\"v2\"")
         try fetch(0...999_999, stage)
@@ -167,7 +167,7 @@ struct PartialContentTests {
         }
     }
 
-    @Test("Sixteen clients with a range each, and one for the whole: the origin sends each byte once")
+    @Test("Sixteen clients with a range each, and one for the complete body: the origin sends each byte once")
     func sharesRanges() throws {
         let (stage, origin) = try stage()
         let step = Self.length / 16
@@ -184,7 +184,7 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 16)
     }
 
-    @Test("A range and the whole, asked for at once while nothing is stored, cost the store nothing of what it holds")
+    @Test("A range and the complete body, requested at once with an empty store, damage nothing in the store")
     func storesBothAtOnce() throws {
         let gate = Gate()
         var plan = RangedOrigin.Plan()

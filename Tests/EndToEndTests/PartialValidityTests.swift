@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@Suite("What is stored in part holds no longer, and for no others, than what is whole (RFC 9111 §3.4, §4.1, §4.3)")
+@Suite("Validity of partly stored responses, compared with complete ones (RFC 9111 §3.4, §4.1, §4.3)")
 struct PartialValidityTests {
     private enum Answer {
-        /// The range that was asked for, of a hundred bytes.
+        /// The requested range of a hundred bytes.
         case part(String)
         case whole(String)
         case status(String)
@@ -13,7 +13,7 @@ struct PartialValidityTests {
     private static let fresh = "Cache-Control: max-age=600\r\nETag: \"v1\"\r\n"
     private static let grace = "rules:\n  - {name: patient, match: {path: \"/x\"}, cache: {grace: 10m}}\n"
 
-    /// An origin whose content tells by each byte which of its answers it is of, counted from 1.
+    /// An origin whose content has the number of its response in each byte, counted from 1.
     private func stage(
         _ yaml: String = "", answer: @escaping @Sendable (Int, OriginRequest) -> Answer
     ) throws -> Stage {
@@ -47,7 +47,7 @@ struct PartialValidityTests {
         ("", "max-age=60, stale-while-revalidate=600"), (grace, "max-age=60"),
     ]
 
-    @Test("A stale part of which the origin sends bytes again is fresh with all its bytes")
+    @Test("If the origin sends some bytes of a stale part again, all its bytes are fresh")
     func confirms() throws {
         let stage = try stage { _, _ in .part("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n") }
         try fetch(0...49, stage)
@@ -57,7 +57,7 @@ struct PartialValidityTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("A part that is newer than the whole of another representation takes its place (RFC 9111 §4)")
+    @Test("A part that is newer than a complete response of another representation is used instead (RFC 9111 §4)")
     func outlivesWhole() throws {
         let stage = try stage { number, _ in
             number == 1 ? .whole(Self.fresh) : .part("Cache-Control: max-age=600\r\nETag: \"v2\"\r\n")
@@ -71,12 +71,12 @@ struct PartialValidityTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Within stale-while-revalidate, or a rule's grace, the origin is asked before a part is used", arguments: windows)
+    @Test("Within stale-while-revalidate or a rule's grace, Larder validates before it uses a part", arguments: windows)
     func asksFirst(yaml: String, control: String) throws {
         let stage = try stage(yaml) { number, _ in .part("Cache-Control: \(control)\r\nETag: \"v\(number)\"\r\n") }
         try fetch(0...49, stage)
         stage.proxy.pass(seconds: 100)
-        // Unless it may not be asked.
+        // only-if-cached forbids a request to the origin, so the part is used.
         #expect(try fetch(0...9, stage, "Cache-Control: only-if-cached\r\n").text == "1111111111")
         let response = try fetch(0...9, stage)
         #expect(!isHit(response) && response["ETag"] != "\"v1\"" && !response.text.contains("1"))
@@ -86,7 +86,7 @@ struct PartialValidityTests {
         #expect(stage.requestCount() == count)
     }
 
-    @Test("A part stands in for an origin that fails, as a whole does")
+    @Test("A part is served if the origin fails, as a complete response is")
     func standsIn() throws {
         let stage = try stage(Self.grace) { number, _ in
             number == 1 ? .part("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n") : .status("503 Service Unavailable")
@@ -100,7 +100,7 @@ struct PartialValidityTests {
 
     // MARK: Cookies
 
-    @Test("T25: a cookie that comes with a missing part goes to the client that asked, and no other's does")
+    @Test("T25: a cookie that comes with a missing part goes only to the client that requested it")
     func keepsCookiesApart() throws {
         let owners = ["alice", "bob"]
         let stage = try stage { number, _ in
@@ -115,10 +115,10 @@ struct PartialValidityTests {
         #expect(isHit(hit) && hit["Set-Cookie"] == nil)
     }
 
-    // MARK: What shows that it is gone
+    // MARK: Removing parts
 
     @Test(
-        "A missing part that may not be stored takes with it what is",
+        "If the missing part must not be stored, the stored part is removed",
         arguments: ["no-store", "private", "max-age=60\r\nVary: *"])
     func removesForbidden(control: String) throws {
         let stage = try stage { number, _ in
@@ -131,7 +131,7 @@ struct PartialValidityTests {
     }
 
     @Test(
-        "A part goes when the origin has something else that is not stored",
+        "The part is removed if the origin has another representation that is not stored",
         arguments: [
             ("", "200 private"), ("Range: bytes=0-9\r\nCache-Control: no-cache\r\n", "200 no-store"), ("", "410"),
             ("Range: bytes=0-9\r\nCache-Control: no-cache\r\n", "206"),
@@ -152,7 +152,7 @@ struct PartialValidityTests {
         #expect(!stage.proxy.store.hasPartials)
     }
 
-    @Test("A part stays when only this one request keeps the answer out of the store")
+    @Test("The part stays if only this request forbids storing")
     func keepsForOthers() throws {
         let stage = try stage { number, _ in
             number == 1 ? .part(Self.fresh) : .whole("Cache-Control: max-age=600\r\nETag: \"v2\"\r\n")
@@ -162,10 +162,11 @@ struct PartialValidityTests {
         #expect(try isHit(fetch(0...9, stage)))
     }
 
-    // MARK: What is joined
+    // MARK: Combining parts
 
     @Test(
-        "Parts in different codings are not joined, whatever their tag: the newer one takes the place", arguments: ["gzip", ""])
+        "Parts in different codings are not combined, whatever their tag: the newer one replaces the other",
+        arguments: ["gzip", ""])
     func keepsCodingsApart(first: String) throws {
         let stage = try stage { number, _ in
             let coding = number == 1 ? first : "br"
@@ -178,7 +179,7 @@ struct PartialValidityTests {
         #expect(try !fetch(0...9, stage).text.contains("1"))
     }
 
-    @Test("What is stored without its entity tag is neither joined nor validated by it")
+    @Test("A part without its entity tag is neither combined nor validated by it")
     func heedsQualifiers() throws {
         let fields = "Cache-Control: max-age=60, no-cache=\"ETag\"\r\nETag: \"v1\"\r\n"
         let stage = try stage { _, request in request["Range"] == nil ? .whole(fields) : .part(fields) }
@@ -191,7 +192,7 @@ struct PartialValidityTests {
         #expect(asked["If-None-Match"] == "\"v1\"" && asked["Range"] == "bytes=0-9")
     }
 
-    @Test("A part that omits Vary beside others that have it serves the requests that match none of these")
+    @Test("A part without Vary, beside others with Vary, serves the requests that match none of these")
     func omitsVary() throws {
         let stage = try stage { number, _ in .part(Self.fresh + (number == 1 ? "Vary: Cookie\r\n" : "")) }
         try fetch(0...49, stage, "Cookie: a\r\n")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Ranges that the origin passes over (RFC 9110 §14.2)")
+@Suite("Ranges that the origin ignores (RFC 9110 §14.2)")
 struct PassedOverRangeTests {
     private func stage(
         _ body: PatternedBody, storePath: String?, release: Gate? = nil, fields: String = "Cache-Control: max-age=600\r\n"
@@ -15,7 +15,7 @@ struct PassedOverRangeTests {
     }
 
     @Test(
-        "What is stored whole is cut for who asked for a part of it, from the first answer on",
+        "A range is cut from the complete response, from the first response on",
         arguments: [5000, 100_000, 3_000_000], [":memory:", nil])
     func cuts(length: Int, storePath: String?) throws {
         let body = PatternedBody(length: length)
@@ -29,11 +29,11 @@ struct PassedOverRangeTests {
             #expect(response.body == body.bytes(range))
             try stage.waitUntilStored("/x")
         }
-        // The first brought all of it.
+        // The first response brought the complete body.
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("Who has its part goes on, and the whole is fetched for the store, once", arguments: [":memory:", nil])
+    @Test("A client with its range goes on, and the complete body is fetched for the store, once", arguments: [":memory:", nil])
     func endsWithPart(storePath: String?) throws {
         let (body, release) = (PatternedBody(length: 2_000_000), Gate())
         let (stage, _) = try stage(body, storePath: storePath, release: release)
@@ -42,7 +42,7 @@ struct PassedOverRangeTests {
         let first = try client.readResponse()
         #expect(first.body == body.bytes(10..<2010))
         #expect(first.cacheStatus.contains("; fwd-status=200; stored"))
-        // The origin is held back: the next request on the connection does not wait for it.
+        // The origin is held: the next request on the connection does not wait for it.
         client.send(stage.head("GET", "/y", fields: "Range: bytes=1999000-\r\n"))
         let response = try client.readResponse()
         #expect(response.status == 206)
@@ -53,7 +53,7 @@ struct PassedOverRangeTests {
         #expect(stage.requestCount() == 2)
     }
 
-    @Test("Beside a fetch of the whole, what is far ahead comes as a part as well")
+    @Test("During a fetch of the complete body, a range far ahead is a 206 too")
     func cutsBesideWhole() throws {
         let (body, release) = (PatternedBody(length: 8_000_000), Gate())
         let (stage, _) = try stage(body, storePath: nil, release: release)
@@ -71,7 +71,7 @@ struct PassedOverRangeTests {
     }
 
     @Test(
-        "What is not kept, several parts, and a part beyond the end: the whole passes as it came",
+        "An unstored response, several ranges, and a range beyond the end get the complete response",
         arguments: [
             ("Cache-Control: no-store\r\n", "bytes=0-9"), ("Cache-Control: max-age=600\r\n", "bytes=0-9,200000-200009"),
             ("Cache-Control: max-age=600\r\n", "bytes=9999999-"), ("Cache-Control: max-age=600\r\n", "lines=1-2"),

@@ -5,18 +5,18 @@ import ProxyServer
 import TestSupport
 import Testing
 
-@Suite("Clients who say who they are (RFC 9110 §11.7, RFC 7617)")
+@Suite("Client authentication (RFC 9110 §11.7, RFC 7617)")
 struct PasswordTests {
     private static let good = "Proxy-Authorization: Basic \(Base64.encode(Array("alice:open sesame".utf8)))\r\n"
     private static let wrong = "Proxy-Authorization: Basic \(Base64.encode(Array("alice:open sesam".utf8)))\r\n"
 
-    /// Of the same password and salt, by their cost.
+    /// Hashes of the same password and salt, by their cost.
     private static let hashes = [
         "04": "/LVz6MZlItEy42I2juLihZ66HnQx/cy", "08": "vbcBqwD0vqGp5cw/xK4wy0Mtx9M8.Zy", "10": "4SuEsu2LsUrAYUpWQHLMMc4GV5pZTxK",
         "12": "q2uHH4t8IjTa8PV9VUUF1vssBH6WaR2",
     ]
 
-    /// A proxy that asks everybody.
+    /// A proxy that requires credentials of every client.
     private func stage(
         _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:", cost: String = "04",
         answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
@@ -34,7 +34,9 @@ struct PasswordTests {
             }, answer: answer)
     }
 
-    @Test("Who says nothing, or not the right thing, gets 407 and nothing that is stored; who does is served", arguments: [1, 4])
+    @Test(
+        "A client without valid credentials gets 407 and no stored response; one with valid credentials is served",
+        arguments: [1, 4])
     func asks(loops: Int) throws {
         let stage = try stage(loops: loops)
         #expect(try stage.fetch("/", fields: Self.good).text == "secret")
@@ -50,7 +52,7 @@ struct PasswordTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("T42 the field goes no further: to no origin, into no log, store, key or echo")
+    @Test("T42 credentials are not passed to an origin, a log, the store, a cache key or an echo")
     func goesNoFurther() throws {
         let stage = try stage("log: {access: {query: true}}", storePath: nil) { _, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\nVary: Proxy-Authorization, Accept\r\n", body: "x")
@@ -71,7 +73,7 @@ struct PasswordTests {
         #expect(looked > 10_000)
     }
 
-    @Test("The log tells the name that was proved, and none that was not")
+    @Test("The log has the name of an authenticated client, and no unverified name")
     func isLogged() throws {
         let stage = try stage()
         _ = try stage.fetch("/a", fields: Self.good)
@@ -83,7 +85,7 @@ struct PasswordTests {
         #expect(lines[1]["error"] as? String == "proxy_authentication_required" && lines[1]["detail"] as? String == "refused")
     }
 
-    @Test("Every request of a connection is asked, whatever those before it said; pipelined ones are answered in their order")
+    @Test("Every request of a connection needs credentials, whatever came before; pipelined requests are answered in order")
     func asksEachRequest() throws {
         let stage = try stage(cost: "08")
         let client = try stage.client()
@@ -95,7 +97,7 @@ struct PasswordTests {
         #expect(statuses == [200, 407, 200, 407, 200])
     }
 
-    @Test("T13 the body of a request that is refused is no request", arguments: [false, true], ["", wrong])
+    @Test("T13 the body of a refused request is not read as a request", arguments: [false, true], ["", wrong])
     func drainsBody(isChunked: Bool, fields: String) throws {
         let stage = try stage(cost: "08")
         let smuggled = stage.head("GET", "/smuggled", fields: Self.good)
@@ -108,7 +110,7 @@ struct PasswordTests {
         #expect(stage.requestCount("/smuggled") == 0 && stage.requestCount("/next") == 1)
     }
 
-    @Test("T13 past what is thrown away the connection ends; a client that waits for 100 is told so at once")
+    @Test("T13 above the discard limit the connection ends; a client that waits for 100 gets its 407 at once")
     func endsConnection() throws {
         let stage = try stage()
         var client = try stage.client()
@@ -121,7 +123,7 @@ struct PasswordTests {
         #expect(response.status == 407 && response["Connection"] == "close" && response.informational.isEmpty)
     }
 
-    @Test("A body that comes while the password is looked at reaches the origin whole")
+    @Test("A body that arrives during the password check reaches the origin complete")
     func keepsBody() throws {
         let stage = try stage(cost: "10") { request, connection in
             guard let body = connection.readBody(of: request) else { return false }
@@ -133,7 +135,7 @@ struct PasswordTests {
         #expect(try client.readResponse().text == "got 300000")
     }
 
-    @Test("CONNECT is asked before anything is connected to, and the tunnel carries no credentials")
+    @Test("CONNECT needs credentials before any connection is made, and the tunnel carries none")
     func asksBeforeTunnel() throws {
         let stage = try stage("tunnel: {ports: any}")
         let authority = "127.0.0.1:\(stage.origin.port)"
@@ -152,7 +154,7 @@ struct PasswordTests {
         #expect(!stage.origin.requestHeads.contains { $0.contains("Basic") })
     }
 
-    @Test("10,000 wrong guesses: few are looked at, who is known is served meanwhile, and the rest is told to wait")
+    @Test("10,000 wrong guesses: few are checked, an authenticated client is served meanwhile, and the others get 429")
     func boundsGuessing() throws {
         let stage = try stage()
         #expect(try stage.fetch("/", fields: Self.good).status == 200)
@@ -175,7 +177,7 @@ struct PasswordTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("A reload that changes the passwords holds for the next request, on connections that are open too")
+    @Test("A reload that changes the passwords applies to the next request, on open connections too")
     func reloads() throws {
         let stage = try stage()
         let client = try stage.client()
@@ -198,7 +200,7 @@ struct PasswordTests {
         #expect(try client.readResponse().status == 200)
     }
 
-    @Test("A client that leaves while its password is looked at costs nothing more, and the proxy ends in order")
+    @Test("A client that leaves during its password check costs nothing more, and the proxy stops normally")
     func clientLeaves() throws {
         let stage = try stage(cost: "12")
         let client = try stage.client()

@@ -6,7 +6,7 @@ import Testing
 struct PlainRequestTests {
     private static let upgrade = "rules: [{name: up, match: {scheme: http}, request: {upgrade: https}}]"
 
-    @Test("T19: an upgraded request is fetched over https, and shares its answer with those that ask for https")
+    @Test("T19: an upgraded request is fetched over https, and shares its response with https requests")
     func shares() throws {
         let stage = try SecureStage(Self.upgrade) { request, connection in
             connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "of \(request.target)")
@@ -21,7 +21,7 @@ struct PlainRequestTests {
         #expect(lines.count { $0.contains(#""rule":"up","upgraded":true"#) } == 2)
     }
 
-    @Test("T49: a pinned host is not asked in plain text, whatever is stored; upgraded it is")
+    @Test("T49: no plain-text request is sent to a pinned host, whatever is stored; an upgraded one is")
     func pinned() throws {
         let stage = try SecureStage { _, connection in connection.respond(body: "x") }
         let plain = ScriptedOrigin { connection in

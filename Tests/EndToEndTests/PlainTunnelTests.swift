@@ -6,10 +6,10 @@ import Testing
 import UpstreamTransport
 
 @Suite(
-    "CONNECT to port 80 where all hosts are intercepted",
+    "CONNECT to port 80 if all hosts are intercepted",
     .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
 struct PlainTunnelTests {
-    /// A network in which a server at port 80 sends back what it gets, and a proxy that intercepts every host.
+    /// A network with a server at port 80 that echoes, and a proxy that intercepts every host.
     private final class Stage {
         let network: NetworkNamespace
         let origin: ScriptedOrigin
@@ -48,7 +48,7 @@ struct PlainTunnelTests {
             origin.stop()
         }
 
-        /// What comes back through a tunnel in which a client begins HTTP/2; empty where it is closed.
+        /// The bytes that a client gets through a tunnel after it begins HTTP/2; empty if the tunnel is closed.
         func send(to host: String = "plain.test") throws -> String {
             let port = proxy.port
             let client = try network.inside { try RawClient(port: port) }
@@ -67,7 +67,7 @@ struct PlainTunnelTests {
     }
 
     @Test(
-        "HTTP/2 in clear gets a tunnel where no rule, pin or interception names the host, and the log says that it was not inspected",
+        "Cleartext HTTP/2 gets a tunnel if no rule, pin or interception names the host, and the log says that it was not inspected",
         arguments: [
             "", "rules: [{name: r, match: {host: other.test}, deny: {reason: no}}]", "rules: [{name: r, cache: {store: never}}]",
             "rules: [{name: r, match: {host: plain.test, scheme: https}, cache: {store: never}}]",
@@ -80,7 +80,7 @@ struct PlainTunnelTests {
     }
 
     @Test(
-        "A rule that names the host, or that can keep requests to every host back, refuses HTTP/2 in clear, with the reason in the log",
+        "A rule that names the host, or that can hold back every host's requests, refuses cleartext HTTP/2; the log has the reason",
         arguments: [
             "{name: r, match: {host: plain.test}, cache: {store: never}}",
             "{name: r, match: {method: DELETE}, deny: {reason: no}}",
@@ -94,7 +94,7 @@ struct PlainTunnelTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("A host that an entry intercepts, or whose enforced pins forbid plain text, gets no tunnel for HTTP/2 in clear")
+    @Test("A host that an entry intercepts, or whose enforced pins forbid plain text, gets no tunnel for cleartext HTTP/2")
     func refusesBehindEntries() throws {
         let stages = [
             try Stage(connect: { policy in HostScope(host: "plain.test").map { _ = policy.insert(.intercept, for: $0) } }),
@@ -108,7 +108,7 @@ struct PlainTunnelTests {
         }
     }
 
-    @Test("An address may stand for any host: it gets a tunnel only where neither rules nor entries name a host")
+    @Test("An address may stand for any host: it gets a tunnel only if no rule and no entry names a host")
     func goesByAddress() throws {
         #expect(try !Stage().send(to: "127.0.0.1").isEmpty)
         #expect(try Stage("rules: [{name: r, match: {host: other.test}, cache: {store: never}}]").send(to: "127.0.0.1").isEmpty)
