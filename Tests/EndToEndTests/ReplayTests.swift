@@ -275,10 +275,12 @@ struct ReplayTests {
         let proxy = try stage.replaying { $0.movesDates = movesDates }
         for round in 0..<3 {
             for path in paths {
-                let expected = ["/age", "/both"].contains(path) ? "7" : "0"
+                let least = ["/age", "/both"].contains(path) ? 7 : 0
                 // The second identical request is answered from memory; a request with another field never is.
                 for fields in ["", "", "X-Round: \(round)\r\n"] {
-                    #expect(try stage.ask(proxy, path, fields: fields)["Age"] == expected, "\(path), round \(round), \(fields)")
+                    let age = try stage.ask(proxy, path, fields: fields)["Age"].flatMap { Int($0) } ?? -1
+                    // A second may end between the origin's Date and the response's arrival.
+                    #expect((least...(least + 5)).contains(age), "\(path), round \(round), \(fields): \(age)")
                 }
             }
             proxy.pass(seconds: 60)
