@@ -146,7 +146,8 @@ struct TransformTests {
         }
     }
 
-    @Test("A transformed response has its own entity tag, and If-None-Match with it gets a 304: on a miss, a hit, and a validation")
+    @Test(
+        "A transformed response has its own entity tag, and If-None-Match with it gets a 304: on a miss, a hit, and a validation")
     func conditional() throws {
         let stage = try stage()
         let first = try stage.fetch("/x")
