@@ -7,9 +7,9 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: bodies both ways")
+@Suite("Transport: request and response bodies")
 struct BodyTests {
-    @Test("A body of known length is sent as it is, whether the connection is new or pooled")
+    @Test("A body of known length is sent unchanged, on a new and on a pooled connection")
     func length() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil {
@@ -55,7 +55,7 @@ struct BodyTests {
         #expect(recorder.text == expected)
     }
 
-    @Test("A large upload waits in bounded memory for an origin that is slow to take it")
+    @Test("A large upload to an origin that reads slowly is buffered only in part: the caller has to wait")
     func uploadBackPressure() throws {
         let total = 8 << 20
         let gate = Gate()
@@ -90,7 +90,7 @@ struct BodyTests {
         #expect(recorder.readyCount > 0)
     }
 
-    @Test("A response that comes before the request is all sent is delivered, and the connection is not used again")
+    @Test("A response that arrives before the whole request is sent is delivered, and the connection is not reused")
     func earlyResponse() throws {
         let gate = Gate()
         let origin = ScriptedOrigin { connection in
@@ -112,13 +112,13 @@ struct BodyTests {
         _ = exchange.sendBody([4].span)
     }
 
-    @Test("An answer given before the origin closed is read, though the body could not be sent")
+    @Test("A final response is read even if the origin then closes before the whole body is sent")
     func answerThenClose() throws {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
             connection.respond("403 Forbidden", fields: "Connection: close\r\n", body: "no")
             connection.shutDownSending()
-            // The body is taken and dropped, so that the close does not become a reset that overtakes the answer.
+            // Reads and discards the body: an early close would become a reset, which can overtake the response.
             _ = connection.readToEnd()
         }
         defer { origin.stop() }
@@ -133,7 +133,7 @@ struct BodyTests {
         #expect(recorder.isComplete)
     }
 
-    @Test("A body that ends before its announced length fails the exchange")
+    @Test("A request body that ends before its announced length fails the exchange")
     func tooShort() throws {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -150,7 +150,7 @@ struct BodyTests {
         #expect(harness.budgets.statistics == (0, 0))
     }
 
-    @Test("A large download comes in large pieces")
+    @Test("A large download is delivered in large pieces")
     func largeReads() throws {
         let total = 16 << 20
         let origin = ScriptedOrigin { connection in
@@ -167,7 +167,7 @@ struct BodyTests {
         #expect(recorder.pieces.count < 16 * (total / (64 * 1024)))
     }
 
-    @Test("A paused exchange reads no more than the piece at hand, until it is resumed")
+    @Test("A paused exchange delivers no further piece of the body until it is resumed")
     func downloadBackPressure() throws {
         let total = 32 << 20
         let origin = ScriptedOrigin { connection in
@@ -193,7 +193,7 @@ struct BodyTests {
     }
 
     @Test(
-        "A diverted body goes into the pipe whole, and the connection is kept unless something stands behind it",
+        "A diverted body goes into the pipe whole; the connection is kept unless further bytes follow the response",
         arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
     func diverts(behind: String) throws {
         let body = PatternedBody(length: 3 << 20)
@@ -224,7 +224,7 @@ struct BodyTests {
         #expect(harness.run { harness.transport.statistics == (kept, kept, 0) })
     }
 
-    @Test("A reset ends a paused exchange too, and does not spin the loop")
+    @Test("A reset ends a paused exchange, too")
     func resetWhilePaused() throws {
         let gate = Gate()
         let origin = ScriptedOrigin { connection in

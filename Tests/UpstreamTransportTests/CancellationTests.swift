@@ -7,14 +7,14 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: cancelling and closing")
+@Suite("Transport: cancelling exchanges and closing the transport")
 struct CancellationTests {
-    /// Turns the loop a few times for what might still come.
+    /// Turns the loop a few times, so that late events arrive.
     private func settle(_ harness: TransportHarness) {
         for _ in 0..<5 { harness.loop.turn(waitingAtMost: 2) }
     }
 
-    @Test("Cancelled while the name is looked up: at once, though the resolver is not done")
+    @Test("Cancelling during name resolution takes effect at once, although the resolver is still working")
     func whileResolving() throws {
         let harness = try TransportHarness()
         let recorder = Recorder()
@@ -25,14 +25,14 @@ struct CancellationTests {
         exchange.cancel()
         #expect(MonotonicTime.read().milliseconds(since: start) < Int(Deadline.milliseconds))
         settle(harness)
-        // A resolver that knew the answer at once was quicker than the test.
+        // If the resolver answered before the cancellation, the exchange had already ended.
         #expect(recorder.hasEnded != wasActive)
         #expect(!exchange.isActive)
         #expect(harness.budgets.statistics == (0, 0))
         #expect(harness.transport.statistics == (0, 0, 0))
     }
 
-    @Test("A look-up that nobody waits for keeps its place until it is done: whoever cancels makes no room for more threads")
+    @Test("A cancelled name resolution keeps its slot until the resolver is done, so that cancelling frees no further threads")
     func keepsPlace() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -52,7 +52,7 @@ struct CancellationTests {
         #expect(harness.transport.connector.lookUpsUnderWay == 0)
     }
 
-    @Test("A name whose address is known and does not answer keeps nobody's name from being looked up")
+    @Test("A name that is resolved but whose address does not answer blocks no other name resolution")
     func givesPlaceBackWithAddress() throws {
         let hole = BlackHole()
         let origin = ScriptedOrigin { connection in
@@ -72,7 +72,7 @@ struct CancellationTests {
         exchange.cancel()
     }
 
-    @Test("Closed by whoever is told that the name cannot be connected to")
+    @Test("The transport may be closed from the callback that reports a failed connection")
     func closedWithinFailure() throws {
         let port = LoopbackAddress.unusedPort()
         let harness = try TransportHarness { $0.resolve = ["two.test": [.loopbackIPv6, .loopbackIPv4]] }
@@ -89,7 +89,7 @@ struct CancellationTests {
         #expect(harness.budgets.statistics == (0, 0))
     }
 
-    @Test("Cancelled while connecting")
+    @Test("Cancelling while connecting closes the connection and calls no delegate")
     func whileConnecting() throws {
         let hole = BlackHole()
         let harness = try TransportHarness()
@@ -103,7 +103,7 @@ struct CancellationTests {
         #expect(harness.loop.registrationCount == 0)
     }
 
-    @Test("Cancelled from within the callbacks of head and body: nothing comes after", arguments: [true, false])
+    @Test("After a cancellation within the head or body callback no further callback comes", arguments: [true, false])
     func withinCallbacks(atHead: Bool) throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond(body: "hello") }
@@ -121,7 +121,7 @@ struct CancellationTests {
         #expect(LoopbackAddress.connectionCount(to: origin.port) == 0)
     }
 
-    @Test("A handle whose exchange has ended does nothing to the exchange that came after it")
+    @Test("A handle whose exchange has ended does not affect the exchange that reuses its object")
     func staleHandle() throws {
         let gate = Gate()
         let origin = ScriptedOrigin { connection in
@@ -147,7 +147,7 @@ struct CancellationTests {
         #expect(second.isComplete)
     }
 
-    @Test("A new exchange may be opened from the end of another, and has its connection")
+    @Test("An exchange may be opened from another one's end callback, and reuses its connection")
     func openFromEnd() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond(body: "hello") }
@@ -165,7 +165,7 @@ struct CancellationTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("Closing the transport fails what is under way, in every state, and lets everything go")
+    @Test("Closing the transport fails exchanges and tunnels in every state and releases everything")
     func closing() throws {
         let origin = ScriptedOrigin { connection in
             guard let head = connection.readHead() else { return }
@@ -196,15 +196,15 @@ struct CancellationTests {
         #expect(late.error == .transportClosed)
     }
 
-    @Test("No descriptor is left behind: not by exchanges, refusals, cancellations or tunnels")
+    @Test("Exchanges, refusals, cancellations and tunnels leak no file descriptors")
     func descriptors() async {
         await #expect(processExitsWith: .success) {
-            // The first round opens what the process keeps (the resolver's sockets, for one).
+            // The first round opens descriptors that the process keeps, for example the resolver's sockets.
             try openAndLetGo()
             let before = descriptorCount()
             for _ in 0..<10 { try openAndLetGo() }
-            // A resolver that was left behind closes its pair of descriptors when it is done.
-            // There are fewer when a resolver of the first round was still at work.
+            // A resolver whose exchange was cancelled closes its two descriptors when it is done. The count is lower than
+            // before if a resolver of the first round was still working then.
             try eventually { descriptorCount() <= before }
         }
     }
@@ -212,7 +212,7 @@ struct CancellationTests {
 
 private func descriptorCount() -> Int { (0..<Int32(1024)).count { fcntl($0, F_GETFD) >= 0 } }
 
-/// Something of everything that opens descriptors.
+/// Runs one of each operation that opens descriptors.
 private func openAndLetGo() throws {
     let origin = ScriptedOrigin { connection in
         while connection.readHead() != nil { connection.respond(body: "hello") }
@@ -262,7 +262,7 @@ struct TunnelTests {
         close(descriptor)
     }
 
-    @Test("A cancelled tunnel is heard of no more")
+    @Test("After a tunnel is cancelled, its delegate is not called")
     func cancelled() throws {
         let hole = BlackHole()
         let harness = try TransportHarness()

@@ -9,7 +9,7 @@ import Testing
 struct ClientCertificateTests {
     private let authority = TestAuthority()
 
-    @Test("A server that asks is shown the certificate of its host", arguments: [0x303, 0x304])
+    @Test("A server that asks for a client certificate gets the one set for its host", arguments: [0x303, 0x304])
     func shown(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version, asksClients: true))
         defer { origin.stop() }
@@ -20,7 +20,7 @@ struct ClientCertificateTests {
     }
 
     @Test(
-        "Without one, and with another host's or port's, the error says what is missing",
+        "Without a client certificate for that host and port, the error says that it is missing",
         arguments: [0x303, 0x304], [nil, "127.0.0.1:1", "one.test"])
     func missing(version: Int32, other: String?) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version, asksClients: true))
@@ -35,7 +35,7 @@ struct ClientCertificateTests {
         #expect(origin.requestHeads.isEmpty)
     }
 
-    @Test("One that the server does not accept is its alert", arguments: [0x303, 0x304])
+    @Test("A server that rejects the client certificate gives its TLS alert as the error", arguments: [0x303, 0x304])
     func refused(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version, asksClients: true))
         defer { origin.stop() }
@@ -43,7 +43,7 @@ struct ClientCertificateTests {
         #expect(harness.fetch(.https, port: origin.port).error == .tlsAlert(TLSAlert(48)))
     }
 
-    @Test("A server that is not believed never sees it", arguments: [0x303, 0x304])
+    @Test("A server that is not trusted never receives the client certificate", arguments: [0x303, 0x304])
     func unbelieved(version: Int32) throws {
         let other = TestAuthority(name: "Another")
         let origin = ScriptedOrigin.secure(other.identity(version: version, asksClients: true))

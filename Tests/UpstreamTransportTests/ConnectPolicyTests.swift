@@ -5,7 +5,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("What CONNECT gets, and what its client may send first")
+@Suite("How CONNECT requests are handled, and which first bytes are allowed in a tunnel")
 struct ConnectPolicyTests {
     private static func policy(
         _ entries: [(String, ConnectWay)] = [
@@ -28,7 +28,7 @@ struct ConnectPolicyTests {
     private static func judgedHost(_ host: String) -> String { Origin(scheme: .http, host: host, port: 443).judgedHost }
 
     @Test(
-        "However a host is written, it gets the same",
+        "Every spelling of a host is handled in the same way",
         arguments: [
             ("pinned.test", .probe), ("pinned.test.", .probe), ("a.b.pinned.test", .probe), ("other.test", .tunnel),
             ("denied.test.", .deny), ("192.0.2.1", .probe), ("3221225985", .probe), ("0xc0.0.2.1", .probe),
@@ -38,7 +38,7 @@ struct ConnectPolicyTests {
         #expect(try Self.policy().way(host: Self.judgedHost(host), port: 443) == way)
     }
 
-    @Test("Where every host gets a tunnel, nothing is asked")
+    @Test("If every host gets a tunnel, no ClientHello needs to be judged")
     func asksNothing() throws {
         #expect(!ConnectPolicy().isGuarding)
         #expect(try !Self.policy([("a.test", .tunnel)]).isGuarding)
@@ -48,37 +48,37 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "The name in the ClientHello agrees with the authority, or goes round nobody's pins",
+        "The name in the ClientHello must match the authority; another one must not evade pins or denials",
         arguments: [
-            // To a host that is probed.
+            // The tunnel's host is probed.
             ("pinned.test", "pinned.test", .pass), ("pinned.test", "PINNED.test", .pass), ("pinned.test.", "pinned.test", .pass),
             ("pinned.test", "pinned.test.", .pass), ("pinned.test", nil, .pass),
             ("pinned.test", "other.test", .refuse(.nameMismatch)), ("pinned.test", "a.pinned.test", .refuse(.nameMismatch)),
             ("pinned.test", "192.0.2.1", .refuse(.nameMismatch)), ("pinned.test", "\u{0}", .refuse(.nameMismatch)),
-            // To one that is not.
+            // The tunnel's host is not probed.
             ("other.test", "other.test", .pass), ("other.test", nil, .pass), ("other.test", "third.test", .pass),
             ("other.test", "pinned.test", .refuse(.nameMismatch)), ("other.test", "x.PINNED.test.", .refuse(.nameMismatch)),
             ("other.test", "denied.test", .refuse(.nameMismatch)), ("other.test", "pinned.test..", .refuse(.nameMismatch)),
             ("other.test", "pinned.test\u{0}", .refuse(.nameMismatch)),
             ("other.test", "pinned.t\u{e9}st", .refuse(.nameMismatch)),
             ("other.test", "192.0.2.1", .refuse(.nameMismatch)),
-            // To an address the name selects the policy.
+            // The tunnel's host is an address: the name selects the policy.
             ("192.0.2.9", "pinned.test", .judge(host: "pinned.test")),
             ("2001:db8::1", "pinned.test.", .judge(host: "pinned.test")),
             ("192.0.2.9", "other.test", .pass), ("192.0.2.9", nil, .pass), ("192.0.2.9", "192.0.2.9", .pass),
             ("192.0.2.9", "denied.test", .refuse(.nameMismatch)), ("192.0.2.9", "..", .refuse(.nameMismatch)),
             ("192.0.2.3", "other.test", .pass), ("192.0.2.3", "pinned.test", .judge(host: "pinned.test")),
-            // To an address that is pinned itself.
+            // The tunnel's host is an address that is probed.
             ("192.0.2.1", nil, .pass), ("192.0.2.1", "192.0.2.1", .pass), ("192.0.2.1", "other.test", .refuse(.nameMismatch)),
             ("192.0.2.1", "pinned.test", .judge(host: "pinned.test")),
-            // Denied meanwhile.
+            // The host has been denied since the tunnel was opened.
             ("denied.test", "denied.test", .refuse(.denied)),
         ] as [(String, String?, HelloDecision)])
     func decides(host: String, name: String?, decision: HelloDecision) throws {
         #expect(try Self.policy().decide(on: Self.hello(name), host: Self.judgedHost(host), port: 443) == decision)
     }
 
-    @Test("What a ClientHello has to hold is looked at where no host is guarded, too; names go round nobody's pins there")
+    @Test("Required ClientHello contents are checked even if no host is guarded; any name is then allowed")
     func looksWithoutGuards() {
         var policy = ConnectPolicy()
         #expect(!policy.isAskedAboutHellos)
@@ -98,7 +98,7 @@ struct ConnectPolicyTests {
         #expect(policy.decide(on: hello, host: "a.test", port: 443) == .refuse(.encryptedHello))
     }
 
-    @Test("A name with a character that Unicode makes a letter of ASCII is nobody's (U+212A)")
+    @Test("A name with a character that Unicode folds to an ASCII letter (U+212A) is refused")
     func foldsNothingBesidesASCII() throws {
         let policy = try Self.policy([("bank.test", .probe)])
         #expect(policy.decide(on: Self.hello("BANK.test"), host: "bank.test", port: 443) == .pass)
@@ -107,7 +107,7 @@ struct ConnectPolicyTests {
         }
     }
 
-    @Test("Where every host is probed, an address waits for the name")
+    @Test("If every host is probed, the policy for an address is chosen by the name in the ClientHello")
     func judgesAddresses() throws {
         let policy = try Self.policy([("open.test", .tunnel), ("192.0.2.1", .probe)], fallback: .probe)
         for (host, way) in [("a.test", .probe), ("192.0.2.1", .probe), ("192.0.2.9", .tunnel), ("open.test", .tunnel)]
@@ -126,7 +126,7 @@ struct ConnectPolicyTests {
         #expect(policy.decide(on: nil, host: "192.0.2.9", port: 443) == .refuse(.notTLS))
     }
 
-    @Test("What is no TLS passes to hosts that nobody judges")
+    @Test("Data other than TLS passes to hosts that are not judged")
     func passesOthers() throws {
         let policy = try Self.policy()
         for (host, decision) in [("other.test", .pass), ("192.0.2.9", .pass), ("pinned.test", .refuse(.notTLS))]
@@ -136,7 +136,7 @@ struct ConnectPolicyTests {
         }
     }
 
-    @Test("A missing name and an encrypted hello are refused where the settings say so")
+    @Test("A missing name and an encrypted ClientHello are refused if the settings say so")
     func followsSettings() throws {
         var policy = try Self.policy()
         var encrypted = Self.hello("pinned.test")
@@ -150,7 +150,7 @@ struct ConnectPolicyTests {
         }
     }
 
-    @Test("An entry for one port guards that one")
+    @Test("An entry for one port applies to that port only")
     func heedsPorts() throws {
         var policy = ConnectPolicy()
         policy.insert(.probe, for: try #require(HostScope(host: "pinned.test", port: 443)))
@@ -159,7 +159,7 @@ struct ConnectPolicyTests {
         #expect(policy.decide(on: Self.hello("pinned.test"), host: "other.test", port: 8443) == .pass)
     }
 
-    // MARK: Tunnels that are entered
+    // MARK: Entered tunnels, in which the client's first bytes decide
 
     private static func intercepting(_ change: (inout ConnectPolicy) -> Void = { _ in }) throws -> ConnectPolicy {
         var policy = try policy(
@@ -175,7 +175,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "A tunnel is entered where its host may be intercepted, and at the port of plain HTTP",
+        "A tunnel is entered if its host may be intercepted, or at the port of plain HTTP",
         arguments: [
             ("any.test", 443, true), ("inspected.test", 443, true), ("a.maker.test", 443, false), ("a.maker.test", 80, true),
             ("tunnel.test", 443, false), ("tunnel.test", 80, true), ("probed.test", 443, false), ("probed.test", 80, true),
@@ -185,7 +185,7 @@ struct ConnectPolicyTests {
         #expect(try Self.intercepting().isEntered(host: host, port: port) == isEntered)
     }
 
-    @Test("Where no host is intercepted, plain HTTP alone is entered, and no address")
+    @Test("If no host is intercepted, only plain HTTP is entered")
     func entersPlainHTTPAlone() throws {
         for policy in [ConnectPolicy(), try Self.policy()] {
             #expect(policy.isEntered(host: "other.test", port: 80) && !policy.isEntered(host: "other.test", port: 443))
@@ -194,7 +194,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "In an entered tunnel the name in the ClientHello agrees with the authority, or says whom an address stands for (T17)",
+        "In an entered tunnel the name in the ClientHello must match the authority, or says which host an address belongs to (T17)",
         arguments: [
             ("any.test", "any.test", .intercept(host: "any.test")), ("any.test", "ANY.test.", .intercept(host: "any.test")),
             ("any.test", nil, .intercept(host: "any.test")), ("any.test", "other.test", .refuse(.nameMismatch)),
@@ -211,7 +211,7 @@ struct ConnectPolicyTests {
         #expect(try Self.intercepting().decideIntercepted(on: Self.hello(name), host: host, port: 443, at: now) == decision)
     }
 
-    @Test("Where the fallback denies hosts altogether, the refusal says so, and CONNECT alone is denied to hosts with an entry")
+    @Test("If the fallback denies all other hosts, the refusal says so; a host with a `deny` entry is denied for CONNECT only")
     func tellsDenials() throws {
         var policy = ConnectPolicy(fallback: .deny)
         policy.deniesUnnamedHosts = true
@@ -224,7 +224,7 @@ struct ConnectPolicyTests {
         #expect(!policy.deniesHost("not..a.host", port: 443))
     }
 
-    @Test("What is learned of clients that refuse us ends, and holds for no host that the settings name")
+    @Test("A client's refusal of the certificate is remembered for a limited time, and never for hosts that the settings name")
     func learns() throws {
         let policy = try Self.intercepting { $0.refusalsKeptMilliseconds = 1000 }
         func decision(_ host: String, at milliseconds: UInt64) -> InterceptionDecision {
@@ -241,7 +241,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "A client that offers HTTP/1.0 is intercepted; one that offers no HTTP/1 gets a tunnel that is told of, or none",
+        "A client that offers HTTP/1.0 is intercepted; one without HTTP/1 gets a reported tunnel, or is refused if so set",
         arguments: [
             ([.http10], .intercept(host: "any.test")), ([.http10, .http2], .intercept(host: "any.test")),
             ([.http2], .tunnelUninspected(host: "any.test", .noHTTP1Offered)),
@@ -258,7 +258,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "Port 80 of a host that the fallback alone intercepts may have a tunnel without TLS; where entries stand, no address may")
+        "At port 80 an intercepted host without an entry may have a tunnel without TLS; an address only if there are no entries")
     func permitsPlainTunnels() throws {
         let usual = ConnectPolicy(fallback: .intercept)
         for host in ["any.test", "192.0.2.9"] {
@@ -270,7 +270,7 @@ struct ConnectPolicyTests {
         #expect(!ConnectPolicy(fallback: .probe).permitsUninspected(host: "any.test", port: 80))
     }
 
-    @Test("What is not intercepted after all goes to a server that has been judged")
+    @Test("A tunnel that is not intercepted after all goes to a server that was judged")
     func judgesTunnels() throws {
         let policy = try Self.intercepting()
         #expect(policy.wayBeforeHello(host: "any.test", port: 443) == .probe)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: what may leave, and where to (T03, T04, T47, T48)")
+@Suite("Transport: permitted destinations and the egress gate (T03, T04, T47, T48)")
 struct EgressTests {
     @Test(
         "T03: link-local and metadata addresses are refused in every spelling",
@@ -28,7 +28,7 @@ struct EgressTests {
         }
     }
 
-    @Test("T04: a name is judged by the address that would be connected to; the others it has may still be used")
+    @Test("T04: a name is refused if its address is forbidden; if it also has a permitted one, that one is used")
     func judgedAfterLookUp() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -46,7 +46,7 @@ struct EgressTests {
     }
 
     @Test(
-        "A range denied in the settings is refused for a name that leads there",
+        "An address range denied in the settings is refused, also for names that resolve to it",
         arguments: ["localhost", "127.0.0.1", "127.1", "0.0.0.0"])
     func configured(host: String) throws {
         let origin = ScriptedOrigin { _ in }
@@ -61,7 +61,7 @@ struct EgressTests {
     }
 
     @Test(
-        "Hosts that are more than a host never reach libcurl",
+        "A host with other URL parts in it never reaches libcurl",
         arguments: ["", "a@b", "a/b", "a#b", "a?b", "a b", "[::1]", "a%2eb", "fe80::1%lo"])
     func plainHosts(host: String) throws {
         let harness = try TransportHarness()
@@ -69,7 +69,7 @@ struct EgressTests {
         #expect(harness.openTunnel(to: host, port: 80).error == .malformedHost)
     }
 
-    @Test("A closed gate lets nothing out, over a pooled connection neither; open again it does")
+    @Test("A closed gate stops all requests, even on pooled connections, until it opens again")
     func gate() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -89,7 +89,7 @@ struct EgressTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("T47: the proxy variables of our own environment are not read")
+    @Test("T47: the proxy variables in the process's environment are ignored")
     func environment() async {
         await #expect(processExitsWith: .success) {
             let proxy = ScriptedOrigin { connection in
@@ -115,7 +115,7 @@ struct EgressTests {
         }
     }
 
-    @Test("Names that do not exist, and ports where nobody listens, have errors of their own")
+    @Test("A name that does not exist and a port without a listener each have an error of their own")
     func unreachable() throws {
         let harness = try TransportHarness()
         #expect(harness.fetch(port: 80, host: "no-such-name.invalid").error == .nameNotResolved)
@@ -124,7 +124,7 @@ struct EgressTests {
         #expect(harness.budgets.statistics.connections == 0)
     }
 
-    @Test("Happy eyeballs: an IPv6 address that does not answer does not hold up the IPv4 one")
+    @Test("Happy eyeballs: an IPv6 address that does not answer does not delay the IPv4 one")
     func happyEyeballs() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -138,7 +138,7 @@ struct EgressTests {
         #expect(recorder.metrics.connectTime < 4_500_000)
     }
 
-    @Test("An address that does not answer leaves the next of its family half of the time")
+    @Test("If an address does not answer, half of the time remains for the next one of its family")
     func nextOfTheFamily() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -157,7 +157,7 @@ struct EgressTests {
         }
     }
 
-    @Test("Whoever waits for its turn to have a name looked up waits no longer than for a connection")
+    @Test("Waiting for a slot to resolve a name ends after the connect timeout")
     func boundsLookUps() throws {
         let harness = try TransportHarness {
             $0.resolve = ["two.test": [.loopbackIPv4, .loopbackIPv6]]

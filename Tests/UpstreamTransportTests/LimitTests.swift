@@ -6,7 +6,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: limits of connections and the queue")
+@Suite("Transport: connection limits and the queue")
 struct LimitTests {
     private func quickOrigin() -> ScriptedOrigin {
         ScriptedOrigin { connection in
@@ -14,7 +14,7 @@ struct LimitTests {
         }
     }
 
-    /// An origin that answers when the gate has been opened.
+    /// An origin that responds after the gate is opened.
     private func gatedOrigin(_ gate: Gate) -> ScriptedOrigin {
         ScriptedOrigin { connection in
             while connection.readHead() != nil {
@@ -24,7 +24,7 @@ struct LimitTests {
         }
     }
 
-    @Test("No more connections than the limit of one origin, and every exchange is served in its turn", arguments: [1, 3])
+    @Test("An origin's connections never exceed the limit, and every exchange is served in order", arguments: [1, 3])
     func perOrigin(limit: Int) throws {
         let origin = quickOrigin()
         defer { origin.stop() }
@@ -42,11 +42,11 @@ struct LimitTests {
         #expect(origin.peakOpenCount == limit)
         #expect(origin.connectionCount == limit)
         #expect(harness.budgets.statistics == (limit, 0))
-        // First come, first served shows where one is served after the other.
+        // With more than one connection the order of completion may vary.
         if limit == 1 { #expect(order == Array(0..<50)) }
     }
 
-    @Test("The limit of all connections holds over origins; an idle one makes room")
+    @Test("The limit on all connections applies across origins; an idle connection is closed to make room")
     func overall() throws {
         let first = quickOrigin()
         let second = quickOrigin()
@@ -69,7 +69,7 @@ struct LimitTests {
         #expect(harness.fetch(port: second.port).isComplete)
     }
 
-    @Test("An origin with many waiting does not starve one with few")
+    @Test("An origin with many waiting exchanges does not starve one with few")
     func fairness() throws {
         let busy = quickOrigin()
         let quiet = quickOrigin()
@@ -91,7 +91,7 @@ struct LimitTests {
         #expect(place <= 2)
     }
 
-    @Test("A full queue refuses at once; one who waits too long leaves it")
+    @Test("A full queue refuses at once, and an exchange that waits too long times out")
     func queueEnds() throws {
         let gate = Gate()
         let origin = gatedOrigin(gate)
@@ -115,7 +115,7 @@ struct LimitTests {
         #expect(recorders[0].isComplete)
     }
 
-    @Test("One who leaves the queue does not take the turn of the next")
+    @Test("An exchange cancelled in the queue does not take the turn of the next one")
     func cancelInQueue() throws {
         let gate = Gate()
         let origin = gatedOrigin(gate)
@@ -134,7 +134,7 @@ struct LimitTests {
         #expect(harness.budgets.statistics == (1, 0))
     }
 
-    @Test("A turn granted to one who has just left goes to the next, and nothing stays counted")
+    @Test("A turn granted to an exchange that has just been cancelled passes to the next one")
     func orphanedGrant() throws {
         let gate = Gate()
         let origin = gatedOrigin(gate)
@@ -145,7 +145,7 @@ struct LimitTests {
         let harness = try TransportHarness(budgets: UpstreamBudgets(connectionsPerOrigin: 1))
         let recorders = (0..<3).map { _ in Recorder() }
         let exchanges = recorders.map { harness.open($0, port: origin.port) }
-        // The first's end grants the second its turn; the message has not been read when the second leaves.
+        // The end of the first exchange grants the second its turn; the second is cancelled before the loop reads that message.
         exchanges[0].cancel()
         exchanges[1].cancel()
         gate.open()
@@ -154,7 +154,7 @@ struct LimitTests {
         #expect(harness.budgets.statistics == (1, 0))
     }
 
-    @Test("A connection that is closed just before somebody begins to wait for it is not lost")
+    @Test("A connection slot released just before an exchange begins to wait is granted to it")
     func grantsWhatWasLeft() throws {
         let budgets = UpstreamBudgets(connectionsPerOrigin: 1)
         let key = PoolKey(direct: Origin(scheme: .http, host: "a.test", port: 80))
@@ -167,7 +167,7 @@ struct LimitTests {
         #expect(budgets.statistics == (1, 0))
     }
 
-    @Test("A loop's place among the members is used again")
+    @Test("The number of a loop that left the budgets is given to the next loop")
     func reusesPlaces() throws {
         let budgets = UpstreamBudgets()
         let loop = try EventLoop()
@@ -179,14 +179,14 @@ struct LimitTests {
         #expect(Set(places) == [0])
     }
 
-    @Test("Four loops together keep the limit, and a loop's idle connection makes room for another loop's exchange")
+    @Test("Four loops share one limit, and an idle connection of one loop is closed to make room for another")
     func severalLoops() throws {
         let origin = quickOrigin()
         defer { origin.stop() }
         let budgets = UpstreamBudgets(connectionsPerOrigin: 2)
         let port = origin.port
         let completed = Guarded(0)
-        // Counted at this side: the origin learns of a close after the next connection has come.
+        // Counted on the client's side: the origin may notice a close only after it accepted the next connection.
         let peak = Guarded(0)
         let threads = try (0..<4).map { _ in
             try LoopThread(name: "client") { loop in
@@ -205,7 +205,7 @@ struct LimitTests {
     }
 }
 
-/// Makes exchanges one after the other on its loop, then closes its transport and stops the loop.
+/// Makes one exchange after another on its loop, then closes its transport and stops the loop.
 private final class LoopClient {
     private let loop: EventLoop
     private let transport: Transport

@@ -6,7 +6,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("What is seen where pins are only reported on")
+@Suite("Pin audit: what handshakes show while pins are only reported")
 struct PinAuditTests {
     private let authority = TestAuthority()
 
@@ -19,7 +19,7 @@ struct PinAuditTests {
             ServerEvidence(chain: [identity.der]), host: "one.test", at: now)
     }
 
-    @Test("Handshakes with a pin and without one are counted by host and port, and a changed policy begins anew")
+    @Test("Handshakes with and without a pinned key are counted per host and port, and from zero after a policy change")
     func counts() throws {
         let (first, second) = (authority.identity(), authority.identity())
         let now = try Self.now()
@@ -36,12 +36,12 @@ struct PinAuditTests {
         audit.note(try verdict(on: second, pinned: second, at: now), host: "one.test", port: 443, at: now)
         found = audit.findings.listed
         #expect(found[0].matchedCount == 1 && found[0].mismatchedCount == 0 && found[0].seen.isEmpty)
-        // What is not reported on any more makes room.
+        // Hosts whose pins are no longer only reported are removed.
         audit.keep { _, port in port == 8443 }
         #expect(audit.findings.listed.map(\.port) == [8443])
     }
 
-    @Test("Hosts, and chains of a host, are listed up to their limits; what is beyond is counted")
+    @Test("Hosts, and chains per host, are listed up to their limits; further ones are counted")
     func isBounded() throws {
         let pinned = authority.identity()
         let now = try Self.now()
@@ -55,6 +55,6 @@ struct PinAuditTests {
         #expect(audit.findings.listed.count == PinAudit.hostLimit && audit.findings.unlistedCount == 1)
     }
 
-    /// The authority's certificates are of this day.
+    /// The current time: the authority's certificates are valid from today.
     private static func now() throws -> Timestamp { Timestamp(milliseconds: try EventLoop().wallClockMilliseconds) }
 }

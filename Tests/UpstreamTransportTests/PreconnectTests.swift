@@ -18,7 +18,7 @@ struct PreconnectTests {
         return try TransportHarness { $0.trust = policies }
     }
 
-    @Test("It is the one that the first request goes over, whether it stands by then or not", arguments: [true, false])
+    @Test("The first request uses the prepared connection, whether it is ready or not", arguments: [true, false])
     func isUsed(waits: Bool) throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -37,12 +37,12 @@ struct PreconnectTests {
             return chain.count
         }
         #expect(origin.connectionCount == 1)
-        // Of whom it was judged the first request tells, and no other one.
+        // Only the first request reports the chain that was judged for the connection.
         #expect(chains[0] > 0 && chains[1] == 0)
         #expect(harness.transport.isQuiet && harness.budgets.statistics.connections == 1)
     }
 
-    @Test("Of two requests that come meanwhile one goes over it, and the other one opens its own")
+    @Test("If two requests arrive while it connects, one uses the prepared connection and the other opens its own")
     func isOneRequests() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -54,7 +54,7 @@ struct PreconnectTests {
         #expect(recorders.allSatisfy { $0.text == "/" } && origin.connectionCount == 2)
     }
 
-    @Test("A server that is not believed gets no request, and who asks is told why, early or late", arguments: [true, false])
+    @Test("A server that is not trusted gets no request, and the request fails with the reason", arguments: [true, false])
     func refusesServer(waits: Bool) throws {
         let origin = ScriptedOrigin.secure(TestAuthority().identity())
         defer { origin.stop() }
@@ -68,7 +68,7 @@ struct PreconnectTests {
         #expect(harness.transport.isQuiet && harness.budgets.statistics == (0, 0))
     }
 
-    @Test("Cancelled by its request, or closed with the transport, it leaves nothing behind", arguments: [true, false])
+    @Test("Cancelling the request or closing the transport leaves no connection behind", arguments: [true, false])
     func ends(isCancelled: Bool) throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -84,7 +84,7 @@ struct PreconnectTests {
         #expect(harness.budgets.statistics == (0, 0))
     }
 
-    @Test("None is opened while the gate is closed, where the limits have no room, or to an address that is refused")
+    @Test("No connection is prepared while the gate is closed or when the limits leave no room")
     func isNotOpened() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }

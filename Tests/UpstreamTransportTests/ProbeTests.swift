@@ -7,13 +7,13 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Servers that are judged before a tunnel is opened to them")
+@Suite("Servers are judged before a tunnel to them is opened")
 struct ProbeTests {
     private let authority = TestAuthority()
 
     private func connect(kept: Int = 60_000) -> ConnectPolicy {
         var policy = ConnectPolicy(fallback: .probe)
-        policy.insert(.probe, for: HostScope(host: "127.0.0.1")!)  // a host, as one sees
+        policy.insert(.probe, for: HostScope(host: "127.0.0.1")!)  // a valid host
         policy.keptMilliseconds = kept
         return policy
     }
@@ -32,7 +32,7 @@ struct ProbeTests {
         if let descriptor = recorder.tunnelDescriptor { close(descriptor) }
     }
 
-    @Test("A server with another key gets a handshake that ends, and no tunnel", arguments: [0x303, 0x304])
+    @Test("A server with another key than the pinned one gets a handshake, but no tunnel", arguments: [0x303, 0x304])
     func refuses(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version))
         let harness = try harness(pins: authority.identity().pins())
@@ -43,7 +43,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 1 && origin.failedHandshakeCount == 1)
     }
 
-    @Test("A good verdict serves further tunnels for its time; a bad one is asked for again each time")
+    @Test("A good verdict is used for further tunnels until its time is over")
     func keeps() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -75,7 +75,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 6)
     }
 
-    @Test("After one good probe, a server that shows another key gets no tunnel to a host with enforced pins")
+    @Test("If a server changes its key after a good probe, a host with enforced pins gets no tunnel")
     func refusesChangedServers() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -108,7 +108,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 7)
     }
 
-    @Test("Kept for no time at all, each tunnel has its own handshake")
+    @Test("If verdicts are kept for no time, each tunnel has its own handshake")
     func keepsNothing() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -118,7 +118,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 4)
     }
 
-    @Test("T33: a verdict is kept no longer than its pins bind")
+    @Test("T33: a verdict is not used after its pins have expired")
     func pinsRunOut() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -129,13 +129,13 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "one.test", port: origin.port).error?.reason.description == "empty_pins")
     }
 
-    @Test("T04: what the name leads to later does not matter: tunnels go to the address that was judged")
+    @Test("T04: tunnels go to the address that was judged, even if the name later resolves elsewhere")
     func keepsAddress() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         defer { origin.stop() }
         let harness = try harness()
-        // Nobody listens at the first address yet.
+        // Nothing listens at the first address yet.
         let first = harness.openTunnel(to: "one.test", port: origin.port)
         #expect(first.tunnelAddress == .loopbackIPv4)
         letGo(of: first)
@@ -145,14 +145,14 @@ struct ProbeTests {
         #expect(second.tunnelAddress == .loopbackIPv4)
         letGo(of: second)
         #expect(usurper.connectionCount == 0)
-        // Whoever does look is led there.
+        // After that time the name is resolved again, and leads to the new server.
         harness.loop.advanceClock(milliseconds: 60_000)
         harness.loop.turn(waitingAtMost: 0)
         #expect(harness.openTunnel(to: "one.test", port: origin.port).error != nil)
         #expect(usurper.connectionCount == 1)
     }
 
-    @Test("Where nobody is any more at the address that was judged, the name is asked again, and who is there is judged")
+    @Test("If the judged address no longer answers, the name is resolved again and the server there is judged")
     func moves() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -172,14 +172,14 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "one.test", port: port).error != nil)
     }
 
-    @Test("T49: pins for port 443 forbid plain text at port 80 too, in a tunnel and by any exchange, whoever has begun it")
+    @Test("T49: pins for port 443 forbid plain text at port 80, in tunnels and in ordinary exchanges")
     func forbidsPlaintext() throws {
         let pinned = try authority.policy(pins: authority.identity().pins())
         let policies = try TrustPolicySet(
             [.init(host: "one.test", port: 443, policy: pinned)], fallback: .policy(authority.policy()))
         let harness = try TransportHarness {
             $0.trust = policies
-            $0.connect.insert(.probe, for: HostScope(host: "one.test", port: 443)!)  // a host, as one sees
+            $0.connect.insert(.probe, for: HostScope(host: "one.test", port: 443)!)  // a valid host
         }
         func decision(_ host: String) -> HelloDecision {
             harness.transport.decide(
@@ -190,7 +190,7 @@ struct ProbeTests {
         #expect(harness.fetch(port: 80, host: "one.test").error == .plaintextToPinnedHost)
     }
 
-    @Test("Tunnels that are asked for at once share one handshake, also when one of them is given up")
+    @Test("Tunnels requested at the same time share one handshake, even if one of them is cancelled")
     func shares() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -208,7 +208,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 4)
     }
 
-    @Test("A probe that nobody waits for ends")
+    @Test("A probe ends when the last tunnel that waits for it is cancelled")
     func endsWithTheLast() throws {
         let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
         defer { origin.stop() }
@@ -222,7 +222,7 @@ struct ProbeTests {
         harness.run { origin.openCount == 0 }
     }
 
-    @Test("Through an upstream proxy both the handshake and the tunnel go by CONNECT")
+    @Test("Through an upstream proxy, both the handshake and the tunnel use CONNECT")
     func goesThroughProxy() throws {
         let identity = authority.identity()
         let proxy = ScriptedOrigin { connection in
@@ -250,7 +250,7 @@ struct ProbeTests {
         func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) { self.result = result }
     }
 
-    @Test("A server at an address is judged as the host that it is to be, which is not remembered as that host's address")
+    @Test("A server at an address is judged as the given host, and the address is not cached for that host")
     func judgesAtAddress() throws {
         let origin = ScriptedOrigin(identity: authority.identity(names: "DNS:two.test")) { connection in
             #expect(connection.serverName == "two.test")
@@ -266,7 +266,7 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "two.test", port: origin.port).error == .nameNotResolved)
     }
 
-    @Test("Through an upstream proxy that is asked for the address, with the host's name in the handshake")
+    @Test("Through an upstream proxy, CONNECT names the address and the handshake names the host")
     func judgesAtAddressThroughProxy() throws {
         let identity = authority.identity(names: "DNS:two.test")
         let proxy = ScriptedOrigin { connection in
@@ -284,7 +284,7 @@ struct ProbeTests {
         #expect(proxy.requestHeads.map { $0.hasPrefix("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n") } == [true])
     }
 
-    @Test("A server that demands a client certificate is probed with the one that is set for it", arguments: [0x303, 0x304])
+    @Test("A server that demands a client certificate is probed with the one for its host", arguments: [0x303, 0x304])
     func showsIdentity(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version, asksClients: true))
         defer { origin.stop() }
@@ -302,13 +302,13 @@ struct ProbeTests {
         let recorder = harness.openTunnel(to: "one.test", port: origin.port)
         #expect(recorder.tunnelAddress == .loopbackIPv4)
         letGo(of: recorder)
-        // Another host's is not shown: in TLS 1.2 nobody gets further then.
+        // For another host no certificate is sent; in TLS 1.2 the handshake then fails.
         let other = harness.openTunnel(to: "127.0.0.1", port: origin.port)
         #expect(version == 0x303 ? other.error == .identityMissing : other.tunnelDescriptor != nil)
         letGo(of: other)
     }
 
-    @Test("A host that the settings deny is not connected to")
+    @Test("A host denied in the settings is not connected to")
     func denies() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -317,7 +317,7 @@ struct ProbeTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("No more verdicts are kept than the limit; what ends first goes first")
+    @Test("The number of cached verdicts is limited; the one that expires first is dropped first")
     func keepsSome() throws {
         let kept = TrustVerdictCache()
         let fingerprint = try authority.policy().fingerprint

@@ -5,9 +5,9 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: responses that are not to be believed (T39, RFC 9112 §8)")
+@Suite("Transport: malformed and incomplete responses (T39, RFC 9112 §8)")
 struct ResponseFaultTests {
-    /// One exchange with an origin that sends these bytes and closes.
+    /// One exchange with an origin that sends these bytes and closes, by a reset if asked.
     private func exchange(_ bytes: String, reset: Bool = false) throws -> (Recorder, TransportHarness) {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -20,7 +20,7 @@ struct ResponseFaultTests {
     }
 
     @Test(
-        "A malformed response fails with its own reason, and its connection is closed",
+        "A malformed response fails with its own error, and its connection is closed",
         arguments: [
             ("SSH-2.0-OpenSSH\r\n", TransportError.malformedResponse(.notHTTP)),
             (
@@ -45,7 +45,7 @@ struct ResponseFaultTests {
     }
 
     @Test(
-        "A response cut before its end never ends as a whole one",
+        "A truncated response is reported as incomplete",
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
@@ -53,20 +53,20 @@ struct ResponseFaultTests {
         ], [false, true])
     func incomplete(bytes: String, reset: Bool) throws {
         let (recorder, _) = try exchange(bytes, reset: reset)
-        // A reset may overtake what was sent before it, the head among that.
+        // A reset can overtake earlier bytes, even the head.
         let isIncomplete = recorder.error == .incompleteBody || (reset && recorder.error == .closedBeforeResponse)
         #expect(isIncomplete)
         #expect(recorder.trailers == nil)
     }
 
-    @Test("A reset ends a body that had no length as incomplete, an orderly close as complete")
+    @Test("A body without a length is complete after an orderly close and incomplete after a reset")
     func resetUntilClose() throws {
         let (complete, _) = try exchange("HTTP/1.0 200 OK\r\n\r\nhello")
         #expect(complete.isComplete)
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
             connection.send("HTTP/1.0 200 OK\r\n\r\nhello")
-            // The byte says that the client has read so far, and the reset cannot overtake it.
+            // The client sends this byte after it has read the body, so the reset cannot overtake the body.
             _ = connection.read(count: 1)
             connection.resetOnClose()
         }
@@ -80,7 +80,7 @@ struct ResponseFaultTests {
         #expect(recorder.error == .incompleteBody)
     }
 
-    @Test("As many informational responses as allowed are passed on, one more is a flood", arguments: [8, 9])
+    @Test("Eight informational responses are passed on; a ninth fails the exchange", arguments: [8, 9])
     func informationalFlood(count: Int) throws {
         let flood = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count)
         let (recorder, _) = try exchange(flood + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: pooled connections that died (RFC 9110 §9.2.2, RFC 9112 §9.3.1)")
+@Suite("Transport: pooled connections that were closed (RFC 9110 §9.2.2, RFC 9112 §9.3.1)")
 struct RetryTests {
-    /// Answers the first request of each connection and closes when the second one has come.
+    /// Answers the first request on each connection, and closes it when the second arrives.
     private static func mortalOrigin(after: String = "") -> ScriptedOrigin {
         ScriptedOrigin { connection in
             guard connection.readHead() != nil else { return }
@@ -19,7 +19,7 @@ struct RetryTests {
     }
 
     @Test(
-        "An idempotent request on a reused connection that dies is sent once more on a new one",
+        "An idempotent request is sent once more on a new connection if the reused one closes",
         arguments: [Method.get, .head, .put])
     func retries(method: Method) throws {
         let origin = Self.mortalOrigin()
@@ -33,7 +33,7 @@ struct RetryTests {
         #expect(origin.connectionCount == 2)
     }
 
-    @Test("One that says that it has no content is sent once more as well")
+    @Test("A request with `Content-Length: 0` is sent once more, too")
     func retriesWithoutContent() throws {
         let origin = Self.mortalOrigin()
         defer { origin.stop() }
@@ -45,7 +45,7 @@ struct RetryTests {
         #expect(recorder.isComplete && recorder.metrics.isRetried)
     }
 
-    @Test("What a server sends unasked is no answer, even where nobody has looked at it before the next request")
+    @Test("An unsolicited response is discarded, even if it is noticed only at the next request")
     func surplusResponse() throws {
         let isDone = Gate()
         let isSent = Gate()
@@ -61,7 +61,7 @@ struct RetryTests {
         defer { origin.stop() }
         let harness = try TransportHarness()
         #expect(harness.fetch(port: origin.port).text == "1")
-        // The loop does not turn until the next request is there.
+        // The loop does not turn before the next request is opened.
         isDone.open()
         isSent.wait()
         try Self.awaitInput(from: origin.port)
@@ -92,7 +92,7 @@ struct RetryTests {
         #expect(origin.requestHeads.count == 2)
     }
 
-    @Test("A request with a body, or one that may not be retried, is not sent twice")
+    @Test("A request with a body, or one marked as not retryable, is not sent twice")
     func notWithBody() throws {
         let origin = Self.mortalOrigin()
         defer { origin.stop() }
@@ -111,7 +111,7 @@ struct RetryTests {
         #expect(origin.requestHeads.count == 4)
     }
 
-    @Test("Nothing is retried once a byte of the response has come")
+    @Test("Nothing is retried after the first byte of the response")
     func notAfterFirstByte() throws {
         let origin = Self.mortalOrigin(after: "H")
         defer { origin.stop() }
@@ -121,7 +121,7 @@ struct RetryTests {
         #expect(origin.requestHeads.count == 2)
     }
 
-    @Test("A retry is made once, and a new connection that dies is not retried")
+    @Test("A request is retried once only: if the new connection closes as well, the exchange fails")
     func once() throws {
         let origin = ScriptedOrigin { connection in
             guard connection.readHead() != nil else { return }
@@ -139,7 +139,7 @@ struct RetryTests {
     }
 
     @Test(
-        "An idle connection that the origin closes, or speaks on unasked, leaves the pool",
+        "An idle connection leaves the pool if the origin closes it or sends anything unsolicited",
         arguments: ["", "HTTP/1.1 200 OK\r\n\r\n"])
     func idleConnectionDies(last: String) throws {
         let harness = try TransportHarness()
@@ -159,7 +159,7 @@ struct RetryTests {
         #expect(harness.transport.statistics.idle == 0)
     }
 
-    @Test("An idle connection is closed after its time, and the oldest one when there are too many")
+    @Test("An idle connection is closed after its time, and earlier if there are more than the limit")
     func idleLimits() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }

@@ -5,11 +5,12 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Signed certificate timestamps of the handshake (RFC 6962 §3.3.1)")
+@Suite("Signed certificate timestamps in the handshake (RFC 6962 §3.3.1)")
 struct SignedTimestampsTests {
     private let authority = TestAuthority()
 
-    /// A list of so many, as a server sends it: version 1, a log, a time, no extensions, a signature of ECDSA over SHA-256.
+    /// A list of `count` timestamps as a server sends it. Each has version 1, a log, a time, no extensions and a signature
+    /// (ECDSA over SHA-256).
     private static func list(_ count: Int) -> [UInt8] {
         func counted(_ octets: [UInt8]) -> [UInt8] { [UInt8(octets.count >> 8), UInt8(octets.count & 255)] + octets }
         let timestamps = (0..<count).flatMap { number -> [UInt8] in
@@ -36,19 +37,19 @@ struct SignedTimestampsTests {
         return try #require(result).get()
     }
 
-    @Test("Those that the server sends are counted where the policy audits them", arguments: [0x303, 0x304], [0, 1, 3])
+    @Test("If the policy audits timestamps, the server's are counted", arguments: [0x303, 0x304], [0, 1, 3])
     func counts(version: Int32, count: Int) throws {
         let identity = authority.identity(version: version, timestamps: count == 0 ? nil : Self.list(count))
         #expect(try verdict(identity, audits: true).signedTimestampCount == count)
         #expect(try verdict(identity, audits: false).signedTimestampCount == nil)
     }
 
-    @Test("What is no list counts for nothing, and the server is believed as before", arguments: [0x303, 0x304])
+    @Test("A malformed list counts as zero timestamps, and the server is still trusted", arguments: [0x303, 0x304])
     func malformed(version: Int32) throws {
         #expect(try verdict(authority.identity(version: version, timestamps: [0, 9, 1]), audits: true).signedTimestampCount == 0)
     }
 
-    @Test("They are kept with what comes of the server")
+    @Test("The timestamps are kept in the record of the server's evidence")
     func areKept() throws {
         let origin = ScriptedOrigin.secure(authority.identity(timestamps: Self.list(2)))
         defer { origin.stop() }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: bodies, ends and time inside TLS")
+@Suite("Transport: bodies, ends and timeouts over TLS")
 struct TLSBodyTests {
     let authority = TestAuthority()
     private static let length = 10 << 20
@@ -23,7 +23,7 @@ struct TLSBodyTests {
 
     private static func pattern(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 31 &+ index >> 9) }
 
-    @Test("A large body comes whole, also where its reader pauses at each piece", arguments: [false, true])
+    @Test("A large body arrives whole, even if its reader pauses at each piece", arguments: [false, true])
     func download(pauses: Bool) throws {
         let body = (0..<Self.length).map(Self.pattern)
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
@@ -58,7 +58,7 @@ struct TLSBodyTests {
         #expect(harness.fetch(.https, port: origin.port, method: .get).metrics.isConnectionReused)
     }
 
-    @Test("A large body goes out whole, at the pace at which the server takes it")
+    @Test("A large body is sent whole, as fast as the server reads it")
     func upload() throws {
         let body = (0..<Self.length).map(Self.pattern)
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
@@ -86,7 +86,7 @@ struct TLSBodyTests {
         #expect(recorder.text == "same")
     }
 
-    @Test("A message is whole by its length, or by the server's word that nothing follows, never by an end alone (RFC 8446 §6.1)")
+    @Test("A response ends by its length or by a TLS closure alert, never by the end of the connection alone (RFC 8446 §6.1)")
     func truncation() throws {
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
             guard let head = connection.readHead() else { return }
@@ -104,7 +104,7 @@ struct TLSBodyTests {
         #expect(whole.isComplete && whole.text == "part")
     }
 
-    @Test("A pooled connection that the server has ended is replaced, and its server judged anew")
+    @Test("A pooled connection that the server has closed is replaced by a new one")
     func deadConnection() throws {
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
             if connection.readHead() != nil { connection.respond(body: "\(connection.number)") }
@@ -117,7 +117,7 @@ struct TLSBodyTests {
         #expect(harness.budgets.statistics.connections == 0)
     }
 
-    @Test("What a server sends unasked, in one record or in two, is never taken for the next answer", arguments: [false, true])
+    @Test("An unsolicited response, in its own TLS record or not, is never taken for the next one", arguments: [false, true])
     func unasked(inRecordOfItsOwn: Bool) throws {
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
             guard connection.readHead() != nil else { return }
@@ -139,7 +139,7 @@ struct TLSBodyTests {
         }
     }
 
-    @Test("Many at once, some of them cancelled, and nothing is left")
+    @Test("Many exchanges at once, some of them cancelled, leave no connections behind")
     func manyAtOnce() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -159,7 +159,7 @@ struct TLSBodyTests {
     }
 
     @Test(
-        "A server that is silent in the handshake is given up in the time of connecting, and an exchange in it can be cancelled")
+        "A server that is silent in the handshake runs into the connect timeout, and an exchange waiting for it can be cancelled")
     func silentServer() throws {
         let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
         defer { origin.stop() }
@@ -177,7 +177,7 @@ struct TLSBodyTests {
         #expect(harness.budgets.statistics.connections == 0)
     }
 
-    @Test("T03: an address that is forbidden is not connected to")
+    @Test("T03: a forbidden address is not connected to over TLS")
     func forbiddenAddress() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -191,7 +191,7 @@ struct TLSBodyTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("Through an upstream proxy the server is judged inside a tunnel, and the proxy sees nothing of the request")
+    @Test("Through an upstream proxy the server is judged inside a tunnel, and the proxy sees only the CONNECT request")
     func throughProxy() throws {
         let identity = authority.identity()
         let proxy = ScriptedOrigin { connection in
@@ -215,7 +215,7 @@ struct TLSBodyTests {
         #expect(proxy.requestHeads.count == 4)
     }
 
-    @Test("A proxy that refuses the tunnel is told apart from a server that is not believed")
+    @Test("A proxy's refusal of the tunnel has an error of its own")
     func proxyRefuses() throws {
         let proxy = ScriptedOrigin { connection in
             _ = connection.readHead()

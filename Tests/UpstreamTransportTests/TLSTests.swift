@@ -13,7 +13,7 @@ struct TLSTests {
     let authority = TestAuthority()
 
     @Test(
-        "Behind a right chain the exchange goes on as ever, and the second one uses the same connection",
+        "With a trusted chain the exchange succeeds, and the second one uses the same connection",
         arguments: [0x303, 0x304])
     func believed(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version))
@@ -25,7 +25,7 @@ struct TLSTests {
             #expect(recorder.isComplete)
             #expect(recorder.text == target)
             #expect(recorder.metrics.remoteAddress == .loopbackIPv4)
-            // Tickets of sessions, which TLS 1.3 sends behind the handshake, do not stir a connection in the pool.
+            // Session tickets, which TLS 1.3 sends after the handshake, must not remove a connection from the pool.
             for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }
             #expect(harness.transport.statistics.idle == 1)
         }
@@ -33,7 +33,7 @@ struct TLSTests {
         #expect(origin.requestHeads.count == 2)
     }
 
-    @Test("The secrets of connections are told to who is named for it", arguments: [0x303, 0x304])
+    @Test("TLS secrets are passed to the configured function", arguments: [0x303, 0x304])
     func keys(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version))
         defer { origin.stop() }
@@ -48,7 +48,7 @@ struct TLSTests {
         #expect(lines.withLock { $0 }.contains { $0.hasPrefix(label) })
     }
 
-    @Test("Tickets of sessions are passed over, but no flood of them")
+    @Test("Session tickets are ignored, up to a limit")
     func tickets() throws {
         let policies = try authority.policies()
         for (count, isBearable) in [(40, true), (HandshakeJudge.laterMessageLimit + 1, false)] {
@@ -66,7 +66,7 @@ struct TLSTests {
         case otherHost, expired, selfSigned, otherAuthority, otherPin, oldVersion, noStaple
     }
 
-    @Test("T30, T32: a server that is not believed is told nothing, and the error names the reason", arguments: Fault.allCases)
+    @Test("T30, T32: a server that is not trusted gets no request; the error names the reason", arguments: Fault.allCases)
     func refused(fault: Fault) throws {
         var identity = authority.identity()
         var policies = try authority.policies()
@@ -105,7 +105,7 @@ struct TLSTests {
         #expect(origin.failedHandshakeCount == 1)
     }
 
-    @Test("A stapled response that may be missing keeps nobody out, in whichever version", arguments: [0x303, 0x304])
+    @Test("With a soft staple check, a server without a stapled response is accepted", arguments: [0x303, 0x304])
     func softStaple(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version))
         defer { origin.stop() }
@@ -114,7 +114,7 @@ struct TLSTests {
         #expect(harness.fetch(.https, port: origin.port).isComplete)
     }
 
-    @Test("A response that must be stapled is missed in TLS 1.2, too, where it comes behind the certificates")
+    @Test("With a hard staple check, a missing response is refused in TLS 1.2, too, where it comes after the certificates")
     func hardStapleInOldVersion() throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: 0x303))
         defer { origin.stop() }
@@ -124,7 +124,7 @@ struct TLSTests {
         #expect(origin.requestHeads.isEmpty)
     }
 
-    @Test("The name stands in the handshake (RFC 6066 §3), an address does not")
+    @Test("The handshake names the host (RFC 6066 §3), but not an address")
     func serverName() throws {
         let origin = ScriptedOrigin(identity: authority.identity()) { connection in
             _ = connection.readHead()
@@ -140,7 +140,7 @@ struct TLSTests {
         #expect(harness.fetch(.https, port: origin.port).text == "none")
     }
 
-    @Test("T31: neither TLS 1.0 nor 1.1 is spoken", arguments: [0x301, 0x302])
+    @Test("T31: TLS 1.0 and 1.1 are refused", arguments: [0x301, 0x302])
     func oldVersions(version: Int32) throws {
         let origin = ScriptedOrigin.secure(authority.identity(version: version))
         let policies = try authority.policies()
@@ -150,7 +150,7 @@ struct TLSTests {
         #expect(origin.requestHeads.isEmpty)
     }
 
-    @Test("A server that does not speak TLS fails the handshake, and is never asked in plain text")
+    @Test("A server that does not speak TLS fails the handshake")
     func plainServer() throws {
         let origin = ScriptedOrigin { connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
@@ -162,7 +162,7 @@ struct TLSTests {
         #expect(harness.fetch(.https, port: origin.port).error == .tlsFailed)
     }
 
-    @Test("Without anything to judge by, and for a host that no policy names, nobody is connected to")
+    @Test("Without trust anchors, or for a host without a policy, no connection is opened")
     func nothingToJudgeBy() throws {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
@@ -173,7 +173,7 @@ struct TLSTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("T33: a connection in the pool is used no longer than its pins bind")
+    @Test("T33: a pooled connection is not used after its pins have expired")
     func pinsRunOut() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -189,7 +189,7 @@ struct TLSTests {
         #expect(harness.transport.statistics.connections == 0)
     }
 
-    @Test("T33: what was judged by one policy is kept apart from what was judged by another")
+    @Test("T33: connections judged by different policies are pooled separately")
     func poolKeys() throws {
         let origin = Origin(scheme: .https, host: "one.test", port: 443)
         let one = try authority.policy()
@@ -203,7 +203,7 @@ struct TLSTests {
         #expect(key(one) != PoolKey(direct: Origin(scheme: .http, host: "one.test", port: 443)))
     }
 
-    @Test("T47, T48: keys are not logged because the environment says so")
+    @Test("T47, T48: `SSLKEYLOGFILE` in the environment does not cause TLS keys to be logged")
     func keyLog() async {
         await #expect(processExitsWith: .success) {
             let path = "/tmp/larder-key-log-\(getpid())"

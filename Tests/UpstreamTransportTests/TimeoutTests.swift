@@ -7,7 +7,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Transport: time limits of each phase (T36)")
+@Suite("Transport: timeouts of each phase (T36)")
 struct TimeoutTests {
     private func timeouts(_ change: (inout UpstreamTimeouts) -> Void) -> UpstreamTimeouts {
         var timeouts = UpstreamTimeouts()
@@ -15,7 +15,7 @@ struct TimeoutTests {
         return timeouts
     }
 
-    /// An origin that sends these bytes when a head has come, and then nothing more until the peer leaves.
+    /// An origin that sends these bytes after a request head arrives, and then nothing until the peer closes.
     private func silentOrigin(after bytes: String = "") -> ScriptedOrigin {
         ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -24,7 +24,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("A head that comes in drops is held to the time of its first byte")
+    @Test("A head that arrives byte by byte must be complete within the first-byte timeout")
     func drippingHead() throws {
         let turn = DispatchSemaphore(value: 0)
         let origin = ScriptedOrigin { connection in
@@ -58,7 +58,7 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.firstByte))
     }
 
-    @Test("Connecting: an address that does not answer")
+    @Test("Connect: an address does not answer")
     func connect() throws {
         let hole = BlackHole()
         let harness = try TransportHarness()
@@ -70,7 +70,7 @@ struct TimeoutTests {
         #expect(LoopbackAddress.connectionCount(to: hole.port) <= 3)
     }
 
-    @Test("First byte: an origin that takes the request and is silent")
+    @Test("First byte: the origin takes the request and sends nothing")
     func firstByte() throws {
         let origin = silentOrigin()
         defer { origin.stop() }
@@ -85,7 +85,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "Idle: an origin that stops in a head or a body",
+        "Idle: the origin stops within a head or a body",
         arguments: [
             "HTTP/1.1 200 OK\r\nConte", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "HTTP/1.1 102 Processing\r\n\r\n",
         ])
@@ -109,7 +109,7 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.idle))
     }
 
-    @Test("Sending: an origin that does not take the body")
+    @Test("Sending: the origin does not read the body")
     func sending() throws {
         let gate = Gate()
         let origin = ScriptedOrigin { connection in
@@ -134,7 +134,7 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.sending))
     }
 
-    @Test("Idle: an origin that answers early, and stops when it has the rest of the request", arguments: [false, true])
+    @Test("Idle: the origin answers early and then stops, with the request body complete or not", arguments: [false, true])
     func idleAfterEarlyAnswer(endsBody: Bool) throws {
         let origin = silentOrigin(after: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
         defer { origin.stop() }
@@ -155,7 +155,7 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.idle))
     }
 
-    @Test("Idle: an interim response sets no limit to a client that is slow to send its content")
+    @Test("Idle: after an interim response a client may be slow to send its content")
     func idleAfterInterimResponse() throws {
         let origin = silentOrigin(after: "HTTP/1.1 100 Continue\r\n\r\n")
         defer { origin.stop() }
@@ -171,7 +171,7 @@ struct TimeoutTests {
         #expect(!recorder.hasEnded)
     }
 
-    @Test("Total: an origin that never stops")
+    @Test("Total: the origin never stops sending")
     func total() throws {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -189,7 +189,7 @@ struct TimeoutTests {
         #expect(recorder.status == 200)
     }
 
-    @Test("A client that is slow to send, or to take the response, is not held against the origin")
+    @Test("A client that is slow to send, or to read the response, causes no timeout of the origin")
     func othersTime() throws {
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import UpstreamTransport
 
-/// What an exchange's delegate heard.
+/// Records the calls that a delegate receives.
 final class Recorder: OriginExchangeDelegate, TunnelDelegate {
     var informational: [UInt16] = []
     var status: UInt16?
@@ -84,7 +84,7 @@ final class Recorder: OriginExchangeDelegate, TunnelDelegate {
     }
 }
 
-/// A transport on a loop that the test turns itself.
+/// A transport on an event loop that the test turns itself.
 final class TransportHarness {
     let loop: EventLoop
     let transport: Transport
@@ -100,7 +100,7 @@ final class TransportHarness {
 
     deinit { transport.close() }
 
-    /// Turns the loop until the condition holds; `false` at the deadline.
+    /// Turns the loop until the condition holds, and returns `false` if the deadline passes first.
     @discardableResult
     func run(until condition: () -> Bool) -> Bool {
         let limit = MonotonicTime.read().advanced(milliseconds: Int(Deadline.milliseconds))
@@ -123,7 +123,7 @@ final class TransportHarness {
                 timeouts: timeouts, isRetryable: isRetryable), delegate: recorder)
     }
 
-    /// One whole exchange.
+    /// Runs one exchange to its end.
     func fetch(
         _ scheme: Origin.Scheme = .http, port: UInt16, host: String = "127.0.0.1", method: Method = .get, path: String = "/"
     ) -> Recorder {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Transport: exchanges")
 struct TransportTests {
-    @Test("A request goes out as it was given, and the response comes back; the second exchange uses the same connection")
+    @Test("A request is sent as given and its response is delivered; the second exchange reuses the connection")
     func reusesConnection() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond(body: "hello") }
@@ -29,7 +29,7 @@ struct TransportTests {
         #expect(origin.requestHeads.first == "GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
     }
 
-    @Test("A response that comes one byte at a time is the same response")
+    @Test("A response that arrives one byte at a time gives the same result")
     func dribble() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil {
@@ -50,7 +50,7 @@ struct TransportTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("A response to HEAD has no body, and the connection goes on")
+    @Test("A response to HEAD has no body, and the connection is reused")
     func head() throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n") }
@@ -78,7 +78,7 @@ struct TransportTests {
     }
 
     @Test(
-        "A connection is kept only where both sides and the framing allow it",
+        "A connection is kept only if both sides and the framing permit it",
         arguments: [
             ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true),
             ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", false),

@@ -19,7 +19,7 @@ struct UpstreamProxyTests {
         }
     }
 
-    @Test("The target becomes absolute, credentials are added, and one connection carries all origins")
+    @Test("The request target is in absolute form, credentials are added, and one connection serves all origins")
     func absoluteForm() throws {
         let proxy = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }
@@ -41,7 +41,7 @@ struct UpstreamProxyTests {
         #expect(proxy.connectionCount == 1)
     }
 
-    @Test("T03: a forbidden address is refused though it is the proxy that would connect")
+    @Test("T03: a forbidden address is refused, although the proxy would connect to it")
     func forbidden() throws {
         let proxy = ScriptedOrigin { _ in }
         defer { proxy.stop() }
@@ -55,7 +55,7 @@ struct UpstreamProxyTests {
         #expect(proxy.connectionCount == 0)
     }
 
-    @Test("A tunnel is asked for by CONNECT, and bytes behind the answer are the tunnel's")
+    @Test("A tunnel is requested with CONNECT, and bytes after the response belong to the tunnel")
     func tunnel() throws {
         let proxy = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -80,7 +80,7 @@ struct UpstreamProxyTests {
         #expect(String(decoding: buffer[..<max(count, 0)], as: UTF8.self) == "first bytes")
     }
 
-    @Test("A tunnel that the proxy refuses fails with its status")
+    @Test("A tunnel that the proxy refuses fails with the proxy's status")
     func refused() throws {
         let proxy = ScriptedOrigin { connection in
             _ = connection.readHead()
@@ -91,7 +91,7 @@ struct UpstreamProxyTests {
         #expect(harness.openTunnel(to: "one.test", port: 443).error == .tunnelRefused(status: 403))
     }
 
-    @Test("That the proxy wants a password of us is no answer for the client (RFC 9110 §15.5.8)")
+    @Test("The proxy's 407 response is an error and is not passed to the client (RFC 9110 §15.5.8)")
     func wantsPassword() throws {
         let proxy = ScriptedOrigin { connection in
             _ = connection.readHead()
