@@ -1,9 +1,9 @@
 import HTTPCaching
 import HTTPMessage
 
-/// The rules that matched one request, in storage that is used again for the next: owned by whoever owns the exchange.
+/// The rules that matched one request. The owner of the exchange owns it, and reuses its storage for the next request.
 ///
-/// It keeps the rule set that filled it, so that settings read anew in the middle of an exchange do not reach that exchange.
+/// It keeps the rule set that filled it, so that a reload during an exchange does not affect that exchange.
 @usableFromInline
 package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
@@ -12,7 +12,7 @@ package struct MatchedRules: Sendable {
     var readings = PathReadings()
     private var plan = ValidationPlan()
     private(set) var validates = false
-    /// What is to be made of the content of responses; `nil` where no rule says anything of it.
+    /// How to transform the content of responses; `nil` if no rule does.
     package private(set) var transform: TransformPlan?
     private var key = KeyRewriting()
     private(set) var rewritesKey = false
@@ -22,7 +22,7 @@ package struct MatchedRules: Sendable {
     @inlinable package var isEmpty: Bool { numbers.isEmpty }
     package var count: Int { numbers.count }
 
-    /// In the order of the settings; the last one denies if the verdict was `deny`.
+    /// In the order of the settings; if the verdict was `deny`, the last one denies.
     package subscript(index: Int) -> PolicyRule {
         guard let ruleSet else { preconditionFailure("no rule matched") }
         return ruleSet.rules[numbers[index]]
@@ -34,10 +34,10 @@ package struct MatchedRules: Sendable {
         return ruleSet.rules[last]
     }
 
-    /// What is asked of the response, or `nil`.
+    /// The checks of the response, or `nil`.
     package var validation: ValidationPlan? { validates ? plan : nil }
 
-    /// What rules change in the cache key, or `nil`.
+    /// How rules change the cache key, or `nil`.
     package var keyRewriting: KeyRewriting? { rewritesKey ? key : nil }
 
     /// The tags of all matching rules, each once.
@@ -49,19 +49,20 @@ package struct MatchedRules: Sendable {
         return tags
     }
 
-    /// The rule whose word is active: the last of the matching ones that says it.
+    /// The rule whose value for `word` is active: the last matching rule that sets it.
     package func rule(saying word: CacheWord) -> PolicyRule? {
         guard let ruleSet, let number = numbers.last(where: { ruleSet.rules[$0].cache?.says(word) ?? false }) else { return nil }
         return ruleSet.rules[number]
     }
 
-    /// Has to happen before the key is made and the request's directives are read: what a rule writes counts as the client's.
+    /// Must be called before the key is made and the request's directives are read: Larder treats fields that a rule writes as the
+    /// client's.
     package func editRequest(_ fields: inout Fields) {
         guard let ruleSet else { return }
         for number in numbers { ruleSet.rules[number].request.apply(to: &fields) }
     }
 
-    /// For what is delivered; what is stored stays as the origin server sent it.
+    /// Changes the delivered response only; the stored response stays as the origin server sent it.
     package func editResponse(_ fields: inout Fields) {
         guard let ruleSet else { return }
         for number in numbers { ruleSet.rules[number].response.apply(to: &fields) }

@@ -1,14 +1,15 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the rules say of all requests to one origin together, while no request is known yet. Method and path are open, so each rule
-/// counts that could match a request to that origin.
+/// What the rules say about all requests to one origin, before any request is known. Method and path are open, so each rule counts that
+/// could match a request to that origin.
 package struct OriginRules: Sendable {
-    /// The first rule that names the host, or that a request inside a tunnel to an address could make itself fit; `nil`: none does.
+    /// The first rule that names the host, or that a request inside a tunnel to an address could match by naming that host; `nil` if none
+    /// does.
     package fileprivate(set) var naming: PolicyRule?
-    /// The first rule that can keep a request from being sent; `nil`: every request may be sent.
+    /// The first rule that can prevent a request from being sent; `nil` if every request may be sent.
     package fileprivate(set) var withholding: PolicyRule?
-    /// The first rule whose mode lets nothing out; `nil`: none does.
+    /// The first rule whose mode forwards nothing; `nil` if none does.
     package fileprivate(set) var closing: PolicyRule?
 
     /// Some requests to the origin may be denied because no rule allows them.
@@ -18,7 +19,7 @@ package struct OriginRules: Sendable {
 }
 
 extension PolicyRuleSet {
-    /// - Parameter origin: where it is named inside the tunnel, a rule for any host can match.
+    /// - Parameter origin: if the requests inside the tunnel name the host, a rule for any host can match.
     package func rules(for origin: TunnelAuthority) -> OriginRules {
         var found = OriginRules()
         found.deniesUnlisted = egress.default == .deny
@@ -40,16 +41,16 @@ extension PolicyRuleSet {
 }
 
 extension PolicyRule {
-    /// Whether a request that this rule matches may be answered without being sent, for a reason that the rule gives.
+    /// Whether Larder may answer a request that this rule matches without forwarding it, because of this rule.
     fileprivate var mayWithhold: Bool {
         if denies || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }
-        // What a rule writes counts as the client's: `only-if-cached` among it keeps the request from being sent.
+        // Larder treats fields that a rule writes as the client's: `only-if-cached` among them prevents forwarding.
         return request.edits.contains { $0.name.known == .cacheControl && $0.kind != .remove }
     }
 }
 
 extension RuleMode {
-    /// Nothing leaves.
+    /// The mode forwards nothing.
     fileprivate var isClosed: Bool { self == .offline || self == .replay }
 }

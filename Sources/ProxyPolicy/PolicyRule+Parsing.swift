@@ -6,7 +6,7 @@ extension PolicyRule {
         "name", "match", "allow", "deny", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
     ]
 
-    /// - Returns: `nil` where not even a name could be read; after any problem the rule is for nobody.
+    /// - Returns: `nil` if the name could not be read. The rule must not be used if a problem was added.
     convenience init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
         let name = mapping.required("name", problems: &problems).flatMap { Self.name($0, problems: &problems) }
@@ -50,7 +50,7 @@ extension PolicyRule {
         return text
     }
 
-    /// What is to be done to a request or a response.
+    /// The keys that change a request or a response.
     private static func words(
         _ cursor: SettingsCursor?, _ keys: [String], problems: inout SettingsProblems
     ) -> SettingsMapping? {
@@ -67,7 +67,7 @@ extension PolicyRule {
             ], problems: &problems)
     }
 
-    /// `upgrade: https`, of a rule that may match what is asked in plain text.
+    /// Reads `upgrade: https`, which needs a rule that can match http requests.
     private static func upgrade(
         _ cursor: SettingsCursor, of condition: RuleCondition, problems: inout SettingsProblems
     ) -> Bool {
@@ -81,7 +81,7 @@ extension PolicyRule {
         return isAsked
     }
 
-    /// Visible ASCII and inner blanks, without `"` and `\`: it stands quoted in logs and in structured fields.
+    /// Accepts visible ASCII and inner spaces, without `"` and `\`: the name appears quoted in logs and in structured fields.
     private static func name(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> String? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let isVisible = text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != ASCII.quote && $0 != ASCII.backslash }
@@ -94,7 +94,7 @@ extension PolicyRule {
         return text
     }
 
-    /// `allow: {}`, or `allow:`. What a rule allows is its match.
+    /// Reads `allow: {}`, or `allow:`. What a rule allows is its match.
     private static func isAllowed(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Bool {
         if cursor.isNull { return true }
         if case .scalar = cursor.node.value {
@@ -115,7 +115,7 @@ extension PolicyRule {
         }
     }
 
-    /// `deny: {reason: …}`; without a reason (`deny:` or `deny: {}`) the answer is `nil` and the rule still denies.
+    /// `deny: {reason: …}`. Without a reason (`deny:` or `deny: {}`) the result is `nil`, and the rule still denies.
     private static func reason(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> String? {
         if cursor.isNull { return nil }
         guard let mapping = cursor.mapping(of: ["reason"], problems: &problems) else { return nil }

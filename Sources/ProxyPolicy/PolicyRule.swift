@@ -1,11 +1,11 @@
 import HTTPCaching
 import HTTPMessage
 
-/// One named rule, compiled: it denies, or it changes what happens to the request and its response.
+/// A named, compiled rule: it denies, or it changes how a request and its response are processed.
 package final class PolicyRule: Sendable {
     package let name: String
     package let condition: RuleCondition
-    /// What the client is told by a rule that denies and so ends the list; `nil` for one that does not.
+    /// The text that a denied client gets. A rule that denies ends the list; `nil` if this rule does not deny.
     package let reason: String?
     /// The requests that match may leave where the settings deny all others.
     package let allows: Bool
@@ -15,13 +15,13 @@ package final class PolicyRule: Sendable {
     package let response: FieldEdits
     package let cache: CacheRule?
     package let validation: ValidationRule?
-    /// What is to be made of the content of responses, as this rule alone has it.
+    /// This rule's own transformation of response content.
     package let transform: TransformPlan?
-    /// What is asked for in plain text is fetched over https.
+    /// Requests over http are fetched over https.
     package let upgradesToTLS: Bool
-    /// In place of the one that the settings name; `nil` where that holds.
+    /// Overrides the mode in the settings; `nil` keeps it.
     package let mode: RuleMode?
-    /// When and how it changes under which URI a response stands, as it was written; empty where it does not.
+    /// The rule's match and key settings that affect the URI a response is stored under, as written; empty if they do not.
     let keyText: [UInt8]
 
     package init(

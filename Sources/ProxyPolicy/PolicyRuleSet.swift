@@ -1,23 +1,23 @@
 import HTTPCaching
 import HTTPMessage
 
-/// All rules of the settings, compiled once; a request is matched against this one immutable value.
+/// All rules of the settings, compiled once and immutable; requests are matched against it.
 ///
-/// Rules hold in the order of the settings: the first matching one that denies ends the list, a later word of the cache takes
-/// the place of an earlier one, edits of fields are done one after the other.
+/// Rules apply in the order of the settings: the first matching rule that denies ends the list, later cache values override earlier ones,
+/// and field edits are applied one after the other.
 package final class PolicyRuleSet: Sendable {
     package let rules: [PolicyRule]
     private let hosts: HostIndex
-    /// Rules that ask for no host: these are looked at for every request.
+    /// Rules without a host condition, which are checked for every request.
     private let hostless: RuleNumbers
 
-    /// Some rule changes cache keys.
+    /// At least one rule changes cache keys.
     package let rewritesKeys: Bool
-    /// Tells these rules from others, as far as they change under which URI a response stands.
+    /// Identifies the rules as far as they affect the URI that a response is stored under.
     package let keyDigest: [UInt8]
-    /// Some rule has what is asked for in plain text fetched over https.
+    /// At least one rule upgrades http requests to https.
     package let upgradesToTLS: Bool
-    /// Those that rules name.
+    /// The modes that rules set.
     package let modes: Set<RuleMode>
 
     package let egress: EgressTerms
@@ -32,8 +32,8 @@ package final class PolicyRuleSet: Sendable {
         self.init(rules: ruleSet.rules)
     }
 
-    /// As the initialiser, for a caller that gathers the problems of a whole file.
-    /// - Returns: `nil` only where something was added to `problems`.
+    /// Like the initializer, for a caller that collects the problems of a whole file.
+    /// - Returns: `nil` only if a problem was added to `problems`.
     package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> PolicyRuleSet? {
         let before = problems.count
         if cursor.isNull { return .empty }
@@ -85,16 +85,16 @@ package final class PolicyRuleSet: Sendable {
 
     package var isEmpty: Bool { rules.isEmpty }
 
-    /// Whether any rule may match: one that asks for no host, or one that names this request's. For the way of every request,
-    /// which is seldom that of a rule.
+    /// Whether any rule may match: a rule without a host condition, or one that names this request's host. A fast check for every request,
+    /// since few requests match a rule.
     package func mayConcern(_ request: borrowing RequestHead) -> Bool {
         if case .deny = egress.default { return true }
         return !rules.isEmpty && (!hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
     }
 
-    /// What the rules say to this request; `matched` is emptied first.
+    /// Matches the rules against this request; `matched` is emptied first.
     ///
-    /// Nothing is allocated where no rule matches, nor for matching ones once `matched` has grown.
+    /// Does not allocate if no rule matches, nor for matching rules once `matched` has grown.
     package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
@@ -104,7 +104,8 @@ package final class PolicyRuleSet: Sendable {
         return evaluate(request, into: &matched)
     }
 
-    /// Adds the rules that name this origin's host, and all that name one where the requests in the tunnel name it themselves.
+    /// Inserts the rules that name this origin's host. If the requests in the tunnel name the host themselves, inserts all rules that name
+    /// a host.
     func insertRules(naming origin: TunnelAuthority, into numbers: inout RuleNumbers) {
         if origin.isNamedInside {
             for (number, rule) in rules.enumerated() where rule.condition.namesHosts { numbers.insert(number) }

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What the rules say to a request. Trivial: what it speaks of stands in the `MatchedRules` that were filled with it.
+/// The rules' decision about a request. Trivial: the rules are in the `MatchedRules` that were filled with it.
 package enum Verdict: Equatable, Sendable {
     case allow(Obligations)
     /// `MatchedRules.denyingRule` has the name and the reason.
@@ -23,26 +23,26 @@ package enum TunnelPermission: UInt8, Sendable {
     case any
 }
 
-/// What an allowed request entails.
+/// What Larder must do for an allowed request.
 package struct Obligations: Equatable, Sendable {
     package var cache = CacheOverrides.none
-    /// In place of the active one for all; `nil` where that holds.
+    /// Overrides the mode that is active for all requests; `nil` keeps it.
     package var mode: RuleMode?
-    /// The fields of the request are to be edited: `MatchedRules.editRequest`.
+    /// The request's fields must be edited: `MatchedRules.editRequest`.
     package var editsRequest = false
-    /// A request in plain text is to be fetched over https.
+    /// A request over http must be fetched over https.
     package var upgradesToTLS = false
-    /// The fields of the response are to be edited: `MatchedRules.editResponse`.
+    /// The response's fields must be edited: `MatchedRules.editResponse`.
     package var editsResponse = false
-    /// The response is to be validated: `MatchedRules.validation`.
+    /// The response must be validated: `MatchedRules.validation`.
     package var validates = false
-    /// Validation looks into the body too, so a range must be cut from the checked whole.
+    /// Validation also checks the body, so a range must be cut from the complete, checked body.
     package var checksBody = false
 
-    /// Something is to be made of the response's content: `MatchedRules.transform`.
+    /// The response's content must be transformed: `MatchedRules.transform`.
     package var transforms = false
 
-    /// The key is not the target alone: `MatchedRules.keyRewriting`.
+    /// The key is not the target alone: see `MatchedRules.keyRewriting`.
     package var rewritesKey = false
 
     /// For CONNECT.

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension CacheOverrides {
-    /// Reads `ttl`: a lifetime, or one for each of several statuses: `{404: 1m, 5xx: 10s, default: 1h}`.
+    /// Reads `ttl`: one lifetime, or a lifetime per status: `{404: 1m, 5xx: 10s, default: 1h}`.
     mutating func readLifetimes(_ cursor: SettingsCursor, problems: inout SettingsProblems) {
         guard case .mapping = cursor.node.value else {
             timeToLive = cursor.deltaSeconds(problems: &problems)
@@ -33,7 +33,7 @@ extension CacheOverrides {
         }
     }
 
-    /// Informational ones, and those that speak of a representation stored under another (RFC 9111 §3.3, §4.3.4).
+    /// Informational statuses, and those whose response updates or completes another stored response (RFC 9111 §3.3, §4.3.4).
     private static func isNeverStored(_ status: UInt16) -> Bool { status < 200 || status == 206 || status == 304 }
 
     private static func statuses(_ text: String) -> StatusRange? {
@@ -43,7 +43,7 @@ extension CacheOverrides {
 }
 
 extension SettingsCursor {
-    /// A length of time in whole seconds, as HTTP counts them.
+    /// A duration in whole seconds, as HTTP's delta-seconds.
     func deltaSeconds(problems: inout SettingsProblems) -> DeltaSeconds? {
         let longest = Int64(DeltaSeconds.greatest.seconds)
         guard let milliseconds = milliseconds(in: 0...longest * 1000, problems: &problems) else { return nil }

@@ -7,7 +7,7 @@ extension CacheRule {
         "set_cookie", "ignore", "unsafe",
     ]
 
-    /// Reads the `cache` of one rule.
+    /// Reads a rule's `cache` mapping.
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
@@ -34,7 +34,7 @@ extension CacheRule {
         checkUnsafe(mapping, problems: &problems)
     }
 
-    /// What overrides the RFC has `unsafe: true` beside it, and nothing else has.
+    /// Requires `unsafe: true` if the rule overrides the RFC, and reports `unsafe` if no setting of the rule needs it.
     private func checkUnsafe(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         let posts = key?.bodyMethods?.contains(.post) ?? false
         let overridingWords: [(isGiven: Bool, cursor: SettingsCursor?, what: String)] = [
@@ -79,7 +79,7 @@ extension CacheRule {
         return directives
     }
 
-    /// Visible ASCII without what separates or quotes them in fields and commands.
+    /// Accepts visible ASCII except the characters that separate or quote tags in fields and commands.
     private static func tags(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [String] {
         let items = cursor.oneOrMore(problems: &problems)
         if items.count > PolicyLimits.tags { cursor.report("at most \(PolicyLimits.tags) tags", to: &problems) }

@@ -1,11 +1,11 @@
 import HTTPCaching
 
-/// The `cache` of one rule.
+/// The `cache` section of a rule.
 package struct CacheRule: Sendable {
-    /// The words that are trivial and go with each request.
+    /// The overrides, a trivial value that is passed along with each request.
     package var overrides = CacheOverrides.none
     package var key: KeyRewriting?
-    /// What the responses are stored under besides their key, to be found by.
+    /// Tags that responses are stored with, so that they can be found by tag.
     package var tags: [String] = []
 
     package init() {}

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// A word of `cache` that decides, for naming the rule that said it.
+/// A key of `cache`, used to name the rule that set it.
 package enum CacheWord: Sendable, CaseIterable {
     case policy, store, ttl, maxSize, grace, heuristic, collapse, fill, variants, setCookie
     case ignoreNoStore, ignorePrivate

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// What a rule does to the fields of a request or a response, in this order: `remove`, `default`, `set`, `append`.
+/// The edits that a rule makes to the fields of a request or a response, in this order: `remove`, `default`, `set`, `append`.
 ///
-/// Names and values were checked when the settings were read: nothing here can end a field line, frame a message or reach
-/// a field that belongs to one hop (T16, T42).
+/// Names and values are checked when the settings are read: no edit can end a field line, change a message's framing or change a hop-by-hop
+/// field (T16, T42).
 package struct FieldEdits: Sendable {
     package enum Kind: UInt8, CaseIterable, Sendable {
         case remove
-        /// Only where the message has no such field.
+        /// Adds the field only if the message does not have it.
         case `default`
-        /// In place of all lines of this name.
+        /// Replaces all lines of this name.
         case set
-        /// After the lines of this name that are there.
+        /// Adds lines after the existing lines of this name.
         case append
 
         package var word: String {
@@ -27,7 +27,7 @@ package struct FieldEdits: Sendable {
     package struct Edit: Sendable {
         package let kind: Kind
         package let name: FieldName
-        /// One line each; none for `remove`.
+        /// One value per line; empty for `remove`.
         package let values: [FieldValue]
     }
 
@@ -37,7 +37,7 @@ package struct FieldEdits: Sendable {
 
     package var isEmpty: Bool { edits.isEmpty }
 
-    /// Edits have to come in the order of `Kind`.
+    /// Edits must be added in the order of `Kind`.
     mutating func add(_ kind: Kind, _ name: FieldName, _ values: [FieldValue]) {
         edits.append(Edit(kind: kind, name: name, values: values))
     }

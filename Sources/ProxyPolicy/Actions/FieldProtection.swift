@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Which fields no rule may reach, and why (T16, T42).
+/// The fields that rules cannot change, with the reasons (T16, T42).
 enum FieldProtection {
-    /// Why no rule may write or remove this field, or `nil`.
+    /// The reason why rules may neither write nor remove this field, or `nil` if they may.
     static func reason(againstTouching name: FieldName) -> String? {
         switch name.known {
         case .contentLength, .transferEncoding, .trailer, .te, .contentRange:
@@ -18,7 +18,7 @@ enum FieldProtection {
         }
     }
 
-    /// Why no rule may write this field, though it may remove it, or `nil`.
+    /// The reason why rules may remove this field but not write it, or `nil` if they may write it.
     static func reason(againstWriting field: KnownField, in message: FieldEdits.Message) -> String? {
         guard message == .request else { return nil }
         switch field {

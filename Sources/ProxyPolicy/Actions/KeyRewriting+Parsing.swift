@@ -4,7 +4,7 @@ import HTTPMessage
 extension KeyRewriting {
     private static let keys = ["drop_query", "keep_query", "sort_query", "canonical_host", "fields", "body"]
 
-    /// Reads the `key` of one rule's `cache`.
+    /// Reads the `key` mapping of a rule's `cache`.
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
@@ -32,7 +32,7 @@ extension KeyRewriting {
 
     private static func host(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [UInt8]? {
         guard let text = cursor.text(problems: &problems) else { return nil }
-        switch try? HostPattern(text) {  // what is wrong with it is said below
+        switch try? HostPattern(text) {  // the cause is reported below
         case .name(let name): return name
         case .any, .below, .address, nil:
             cursor.report("`\(SettingsText.quoted(text))` is not a host name", to: &problems)

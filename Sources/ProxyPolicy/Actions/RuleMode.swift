@@ -1,9 +1,9 @@
-/// Whether what a rule matches may leave, and what recordings have to do with it, in place of what the settings say of all requests.
+/// Whether matching requests may be forwarded, and how they use recordings; overrides the mode that the settings give for all requests.
 package enum RuleMode: Sendable {
     case live, offline, replay, record, recordMissing
 
-    /// What was recorded is asked for.
+    /// Larder looks for a recorded response.
     package var replays: Bool { self == .replay || self == .recordMissing }
-    /// What goes out is recorded.
+    /// Larder records forwarded requests.
     package var records: Bool { self == .record || self == .recordMissing }
 }

@@ -1,15 +1,16 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What is made of the content of responses, by all rules that match a request. Immutable, so that one rule's is made when it is read.
+/// How to transform response content, merged from all rules that match a request. Immutable, so that each rule's plan is made once, when
+/// the rule is read.
 package final class TransformPlan: Sendable {
-    /// What a response's content is taken for, by its media type.
+    /// The format that Larder reads a response's content as, according to its media type.
     package enum Source: UInt8, Sendable { case json, xml, propertyList, text }
 
-    /// The last rule that says anything of it.
+    /// The last matching rule that has transform settings.
     package let ruleName: String
     package let words: TransformWords
-    /// Tells what is made by these words from what is made by others. Limits do not count.
+    /// Identifies the transformation: plans with different results have different fingerprints. Limits do not count.
     package let fingerprint: UInt64
 
     package init(_ words: TransformWords, ruleName: String) {
@@ -18,7 +19,7 @@ package final class TransformPlan: Sendable {
         fingerprint = RulesDigest.make(of: Self.texts(of: words)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// With what a later rule says.
+    /// This plan, with the values of a later rule taking precedence.
     func merged(with later: TransformPlan) -> TransformPlan {
         var words = words
         words.merge(later.words)
@@ -27,13 +28,13 @@ package final class TransformPlan: Sendable {
 
     package var onError: TransformWords.OnError { words.onError ?? .fail }
     package var maximumBodyLength: UInt64 { words.maximumBodyLength ?? 8 << 20 }
-    /// Twice the body's, unless it is said.
+    /// Default: twice `maximumBodyLength`.
     package var maximumOutputLength: UInt64 { words.maximumOutputLength ?? 2 * maximumBodyLength }
     package var maximumDepth: Int { Int(words.maximumDepth ?? 512) }
-    /// In milliseconds, from when the body is there.
+    /// In milliseconds, counted from when the body is complete.
     package var timeout: Int64 { words.timeout ?? 10_000 }
 
-    /// Nothing is wanted after all: a later rule has taken it back.
+    /// Nothing is transformed, for example because a later rule cancels an earlier one.
     package var isEmpty: Bool { !makesJSON && words.charset == nil }
 
     private var makesJSON: Bool { words.readsPropertyLists == true || words.readsXML == true || editsJSON }
@@ -44,9 +45,11 @@ package final class TransformPlan: Sendable {
 
     // MARK: What it is for
 
-    /// What content of this type is taken for; `nil` where it stays as it is. A response without a type, or with two, stays.
+    /// The format that Larder reads content of this type as; `nil` leaves the content unchanged. A response with no Content-Type, or with
+    /// two, is left unchanged.
     ///
-    /// Where a rule gives types, they take the place of those below; what is none of these either is read as what the rule reads first.
+    /// Types that a rule lists replace the built-in ones. A listed type that is not a built-in type is read as the first format that the
+    /// rules ask for.
     package func source(for fields: borrowing Fields) -> Source? {
         guard fields.lineCount(of: .contentType) == 1, let line = fields.first(.contentType) else { return nil }
         let type = fields.value(of: line)
@@ -80,10 +83,10 @@ package final class TransformPlan: Sendable {
 
     // MARK: The fingerprint
 
-    /// Goes up when the same words make something else of the same body.
+    /// Must be raised when the same settings produce a different result for the same body.
     private static let version: StaticString = "1"
 
-    /// All that decides what is made, so that no two meanings have the same texts.
+    /// All values that determine the result. Different settings always give different lists.
     private static func texts(of words: TransformWords) -> [[UInt8]] {
         var texts: [[UInt8]] = []
         func add(_ text: String) { texts.append(Array(text.utf8)) }

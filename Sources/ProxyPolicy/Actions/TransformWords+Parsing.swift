@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension TransformWords {
-    /// What makes something; the other words say how.
+    /// The keys that transform something; the other keys are options.
     private static let workKeys = ["plist_to_json", "xml_to_json", "strip_nulls", "json_pointer", "charset"]
     private static let keys = workKeys + ["content_type", "on_error", "max_body", "max_output", "max_depth", "timeout"]
 
@@ -57,7 +57,7 @@ extension TransformWords {
         }
     }
 
-    /// RFC 6901 §3.
+    /// Whether `text` is a JSON pointer (RFC 6901 §3).
     private static func isPointer(
         _ text: String, path: String, at place: SettingsPlace, problems: inout SettingsProblems
     ) -> Bool {

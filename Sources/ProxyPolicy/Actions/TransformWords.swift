@@ -1,20 +1,20 @@
 import HTTPMessage
 
-/// What rules want made of content: `nil` is what is left to the rules before, or to the defaults.
+/// The transform settings of rules. `nil` leaves the value to the rules before, or to the defaults.
 package struct TransformWords: Equatable, Sendable {
     package enum Nulls: UInt8, Sendable { case keep, members, everywhere }
-    /// What happens where it cannot be made.
+    /// What happens when the transformation fails.
     package enum OnError: UInt8, Sendable { case fail, pass }
 
     package struct Setting: Equatable, Sendable {
-        /// RFC 6901.
+        /// A JSON pointer (RFC 6901).
         package let place: String
         package let json: [UInt8]
     }
 
     package struct Reencoding: Equatable, Sendable {
         package let to: CharsetName
-        /// Whatever the response says.
+        /// Overrides the charset that the response declares.
         package let from: CharsetName?
     }
 
@@ -36,7 +36,7 @@ package struct TransformWords: Equatable, Sendable {
 
     package init() {}
 
-    /// Takes over what a later rule says.
+    /// Overrides these values with those that a later rule sets.
     mutating func merge(_ later: TransformWords) {
         readsPropertyLists = later.readsPropertyLists ?? readsPropertyLists
         readsXML = later.readsXML ?? readsXML

@@ -1,23 +1,23 @@
 import HTTPMessage
 
-/// What is asked of a response, gathered from all matching rules, and what follows when it fails.
+/// The checks of a response, collected from all matching rules, and what happens when one fails.
 package struct ValidationPlan: Equatable, Sendable {
-    /// What happens to a response that fails. None of them stores it, and none lets it replace a good one.
+    /// What happens to a response that fails. In no case is it stored, and it never replaces a good one.
     package enum OnFailure: UInt8, CaseIterable, Sendable { case block, annotate, pass, stale }
     /// What happens to a body that is too large to be checked.
     package enum Oversize: UInt8, CaseIterable, Sendable { case pass, block }
 
     package var headChecks = ResponseHeadChecks()
-    /// What the body has to be; empty: anything.
+    /// The allowed formats of the body; empty allows any.
     package var wellformed: BodyKinds = []
     package var onFailure = OnFailure.annotate
     package var oversize = Oversize.pass
-    /// The bound of the check in bytes, for the body as it came and for what it decodes to.
+    /// The largest body that is checked, in bytes, both as received and decoded.
     package var maximumBodyLength: UInt64 = 8 << 20
 
     package init() {}
 
-    /// Back to asking nothing; the storage of the lists stays.
+    /// Removes all checks; keeps the storage of the lists.
     mutating func removeAll() {
         headChecks.statuses.removeAll(keepingCapacity: true)
         headChecks.contentTypes.removeAll(keepingCapacity: true)
@@ -27,7 +27,7 @@ package struct ValidationPlan: Equatable, Sendable {
         maximumBodyLength = 8 << 20
     }
 
-    /// Takes over what a later rule says: its lists add to what is there, or take its place with `replace`.
+    /// Merges a later rule's values: its lists are appended, or replace the earlier ones if it sets `replace`.
     mutating func merge(_ rule: ValidationRule) {
         if let statuses = rule.statuses {
             if rule.replaces { headChecks.statuses.removeAll(keepingCapacity: true) }
@@ -44,7 +44,7 @@ package struct ValidationPlan: Equatable, Sendable {
     }
 }
 
-/// The `validate` of one rule: `nil` is what it leaves to the rules before it.
+/// The `validate` section of a rule: `nil` leaves the value to the rules before.
 package struct ValidationRule: Equatable, Sendable {
     package var statuses: [StatusRange]?
     package var contentTypes: [MediaTypePattern]?

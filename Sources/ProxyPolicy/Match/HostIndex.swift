@@ -1,25 +1,25 @@
 import HTTPMessage
 
-/// Finds the rules that name a host, without looking at the others.
+/// Finds the rules that name a host, without examining the other rules.
 ///
-/// One pass over the host from its end keeps a running hash; at each dot it is the hash of the suffix behind the dot, at the
-/// beginning that of the whole name. Each is one probe into a table that is at most half full.
+/// One pass over the host from its end keeps a running hash: at each dot it is the hash of the suffix after the dot, at the start the hash
+/// of the whole name. Each hash is one probe into a table that is at most half full.
 struct HostIndex: Sendable {
     private struct Entry: Sendable {
         let name: [UInt8]
         let isSuffix: Bool
         let hash: UInt64
-        /// In rising order.
+        /// In ascending order.
         var rules: [Int]
     }
 
     private var entries: [Entry] = []
-    /// Number of an entry plus one, or 0; the count is a power of two.
+    /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
     private var addresses: [IPAddress: [Int]] = [:]
 
-    /// - Parameter rules: in rising order of their numbers.
+    /// - Parameter rules: in ascending order of their numbers.
     init(_ rules: some Sequence<(number: Int, patterns: [HostPattern])>) {
         var places: [HostPattern: Int] = [:]
         for (number, patterns) in rules {
@@ -35,7 +35,7 @@ struct HostIndex: Sendable {
         if !entries.isEmpty { fillSlots() }
     }
 
-    /// Whether any rule names the host of this target, which stands in `head`.
+    /// Whether any rule names the host of this target, whose bytes are in `head`.
     func containsMatch(of target: RequestTarget, in head: RequestHead) -> Bool {
         var found = false
         forEachMatch(of: head.span(of: target.host), target.hostKind) { _ in found = true }
@@ -80,7 +80,7 @@ struct HostIndex: Sendable {
         if let entry = entry(at: 0, of: host, isSuffix: false, hash: hash) { body(entries[entry].rules) }
     }
 
-    /// The entry whose name stands in `host` from `start` to its end.
+    /// The entry whose name equals `host` from `start` to its end.
     private func entry(at start: Int, of host: Span<UInt8>, isSuffix: Bool, hash: UInt64) -> Int? {
         var slot = Self.slot(of: hash, in: slots.count)
         while slots[slot] != 0 {
@@ -122,12 +122,12 @@ struct HostIndex: Sendable {
         }
     }
 
-    // FNV-1a. The table is fixed by the settings, so a client who knows the function gains a few longer probes and no more.
+    // FNV-1a. The settings fix the table's contents, so a client that knows the function can only cause a few longer probes.
     private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")
 
-    /// For hashing: letters of either case are one, and no two other bytes of a host name fall together.
+    /// Folds case for hashing: both cases of a letter give one value, and no two other bytes of a host name collide.
     @inline(__always)
     private static func folded(_ byte: UInt8) -> UInt8 { byte | 0x20 }
 

@@ -1,25 +1,25 @@
 import HTTPMessage
 
-/// A host as rules name it: `example.com` is that host alone, `*.example.com` each host below it (not itself), `*` any;
-/// an address is itself in every spelling.
+/// A host pattern of a rule: `example.com` matches that host alone, `*.example.com` each host below it (not itself), `*` any host; an
+/// address matches itself in every spelling.
 package enum HostPattern: Hashable, Sendable {
     case any
     /// In lower case, without a final dot.
     case name([UInt8])
-    /// What stands behind `*.`, as in `name`.
+    /// The name after `*.`, in the form of `name`.
     case below([UInt8])
-    /// In the form of `canonical(_:)`.
+    /// In canonical form (see `canonical(_:)`).
     case address(IPAddress)
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
-        /// A scheme, a path or credentials stand in it.
+        /// It contains a scheme, a path or credentials.
         case moreThanHost
-        /// The port has a key of its own.
+        /// Ports are given under a separate key.
         case port
         case starNotInFront
         case emptyLabel
-        /// Looks like an address, and is none that a request could name.
+        /// It looks like an address, but not one that a request could contain.
         case malformedAddress
         case notInHosts(Unicode.Scalar)
     }
@@ -39,7 +39,7 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// An IPv6 address that stands for an IPv4 one is that one: a rule for `10.0.0.1` also sees `[::ffff:a00:1]`.
+    /// Maps an IPv6 address that embeds an IPv4 address to the latter: a rule for `10.0.0.1` also matches `[::ffff:a00:1]`.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
     private static func ipv6(_ text: String) throws(Fault) -> IPAddress {
@@ -54,7 +54,7 @@ package enum HostPattern: Hashable, Sendable {
         return address
     }
 
-    /// A last label that is a number is no top-level domain: requests with it name an address or are refused.
+    /// A numeric last label is not a top-level domain: requests with such a host name an address or are refused.
     private static func looksLikeAddress(_ name: [UInt8]) -> Bool {
         guard let last = name.split(separator: UInt8(ascii: ".")).last else { return false }
         let isHexadecimal = last.starts(with: Array("0x".utf8))

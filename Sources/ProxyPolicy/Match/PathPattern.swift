@@ -1,32 +1,31 @@
 import HTTPMessage
 
-/// A glob over a request's path: `*` stands for any bytes within a segment, `**` for any bytes at all, `/**/` also for one
-/// slash. Everything else is compared byte for byte; the query is no part of the path.
+/// A glob over a request's path: `*` matches any bytes within a segment, `**` any bytes at all, `/**/` also a single slash. All other bytes
+/// are compared exactly. The query is not part of the path.
 ///
-/// Matching is one pass over the path whatever the pattern, by a set of states instead of a trail to go back on. State *i*
-/// means that the first *i* literal bytes of the pattern are matched; a star is a loop on the state at which it stands.
-/// A step for byte *c* moves every state whose next literal is *c* one up and keeps those whose loop takes *c*: two ands,
-/// a shift and two ors for each 64 states.
+/// Matching is a single pass over the path for every pattern: it tracks a set of states instead of backtracking. State *i* means that the
+/// first *i* literal bytes of the pattern are matched; a star is a loop on its state. For a byte *c*, each state whose next literal is *c*
+/// advances by one, and each state whose loop accepts *c* stays: two ands, a shift and two ors per 64 states.
 package final class PathPattern: Sendable {
-    /// How long a pattern may be, so that its states fit into `States`.
+    /// The maximum length of a pattern, so that its states fit into `States`.
     package static let longest = 511
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
-        /// A path begins with a slash, so a pattern begins with one or with a star.
+        /// A path begins with a slash, so a pattern must begin with a slash or a star.
         case noLeadingSlash
-        /// `?`, `#`, a blank or a control never stands in a path.
+        /// `?`, `#`, spaces and control characters never occur in a path.
         case notInPaths(UInt8)
     }
 
-    /// Matches every path, and so also a request that has none (CONNECT).
+    /// The pattern matches every path, including a request without one (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
     /// The pattern with its escapes decoded, but for one of a star: what a server compares with a decoded path.
     var decoded: PathPattern { decodedPattern ?? self }
     private let decodedPattern: PathPattern?
 
-    /// The bytes before the first star: most paths are told apart here.
+    /// The bytes before the first star, compared first: they rule out most paths.
     private let prefix: [UInt8]
     private let shape: Shape
     private let machine: Machine
@@ -92,10 +91,10 @@ extension PathPattern {
     /// One bit for each number of matched literals, 0 to `longest`.
     private typealias States = InlineArray<8, UInt64>
 
-    /// Stars next to each other, of which two or more cross slashes.
+    /// Adjacent stars; two or more cross slashes.
     private struct StarRun {
         let isAcross: Bool
-        /// Then `/**/` is also one slash. Repeated as in `/**/**/` it says no more than once.
+        /// `/**/` also matches a single slash. Repetitions such as `/**/**/` mean the same.
         let standsBetweenSlashes: Bool
         private(set) var end: Int
 
@@ -120,13 +119,13 @@ extension PathPattern {
     private struct Machine: Sendable {
         private let literalCount: Int
         private let wordCount: Int
-        /// Which bytes the pattern tells apart: all that do not stand in it share class 0.
+        /// The byte classes that the pattern distinguishes; all bytes that are not in it share class 0.
         private var classes = [UInt8](repeating: 0, count: 256)
         /// For each class, `wordCount` words: the states whose next literal is of this class.
         private var nextLiteral: [UInt64] = []
         private var staysInSegment: [UInt64]
         private var staysAnywhere: [UInt64]
-        /// States at which `**` stands between two slashes: reached by the first, the second may be left out.
+        /// States of a `**` between two slashes: the first slash reaches the state, and the second slash is optional.
         private var mayBeSkipped: [UInt64]
 
         init(_ pattern: [UInt8]) {
@@ -147,7 +146,7 @@ extension PathPattern {
                     index = run.end
                 } else {
                     if classes[Int(byte)] == 0 {
-                        // At most 255 bytes differ from NUL, which no pattern holds: a class number fits.
+                        // At most 255 bytes differ from NUL, which no pattern contains: a class number fits.
                         classes[Int(byte)] = UInt8(classCount)
                         classCount += 1
                         nextLiteral += Array(repeating: 0, count: wordCount)
@@ -164,7 +163,7 @@ extension PathPattern {
             wordCount == 1 ? acceptsInOneWord(path) : acceptsInWords(path)
         }
 
-        /// As `step`, for patterns of at most 63 literals: nearly all of them.
+        /// Like `step`, for patterns of at most 63 literals, which are nearly all patterns.
         private func acceptsInOneWord(_ path: Span<UInt8>) -> Bool {
             let staysAnywhere = self.staysAnywhere[0]
             let staysInSegment = self.staysInSegment[0] | staysAnywhere
@@ -192,7 +191,7 @@ extension PathPattern {
             return states[literalCount / 64] >> UInt64(literalCount % 64) & 1 == 1
         }
 
-        /// - Returns: whether any state is left.
+        /// - Returns: whether any state remains.
         private func step(_ states: inout States, over byte: UInt8) -> Bool {
             let row = Int(classes[Int(byte)]) * wordCount
             let isSlash = byte == ASCII.slash

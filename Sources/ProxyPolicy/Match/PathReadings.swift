@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The ways in which an origin server may read a request's path (T17, T21).
+/// The ways in which an origin server may interpret a request's path (T17, T21).
 ///
 /// A server may decode `%61` once or twice, take `%2F` or `\` for a slash, ignore parameters (`;x`), merge several slashes, and remove dot
 /// segments (RFC 3986 §5.2.4), in any order. A rule that denies `/admin/**` denies the request if any of these readings matches. A
@@ -194,12 +194,12 @@ package struct PathReadings: Sendable {
         bytes.removeLast(bytes.count - end)
     }
 
-    /// RFC 3986 §5.2.4 in place, for a path that begins with a slash.
+    /// Removes dot segments in place (RFC 3986 §5.2.4); the path must begin with a slash.
     private mutating func removeDotSegments(from start: Int) {
         var end = start
         var index = start
         while index < bytes.count {
-            // Here `index` is at the slash before a segment.
+            // `index` is at the slash before a segment.
             var next = index + 1
             while next < bytes.count, bytes[next] != ASCII.slash { next += 1 }
             let isLast = next == bytes.count

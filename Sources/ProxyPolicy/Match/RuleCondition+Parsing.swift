@@ -59,7 +59,7 @@ extension RuleCondition {
         }
     }
 
-    /// Methods are case-sensitive, so `get` would silently match nothing.
+    /// Methods are case-sensitive, so `get` would never match, without a warning.
     private static func method(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MethodName? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }

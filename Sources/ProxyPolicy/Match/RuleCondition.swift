@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What a rule asks of a request besides its host, which the index has answered already. An empty list asks nothing.
+/// A rule's conditions on a request besides its host, which the index has already checked. An empty list matches all requests.
 package struct RuleCondition: Sendable {
     package var hosts: [HostPattern] = []
     package var schemes: [RequestTarget.Scheme] = []
@@ -8,12 +8,12 @@ package struct RuleCondition: Sendable {
     package var methods: [MethodName] = []
     package var paths: [PathPattern] = []
 
-    /// A method as rules name it; methods are case-sensitive (RFC 9110 §9.1).
+    /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
     package struct MethodName: Equatable, Sendable {
         package let method: Method
         package let bytes: [UInt8]
 
-        /// - Returns: `nil` where the text is no token.
+        /// - Returns: `nil` if the text is not a token.
         package init?(_ text: String) {
             let bytes = Array(text.utf8)
             guard !bytes.isEmpty, bytes.allSatisfy(ASCII.isTokenCharacter) else { return nil }
@@ -26,7 +26,7 @@ package struct RuleCondition: Sendable {
 
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
-    /// - Parameter readings: the other readings of the path, looked at as well where the rule denies.
+    /// - Parameter readings: the other readings of the path, which are also checked if the rule denies.
     func matches(_ request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
         matchesScheme(of: request) && matchesPort(of: request) && matchesMethod(of: request)
             && matchesPath(of: request, readings: &readings, denies: denies)
@@ -74,7 +74,7 @@ package struct RuleCondition: Sendable {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
 
-    /// A tunnel hides what it carries; it counts as https, for which clients ask for one.
+    /// The content of a tunnel is not visible; a tunnel counts as https, since clients request tunnels for https.
     private func matchesScheme(of request: RequestHead) -> Bool {
         schemes.isEmpty || schemes.contains(request.target.form == .authority ? .https : request.target.scheme)
     }

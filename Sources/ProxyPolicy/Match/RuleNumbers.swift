@@ -1,4 +1,4 @@
-/// A set of rules by their numbers, in storage that is used again: gathered in any order, walked in the order of the list.
+/// A set of rule numbers with reused storage: inserted in any order, iterated in the order of the list.
 package struct RuleNumbers: Sendable {
     private var words: [UInt64] = []
     private(set) var isEmpty = true
@@ -12,7 +12,7 @@ package struct RuleNumbers: Sendable {
         isEmpty = false
     }
 
-    /// Becomes equal to `other`, without an allocation once it has been as large.
+    /// Copies `other`, without allocating if the set has been as large before.
     mutating func replace(with other: RuleNumbers) {
         if words.count == other.words.count {
             for index in 0..<words.count { words[index] = other.words[index] }

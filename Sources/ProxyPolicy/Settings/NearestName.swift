@@ -1,10 +1,10 @@
-/// Which of the right names was probably meant by a wrong one.
+/// Finds the name that a misspelled name was probably meant to be.
 package enum NearestName {
-    /// - Returns: the name with the fewest edits (a letter put in, left out, changed, or two changed about), where these are
-    ///   at most a third of the letters; case, `-` and `_` do not count. The first of equals; `nil` where none is near.
+    /// - Returns: the name with the fewest edits (a letter inserted, deleted or changed, or two letters swapped), if these are at most a
+    ///   third of the letters; case, `-` and `_` do not count. The first of equals; `nil` if none is near.
     package static func of(_ text: String, among names: some Sequence<String>) -> String? {
         let written = folded(text)
-        // A hostile or damaged file must not buy work by the length of a word.
+        // A hostile or damaged file must not cause work in proportion to a word's length.
         guard !written.isEmpty, written.count <= longestWord else { return nil }
         var best: (name: String, distance: Int)?
         for name in names {
@@ -16,7 +16,7 @@ package enum NearestName {
         return best?.name
     }
 
-    /// Optimal string alignment: Levenshtein's distance with neighbours changed about as one edit.
+    /// Optimal string alignment: Levenshtein distance that counts a swap of neighbors as one edit.
     static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension SettingsCursor {
-    /// The value as a JSON text: a scalar that is not quoted and written as JSON writes a number, `true`, `false` or `null` is that, any other
+    /// The value as JSON text. An unquoted scalar written as a JSON number, `true`, `false` or `null` keeps that type; any other scalar is
     /// a string.
     func json(problems: inout SettingsProblems) -> [UInt8]? {
         var text: [UInt8] = []
@@ -54,7 +54,7 @@ extension SettingsCursor {
 
     private static func isLiteral(_ text: String) -> Bool { text == "true" || text == "false" }
 
-    /// RFC 8259 §6.
+    /// Whether `text` is a JSON number (RFC 8259 §6).
     private static func isNumber(_ text: [UInt8]) -> Bool {
         var rest = text[...]
         func digits() -> Int {

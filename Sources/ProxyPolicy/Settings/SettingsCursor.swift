@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// A value of the settings together with its path: the reading end of `SettingsNode`.
+/// A settings value together with its path: reads a `SettingsNode`.
 ///
-/// Each reader returns `nil` and adds a problem where the value is not what is asked for, so that one reading of a file
-/// finds everything that is wrong in it.
+/// Each reader returns `nil` and adds a problem if the value is not of the requested kind, so that one pass over a file finds all its
+/// errors.
 package struct SettingsCursor: Sendable {
     package let node: SettingsNode
     package let path: String
@@ -23,8 +23,8 @@ package struct SettingsCursor: Sendable {
 
     // MARK: Structure
 
-    /// The entries of a mapping whose keys are given by us: an unknown key and one that stands twice are problems.
-    /// - Parameter suggestion: what was probably meant by an unknown key; `nil`: the nearest of `keys`.
+    /// The entries of a mapping with a fixed set of keys: unknown and duplicate keys are problems.
+    /// - Parameter suggestion: proposes a correction for an unknown key; `nil` proposes the nearest of `keys`.
     package func mapping(
         of keys: [String], suggestion: ((String) -> String?)? = nil, problems: inout SettingsProblems
     ) -> SettingsMapping? {
@@ -42,7 +42,7 @@ package struct SettingsCursor: Sendable {
         return SettingsMapping(whole: self, values: known, isEmpty: entries.isEmpty)
     }
 
-    /// The entries of a mapping with free keys. A key that stands twice is a problem, and the second is left out.
+    /// The entries of a mapping with free keys. A duplicate key is a problem, and the second entry is dropped.
     package func entries(problems: inout SettingsProblems) -> [(key: String, place: SettingsPlace, value: SettingsCursor)]? {
         guard case .mapping(let entries) = node.value else {
             report("expected a mapping, found \(node.kindName)", to: &problems)
@@ -70,8 +70,7 @@ package struct SettingsCursor: Sendable {
         return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
     }
 
-    /// The elements of a list, or the one value that stands in its place. An empty list is a problem: it could mean
-    /// all or none.
+    /// The elements of a list, or a single value as a list of one. An empty list is a problem: it could mean all or none.
     package func oneOrMore(problems: inout SettingsProblems) -> [SettingsCursor] {
         switch node.value {
         case .scalar: return [self]
@@ -86,7 +85,7 @@ package struct SettingsCursor: Sendable {
 
     // MARK: Scalars
 
-    /// Any scalar but null, as written.
+    /// Any scalar except null, as written.
     package func text(problems: inout SettingsProblems) -> String? { scalar("a value", problems: &problems)?.text }
 
     package func boolean(problems: inout SettingsProblems) -> Bool? {
@@ -113,7 +112,7 @@ package struct SettingsCursor: Sendable {
         return number
     }
 
-    /// One of the words of a setting.
+    /// One of a setting's allowed words.
     package func word<Meaning>(
         among words: KeyValuePairs<String, Meaning>, problems: inout SettingsProblems
     ) -> Meaning? {
@@ -127,7 +126,7 @@ package struct SettingsCursor: Sendable {
         return nil
     }
 
-    /// A length of time: `60` and `60s` are seconds; `ms`, `m`, `h` and `d` too; decimals as in `1.5h`.
+    /// A duration: `60` and `60s` are seconds; `ms`, `m`, `h` and `d` are also units; decimals such as `1.5h` are allowed.
     package func milliseconds(in range: ClosedRange<Int64>, problems: inout SettingsProblems) -> Int64? {
         let expected = "a time such as 60, 60s, 5m or 1h"
         guard let scalar = scalar(expected, problems: &problems) else { return nil }
@@ -171,12 +170,12 @@ package struct SettingsCursor: Sendable {
     }
 }
 
-/// A mapping whose keys are known, after the unknown ones were reported.
+/// A mapping with a fixed set of keys, after unknown keys were reported.
 package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
     private let values: [String: SettingsCursor]
 
-    /// Nothing was given at all, not even an unknown key.
+    /// The mapping is empty: it does not even have an unknown key.
     package let isEmpty: Bool
 
     init(whole: SettingsCursor, values: [String: SettingsCursor], isEmpty: Bool) {
@@ -187,7 +186,7 @@ package struct SettingsMapping: Sendable {
 
     package subscript(key: String) -> SettingsCursor? { values[key] }
 
-    /// The value of a key that has to be there.
+    /// The value of a required key.
     package func required(_ key: String, problems: inout SettingsProblems) -> SettingsCursor? {
         if let value = values[key] { return value }
         whole.report("the key `\(key)` is missing", to: &problems)

@@ -1,13 +1,13 @@
 import HTTPMessage
 
 extension SettingsNode {
-    /// What a mapping has under this key, the first time.
+    /// The first value under this key.
     subscript(key: String) -> SettingsNode? {
         guard case .mapping(let entries) = value else { return nil }
         return entries.first { $0.key == key }?.value
     }
 
-    /// Writes what is meant, whatever its places in a file, so that no two meanings are written alike.
+    /// Writes the meaning of the node without its places in the file, so that different meanings give different texts.
     func write(into text: inout [UInt8]) {
         func write(_ kind: StaticString, _ count: Int) {
             text.append(kind)

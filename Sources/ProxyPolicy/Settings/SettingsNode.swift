@@ -1,9 +1,9 @@
-/// One value of a settings file and where it stands. Whoever reads the file (its YAML, an environment variable) fills it.
+/// A value of a settings file and its place. The reader of the source (YAML or an environment variable) makes it.
 package struct SettingsNode: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         case scalar(SettingsScalar)
         case sequence([SettingsNode])
-        /// In the order of the file. A key may stand twice: that is reported when the mapping is read.
+        /// In the order of the file. A key may occur twice: this is reported when the mapping is read.
         case mapping([Entry])
     }
 
@@ -28,7 +28,7 @@ package struct SettingsNode: Equatable, Sendable {
         self.place = place
     }
 
-    /// What this is, for "expected a list, found a text".
+    /// The kind for messages such as "expected a list, found a text".
     package var kindName: String {
         switch value {
         case .scalar(let scalar): scalar.isNull ? "nothing" : "a single value"
@@ -38,7 +38,7 @@ package struct SettingsNode: Equatable, Sendable {
     }
 }
 
-/// A place in a settings file; both numbers count from 1. The origin of what stands in no file is 0:0.
+/// A place in a settings file; both numbers count from 1. Values that are not from a file have 0:0.
 package struct SettingsPlace: Equatable, Comparable, Sendable {
     package let line: Int
     package let column: Int
@@ -55,10 +55,10 @@ package struct SettingsPlace: Equatable, Comparable, Sendable {
     }
 }
 
-/// A scalar as it is written: what it means depends on the setting that it is for.
+/// A scalar as written; the setting determines its meaning.
 package struct SettingsScalar: Equatable, Sendable {
     package let text: String
-    /// Quoted or in block style: then it is text, whatever it looks like.
+    /// Quoted or in block style: then it is text, regardless of its form.
     package let isQuoted: Bool
 
     package init(_ text: String, isQuoted: Bool = false) {
@@ -66,6 +66,6 @@ package struct SettingsScalar: Equatable, Sendable {
         self.isQuoted = isQuoted
     }
 
-    /// What YAML's core schema reads as null.
+    /// Whether YAML's core schema reads it as null.
     package var isNull: Bool { !isQuoted && ["", "~", "null", "Null", "NULL"].contains(text) }
 }

@@ -1,10 +1,10 @@
-/// One thing wrong in the settings: what, at which path, where in the file, and what was probably meant.
+/// An error in the settings: the message, its path, its place in the file, and a suggestion.
 package struct SettingsProblem: Equatable, Sendable {
     package let message: String
-    /// Such as `rules[2].match.host`; empty for the whole.
+    /// For example `rules[2].match.host`; empty for the whole file.
     package let path: String
     package let place: SettingsPlace
-    /// The nearest right name, where one is near.
+    /// The nearest valid name, if one is near.
     package let suggestion: String?
 
     package init(_ message: String, path: String, at place: SettingsPlace, suggestion: String? = nil) {

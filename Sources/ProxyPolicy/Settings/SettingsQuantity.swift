@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// Numbers with a unit, as settings write them. Decimals are exact: `1.5GiB` is whole bytes, `0.3B` is refused.
+/// Numbers with a unit, as written in settings. Decimals are exact: `1.5GiB` is whole bytes, `0.3B` is refused.
 package enum SettingsQuantity {
-    /// - Returns: `nil` for anything but a number with a known unit that comes to whole milliseconds.
+    /// - Returns: `nil` unless the text is a number with a known unit that gives whole milliseconds.
     package static func milliseconds(_ text: String) -> UInt64? {
         amount(text, units: durations)
     }
 
-    /// - Returns: `nil` for anything but a number with a known unit that comes to whole bytes.
+    /// - Returns: `nil` unless the text is a number with a known unit that gives whole bytes.
     package static func byteCount(_ text: String) -> UInt64? {
         amount(text, units: sizes)
     }
 
-    /// In the largest unit that divides it.
+    /// Formatted in the largest unit that divides it.
     package static func text(ofMilliseconds milliseconds: Int64) -> String {
         let magnitude = UInt64(max(0, milliseconds))
         for (unit, scale) in durations.reversed() where magnitude > 0 && !unit.isEmpty && magnitude % scale == 0 {
@@ -21,7 +21,7 @@ package enum SettingsQuantity {
         return "\(magnitude)" + (magnitude == 0 ? "s" : "ms")
     }
 
-    /// In the largest binary unit that divides it.
+    /// Formatted in the largest binary unit that divides it.
     package static func text(ofBytes count: UInt64) -> String {
         for (unit, scale) in sizes.reversed() where unit.hasSuffix("iB") && count > 0 && count % scale == 0 {
             return "\(count / scale)\(unit)"

@@ -1,4 +1,4 @@
-/// How values of the settings look inside messages: short, and without anything that a terminal would obey (T43).
+/// Formats settings values for messages: short, and without characters that a terminal would interpret (T43).
 enum SettingsText {
     private static let longestQuote = 60
 
