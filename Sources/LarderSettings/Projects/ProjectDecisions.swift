@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// The user's decisions about projects' settings: `$XDG_STATE_HOME/larder/projects`, one JSON object on a line, for the user alone.
+/// The user's decisions about projects' settings: `$XDG_STATE_HOME/larder/projects`, one JSON object per line, readable only by the user.
 package struct ProjectDecisions {
     package enum Word: String { case allow, deny }
 
@@ -25,8 +25,8 @@ package struct ProjectDecisions {
 
     private static let lengthLimit = 4 << 20
 
-    /// Reads them; none where the file is not there.
-    /// - Throws: where the file may have been written by another user, or is damaged: nothing is allowed by guesses.
+    /// Reads the decisions; a missing file gives none.
+    /// - Throws: if another user could have written the file, or it is damaged: nothing is allowed by guessing.
     package init(_ environment: [String: String]) throws(Failure) {
         guard let folder = UserFolders(environment).state else {
             throw Failure(reason: "neither XDG_STATE_HOME nor HOME is set, so decisions about projects cannot be stored")
@@ -37,7 +37,7 @@ package struct ProjectDecisions {
 
     subscript(folder: String) -> Decision? { all.first { $0.folder == folder } }
 
-    /// Puts it in the place of the one for its folder, and writes all.
+    /// Replaces the decision for this folder, and writes the file.
     package func storing(_ decision: Decision) throws(Failure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         try Self.makeFolder(folder)
@@ -45,7 +45,7 @@ package struct ProjectDecisions {
         guard lock >= 0 else { throw Failure(reason: "cannot open \(folder): \(String(cString: strerror(errno)))") }
         defer { close(lock) }
         flock(lock, LOCK_EX)
-        // Another `larder project` may have written since.
+        // Another `larder project` may have written the file since.
         var decisions = try Self.read(path).filter { $0.folder != decision.folder }
         decisions.append(decision)
         let text = decisions.map { Self.line($0) + "\n" }.joined()
@@ -100,7 +100,7 @@ package struct ProjectDecisions {
         return decisions
     }
 
-    /// With those above it, for the owner alone. One that is there stays as it is, unless others may write to it.
+    /// Creates the folder and its parents for the owner alone. An existing folder is kept, unless other users can write to it.
     private static func makeFolder(_ folder: String) throws(Failure) {
         var facts = stat()
         if stat(folder, &facts) == 0 {

@@ -3,28 +3,30 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The digest of all files in a project's folder that its settings consist of, or may name: all but the recording, which Larder writes, and the key.
+/// The digest of all files in a project's folder that its settings consist of, or may name: all except the recording, which Larder writes,
+/// and the key.
 package enum ProjectDigest {
-    /// Why there is none.
+    /// Why the digest could not be made.
     package struct Failure: Error { package let reason: String }
 
     static let fileLimit = 1000
     static let lengthLimit = 64 << 20
     static let depthLimit = 8
 
-    /// What Larder writes there itself. SQLite's companions of the file stand beside it while it is written.
+    /// Files that are not digested: the key, and the recording that Larder writes, with SQLite's companion files, which exist while it is
+    /// written.
     private static let left: Set = {
         let recording = ProjectFolder.recordingName
         let files = [recording, "\(recording).partial"]
         return Set([ProjectFolder.keyName] + files + files.flatMap { file in ["-wal", "-shm", "-journal"].map { file + $0 } })
     }()
 
-    /// - Parameter policy: `policy.yaml` as it was read: what is digested is what is used.
+    /// - Parameter policy: the content of `policy.yaml` as it was read, so that the digest covers the content that is used.
     package static func make(of folder: ProjectFolder, policy: [UInt8]) throws(Failure) -> String {
         var files = Files()
         try files.add(folder.path, name: "", depth: 0, policy: policy)
         let hasher = DigestHasher(.sha256)
-        // A digest and a length before each name: no two folders have the same text.
+        // A digest and a length precede each name: different folders give different texts.
         for file in files.found.sorted(by: { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }) {
             hasher.update(Array("\(file.digest) \(file.name.utf8.count) \(file.name)\n".utf8).span)
         }

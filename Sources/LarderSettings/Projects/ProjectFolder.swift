@@ -3,11 +3,11 @@ import Foundation
 import ProxyPolicy
 import TextCoding
 
-/// A project's own folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
+/// A project's folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
 ///
-/// Who clones a project did not write what stands there: `ProjectSettings` says how much of the policy is used. The folder, and the policy and the key
-/// in it, have to be the user's own, or root's, and nobody else's to write to, their group's neither; and none of them is a symbolic link, which could
-/// lead to another project's.
+/// A user who clones a project did not write its settings: `ProjectSettings` decides how much of the policy is used. The folder, and the
+/// policy and the key in it, must belong to the user or to root, and no other user, nor a group, may be able to write to them. None of them
+/// may be a symbolic link, which could lead to another project's file.
 package struct ProjectFolder: Equatable, Sendable {
     package let path: String
 
@@ -16,7 +16,7 @@ package struct ProjectFolder: Equatable, Sendable {
     static let keyName = "project.key"
     static let recordingName = "recording.larder"
 
-    /// - Returns: `nil` where there is none that may be used; what is passed over is reported.
+    /// - Returns: `nil` if there is no usable folder; an unusable one is reported and ignored.
     package init?(above start: String = FileManager.default.currentDirectoryPath) {
         var folder = URL(filePath: start).standardizedFileURL
         while true {
@@ -31,25 +31,25 @@ package struct ProjectFolder: Equatable, Sendable {
         }
     }
 
-    /// Where the project's recording stands, or is to stand.
+    /// The path of the project's recording, whether or not it exists.
     package var recording: String { "\(path)/\(Self.recordingName)" }
 
-    /// The recording where no file is named: the project's, else one in the working folder.
+    /// The recording to use if no file is named: the project's, else one in the working folder.
     package static func recording(of project: ProjectFolder?) -> String { project?.recording ?? recordingName }
-    /// Where its settings stand, if it has any.
+    /// The path of the project's settings, whether or not they exist.
     package var policy: String { "\(path)/\(Self.policyName)" }
-    /// `nil` where there is none.
+    /// `nil` if there is no usable key.
     package var key: String? {
         let file = "\(path)/\(Self.keyName)"
         var facts = stat()
         guard lstat(file, &facts) == 0 else { return nil }
         return Self.mayBeUsed(file, facts) ? file : nil
     }
-    /// The folder that it is the project's of.
+    /// The folder of the project that `.larder` is in.
     var project: String { URL(filePath: path).deletingLastPathComponent().path }
 
-    /// Its settings, read once.
-    /// - Returns: `nil` where there are none, or they are passed over, which is reported.
+    /// Reads the project's settings, once.
+    /// - Returns: `nil` if there are none, or if they are ignored, which is reported.
     package func readPolicy() throws(LocalFile.Unreadable) -> [UInt8]? {
         let descriptor = open(policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -74,7 +74,7 @@ package struct ProjectFolder: Equatable, Sendable {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// - Returns: its path without symbolic links.
+    /// - Returns: the path with symbolic links resolved.
     private static func usable(_ path: String) -> String? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
@@ -83,7 +83,7 @@ package struct ProjectFolder: Equatable, Sendable {
         return String(cString: resolved)
     }
 
-    /// Reports why where it may not.
+    /// Reports the reason if the file may not be used.
     private static func mayBeUsed(_ path: String, _ facts: stat) -> Bool {
         guard let fault = fault(of: facts) else { return true }
         passOver(path, fault)

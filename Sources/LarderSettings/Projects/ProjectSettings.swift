@@ -2,21 +2,21 @@ import CommandSupport
 import Foundation
 import ProxyPolicy
 
-/// Whether the settings of a project's folder are used.
+/// Whether to use the settings of a project's folder.
 package enum ProjectChoice: String, CaseIterable {
-    /// As the user has decided (`larder project`), else as far as they are harmless.
+    /// According to the user's decision (`larder project`); without one, only settings that are harmless.
     case auto
     case allow, deny
 }
 
-/// The settings of a project's folder, as one command uses them.
+/// A project folder's settings as one command uses them.
 package struct ProjectSettings: Sendable {
     let folder: ProjectFolder
     let choice: ProjectChoice
-    /// The command replays: no rule lets anything out.
+    /// The command replays: no rule can forward a request.
     let isReplayed: Bool
 
-    /// The same without looking at decisions.
+    /// The same settings, without using decisions.
     package var undecided: ProjectSettings {
         var settings = self
         settings.ignoresDecisions = true
@@ -30,19 +30,19 @@ package struct ProjectSettings: Sendable {
         self.isReplayed = isReplayed
     }
 
-    /// What the user has decided of the files as they are now.
+    /// The user's decision about the files in their present state.
     package enum Status: Equatable {
-        /// - Parameter wasDecided: of other files than there are now.
+        /// - Parameter wasDecided: there is a decision about an earlier state of the files.
         case undecided(wasDecided: Bool)
         case allowed(digest: String)
         case denied
     }
 
-    /// - Parameter policy: as it was read.
+    /// - Parameter policy: the content that was read.
     package static func standing(
         of folder: ProjectFolder, policy: [UInt8], _ environment: [String: String]
     ) throws(ProjectDecisions.Failure) -> Status {
-        // Where no folder can hold decisions, none was made.
+        // If no folder can hold decisions, there is none.
         guard UserFolders(environment).state != nil, let decision = try ProjectDecisions(environment)[folder.path] else {
             return .undecided(wasDecided: false)
         }
@@ -52,19 +52,19 @@ package struct ProjectSettings: Sendable {
         return decision.word == .allow ? .allowed(digest: digest) : .denied
     }
 
-    /// What is read, and what is said of it.
+    /// The result of reading, and the messages about it.
     struct Read {
-        /// `nil` where nothing of it is used.
+        /// `nil` if no setting is used.
         let layer: SettingsLayer?
-        /// `nil` where there is nothing to say.
+        /// `nil` if there is nothing to report.
         let notice: String?
-        /// Said also where the settings are refused.
+        /// Reported even if the settings are refused.
         var warning: String?
-        /// By which the files are known again; `nil` where that does not matter.
+        /// Identifies the state of the files; `nil` if a later change does not matter.
         let digest: String?
     }
 
-    /// - Throws: what is wrong with the file or with the decisions.
+    /// - Throws: problems in the file or in the decisions.
     func read(_ environment: [String: String]) throws(SettingsProblems) -> Read {
         guard let bytes = try bytes() else { return Read(layer: nil, notice: nil, digest: nil) }
         let standing: Status
@@ -94,7 +94,7 @@ package struct ProjectSettings: Sendable {
         }
     }
 
-    /// Whether the files are still those of the digest.
+    /// Whether the files still have this digest.
     func isUnchanged(since digest: String) -> Bool {
         guard let bytes = try? folder.readPolicy() else { return false }
         return (try? ProjectDigest.make(of: folder, policy: bytes)) == digest

@@ -3,20 +3,21 @@ import Foundation
 import HTTPSerialization
 import ProxyPolicy
 
-/// What a project's settings may set before the user has decided about them: what cannot have anything sent to another server, or believed of one, than
-/// the user's own settings have.
+/// The settings that a project may change before the user has decided about it: those that cannot make Larder send anything to another
+/// server, or trust a server more, than with the user's own settings.
 package struct ProjectTerms: Sendable {
-    /// The folder in which the files have to stand that they name.
+    /// The folder that files named by the settings must be in.
     let project: String
-    /// The command replays: no rule lets anything out.
+    /// The command replays: no rule can forward a request.
     let isReplayed: Bool
 
-    /// Takes what may be taken of what a project has set.
+    /// Keeps the permitted part of a project's settings.
     /// - Parameters:
-    ///   - settings: with the project's settings in them.
+    ///   - settings: with the project's settings merged in.
     ///   - former: without them.
-    ///   - written: the names of what the project has set, and where it stands; the entries of what is merged are put back.
-    ///   - trustFiles: as the settings are read by.
+    ///   - origins: the places of the settings; those of merged entries are reset.
+    ///   - layer: the project's layer.
+    ///   - trustFiles: as passed to `SettingsReader.read`.
     func settle(
         _ settings: inout LarderSettings, over former: LarderSettings, origins: inout [String: SettingsReader.Origin],
         formerOrigins: [String: SettingsReader.Origin], of layer: SettingsLayer, trustFiles: TrustFiles?,
@@ -62,7 +63,7 @@ package struct ProjectTerms: Sendable {
             trustFiles: trustFiles, problems: &problems)
     }
 
-    /// What a user does next.
+    /// What the user can do next.
     static let remedy = "read the file, then run `larder project allow` (or use --project-settings=allow)"
 
     static func refuse(_ name: String, at place: SettingsPlace, _ reason: String, to problems: inout SettingsProblems) {
@@ -71,8 +72,8 @@ package struct ProjectTerms: Sendable {
 
     private static let refusal = "a project may not set this: "
 
-    /// The place and the name of a setting that was refused for want of a decision.
-    /// - Returns: `nil` where another thing is wrong with it.
+    /// The place and the name of a setting that was refused because the user has not decided.
+    /// - Returns: `nil` for any other problem.
     package static func setting(refusedBy problem: LocatedProblem) -> String? {
         guard problem.problem.message.hasPrefix(refusal) else { return nil }
         return "\(LocatedProblem.position(of: problem.problem.place, in: problem.source)): \(problem.problem.path)"
@@ -85,8 +86,8 @@ package struct ProjectTerms: Sendable {
         }
     }
 
-    /// A rule that writes into responses, or answers with those of another host, can send the client to another server (`Location`, a URL in
-    /// JSON), with all that it sends to this one.
+    /// A rule that changes responses, or answers with those of another host, can send the client to another server (`Location`, a URL in
+    /// JSON), with all data that it sends to this one.
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
@@ -120,19 +121,19 @@ package struct ProjectTerms: Sendable {
         return nodes.first(where: isNamed).flatMap { value(key, of: $0)?.place }
     }
 
-    /// The length of a match file that is read; a longer one is refused when the recording begins.
+    /// The longest match file that is read here, in bytes; a longer one is refused when the recording begins.
     private static let matchLengthLimit = 1 << 20
 
-    /// Whether a match file takes names out of the search for secrets.
+    /// Whether a match file excludes names from the search for secrets.
     private static func declaresHarmless(_ path: String) -> Bool {
-        // A file that cannot be read, or is no match file, is refused with the reason when the recording begins.
+        // An unreadable or invalid match file is refused with the reason when the recording begins.
         guard let text = try? LocalFile.bytes(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
             let names = terms["secrets"]?["public"]
         else { return false }
         return names.array?.isEmpty != true
     }
 
-    /// Symbolic links lead nowhere else either.
+    /// Whether the path is in the project after symbolic links are resolved.
     private func isInside(_ path: String) -> Bool {
         let place = URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path
         let folder = URL(filePath: project).resolvingSymlinksInPath().standardizedFileURL.path
@@ -176,13 +177,13 @@ package struct ProjectTerms: Sendable {
 }
 
 extension SettingsLayer {
-    /// How much of it holds.
+    /// How much of the layer is used.
     enum Use: Sendable {
-        /// The user's own.
+        /// The user's own settings: all.
         case own
-        /// A project's, that the user has allowed.
+        /// A project's settings that the user has allowed: all.
         case whole
-        /// A project's that the user has not decided about.
+        /// A project's settings that the user has not decided about.
         case restricted(ProjectTerms)
     }
 }

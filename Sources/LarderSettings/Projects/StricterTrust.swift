@@ -2,16 +2,16 @@ import ProxyPolicy
 import ServerTrust
 import UpstreamTransport
 
-/// Trust that a project may add: each server that it accepts, the user's settings accept too.
+/// Trust settings that a project may add: the user's settings accept every server that they accept.
 ///
-/// A term is stricter that has fewer certificates, keys or protocols accepted, or more checked. Anchors are never a project's to name, not even fewer:
-/// whose certificates are trusted is the user's word alone.
+/// A term is stricter if it accepts fewer certificates, keys or protocols, or checks more. A project may never set the anchors, not even
+/// fewer of them: only the user decides which CA certificates are trusted.
 enum StricterTrust {
-    /// Puts a project's terms for a host over those that the user's settings have for it.
+    /// Merges a project's terms for a host over the user's terms for it.
     /// - Parameters:
-    ///   - base: the user's `tls.default`; `nil` where it denies.
-    ///   - way: what CONNECT gets by it.
-    /// - Returns: what the project says, and for all else what the user says; `nil` after a problem.
+    ///   - base: the user's `tls.default`; `nil` if it denies.
+    ///   - way: how the user's settings handle CONNECT.
+    /// - Returns: the project's terms where it sets them, else the user's; `nil` after a problem.
     static func merge(
         _ proposed: TrustTerms, over base: TrustTerms?, way: ConnectWay, problems: inout SettingsProblems
     ) -> TrustTerms? {
@@ -52,12 +52,12 @@ enum StricterTrust {
         settle("connect", \.connect, "your settings give CONNECT `\(way)`, which verifies more") { proposed, _ in
             rank(proposed ?? way) >= rank(way)
         }
-        // A tunnel hides the keys that a project pins.
+        // A tunnel hides the keys that the project pins, so the user's `tunnel` is not inherited.
         if !proposed.says("connect"), proposed.pins != nil, terms.connect == .tunnel { terms.connect = nil }
         return problems.count == before ? terms : nil
     }
 
-    /// How much Larder sees and judges of what passes.
+    /// How much Larder sees and verifies of the traffic; higher is stricter.
     private static func rank(_ way: ConnectWay) -> Int {
         switch way {
         case .tunnel: 0
@@ -67,7 +67,7 @@ enum StricterTrust {
         }
     }
 
-    /// - Returns: why a project may not set this one of `tls.connect`; `nil` where it may.
+    /// - Returns: why a project may not set this setting of `tls.connect`; `nil` if it may.
     static func weakening(_ name: String, _ proposed: TrustSettings.Connect, over base: TrustSettings.Connect) -> String? {
         let isStricter: Bool =
             switch name {

@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension LarderSettings {
-    /// What is recorded and replayed. Paths are as they were written until the settings are read to be served by.
+    /// What is recorded and replayed. Paths stay as written until the settings are read for serving.
     package struct Recordings: Equatable, Sendable {
-        /// Snapshots, the first asked first; `cache` is what is stored.
+        /// Snapshots, in the order they are searched; `cache` is the store.
         package var layers: [String] = []
         package var asOf = Moment.newest
         package var sequenceEnd = SequenceEnd.loop
@@ -12,28 +12,28 @@ extension LarderSettings {
         package var dates = Dates.recorded
         package var expiresAfter: Duration?
         package var onExpired = OnExpired.warn
-        /// Files of public keys.
+        /// Files with public keys.
         package var signedBy: [String] = []
         package var file: String?
         package var existing = Existing.refuse
-        /// The file of what tells requests apart.
+        /// The file with the match rules, which distinguish requests.
         package var match: String?
         package var noStore = NoStore.keep
         package var unscanned = Unscanned.auto
-        /// The file of the project's key.
+        /// The file with the project's key.
         package var key: String?
 
-        /// The word for what is stored, among layers.
+        /// The entry of `layers` that stands for the store.
         package static let storeLayer = "cache"
 
-        /// More of them are refused.
+        /// The maximum number of files.
         package static let fileLimit = 255
 
         package var files: [String] { layers.filter { $0 != Self.storeLayer } }
         package var replaysStore: Bool { layers.last == Self.storeLayer }
     }
 
-    /// Up to which generation recordings are asked.
+    /// The newest generation of recordings that is used.
     package enum Moment: Equatable, Sendable {
         case newest
         case generation(UInt32)
@@ -51,7 +51,7 @@ extension LarderSettings {
 }
 
 extension LarderSettings.Recordings {
-    /// Paths stand for files from here on, each in the folder of the settings that name it.
+    /// Makes each path relative to the folder of the settings file that names it.
     mutating func resolvePaths(_ origins: [String: SettingsReader.Origin]) {
         func resolved(_ path: String, of setting: String) -> String { origins[setting]?.path(of: path) ?? path }
         layers = layers.map { $0 == Self.storeLayer ? $0 : resolved($0, of: "replay.layers") }

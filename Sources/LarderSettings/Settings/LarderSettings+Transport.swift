@@ -2,7 +2,7 @@ import HTTPWire
 import UpstreamTransport
 
 extension LarderSettings {
-    /// How connections to origin servers are made.
+    /// The configuration of connections to origin servers.
     package var transport: TransportConfiguration {
         var result = TransportConfiguration()
         result.timeouts.connect = Self.milliseconds(timeouts.connect)
@@ -14,7 +14,7 @@ extension LarderSettings {
         result.resolve = resolve
         result.addresses = AddressPolicy(denied: egress.deny)
         result.proxy = upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
-        // Nobody is believed where nothing was read.
+        // If the files of `tls:` were not read, no server is trusted.
         result.trust = tls.loaded?.policies
         if let identities = tls.loaded?.identities { result.identities = identities }
         if let connect = tls.loaded?.connect { result.connect = connect }

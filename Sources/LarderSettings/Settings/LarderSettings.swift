@@ -2,22 +2,23 @@ import ClientPasswords
 import HTTPMessage
 import ProxyPolicy
 
-/// Everything that can be set, with its default. `SettingsSchema` says how each is called, read and shown.
+/// All settings, with their defaults. `SettingsSchema` defines how each is named, read and shown.
 ///
-/// Sizes are in bytes, times are `Duration`s, and `nil` means "no limit" or "by the machine", as each says.
+/// Sizes are in bytes, times are `Duration`s. `nil` means "no limit", or that the machine determines the value, as documented at each
+/// setting.
 package struct LarderSettings: Equatable, Sendable {
     package var listen = ListenAddress.defaults
-    /// What the files of their `tls:` hold, in the same order; `nil` where plain HTTP is spoken, and none where nobody asked for it.
+    /// The content of the files named in `tls:`, in the order of `listen`; `nil` for plain HTTP. Empty if the files were not read.
     package var loadedListeners = LoadedListeners()
     package var mode = Mode.live
     package var store = Store()
-    /// `nil`: one for each core, four at most.
+    /// `nil`: one per core, at most four.
     package var loops: Int?
     package var log = Log()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var upstream = Upstream()
-    /// Names that are not looked up, with the addresses that stand for each.
+    /// Names that are not looked up, with the addresses to use for each.
     package var resolve: [String: [IPAddress]] = [:]
     package var tunnel = Tunnel()
     package var egress = Egress()
@@ -34,7 +35,7 @@ package struct LarderSettings: Equatable, Sendable {
 }
 
 extension LarderSettings {
-    /// Whether anything may leave, by word, or as there is a network; and what recordings have to do with it.
+    /// Whether requests may be forwarded (by setting, or if a network is available), and how recordings are used.
     package enum Mode: String, CaseIterable, Sendable {
         case live, offline, auto, replay, record
         case recordMissing = "record_missing"
@@ -47,7 +48,7 @@ extension LarderSettings {
     /// What was recorded is asked for, by the mode or by a rule's.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
 
-    /// What becomes of exchanges that go out; `nil` where nothing does.
+    /// How Larder uses forwarded exchanges for recordings; `nil` if it does not.
     package var recordingPurpose: RecordingPurpose? {
         switch mode {
         case .refresh: .refresh
@@ -57,7 +58,7 @@ extension LarderSettings {
         }
     }
 
-    /// They are recorded, recorded where they have changed, or compared.
+    /// Exchanges are recorded, recorded if they changed, or only compared.
     package enum RecordingPurpose: Sendable { case record, refresh, compare }
 
     package struct Store: Equatable, Sendable {
@@ -67,7 +68,7 @@ extension LarderSettings {
         package var disk = Marks(high: 2 << 30, low: 3 << 29)
     }
 
-    /// Above the high mark the least recently used goes, until the low mark is reached.
+    /// Above the high mark, the least recently used responses are evicted until the low mark is reached.
     package struct Marks: Equatable, Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -75,7 +76,7 @@ extension LarderSettings {
 
     package struct MemoryTier: Equatable, Sendable {
         package var marks = Marks(high: 100 << 20, low: 60 << 20)
-        /// The longest body that is kept in memory.
+        /// The longest body that is kept in memory, in bytes.
         package var bodyLengthLimit: UInt64 = 4 << 20
     }
 
@@ -87,7 +88,7 @@ extension LarderSettings {
     package enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }
 
     package struct AccessLog: Equatable, Sendable {
-        /// `-` is standard output.
+        /// `-` means standard output.
         package var path = "-"
         package var format = AccessLogFormat.ndjson
         package var includesQuery = false
@@ -99,9 +100,9 @@ extension LarderSettings {
         package var requestLineLength: UInt64 = 16 << 10
         package var headLength: UInt64 = 64 << 10
         package var fieldCount = 100
-        /// `nil`: as long as the origin takes it.
+        /// `nil`: no limit but the origin's.
         package var requestBodyLength: UInt64?
-        /// Of all bodies under a check together.
+        /// For all bodies that are being checked, together.
         package var checkedBytes: UInt64 = 64 << 20
     }
 
@@ -109,18 +110,18 @@ extension LarderSettings {
         package var connect = Duration.seconds(10)
         package var firstByte = Duration.seconds(60)
         package var idle = Duration.seconds(60)
-        /// `nil`: an exchange may take as long as bytes keep coming.
+        /// `nil`: an exchange may last as long as bytes keep arriving.
         package var total: Duration?
         package var clientHandshake = Duration.seconds(10)
         package var clientHead = Duration.seconds(30)
         package var clientBody = Duration.seconds(60)
         package var clientIdle = Duration.seconds(75)
-        /// How long SIGTERM waits for exchanges under way.
+        /// How long SIGTERM waits for exchanges in flight.
         package var drain = Duration.seconds(30)
     }
 
     package struct Upstream: Equatable, Sendable {
-        /// An HTTP proxy behind us, `http://[user:password@]host:port`. `nil`: straight to the origins.
+        /// An upstream HTTP proxy, `http://[user:password@]host:port`. `nil`: direct connections to the origins.
         package var proxy: String?
         package var connectionsPerOrigin = 64
         package var connections = 1024
@@ -146,13 +147,13 @@ extension LarderSettings {
     }
 
     package struct Clients: Equatable, Sendable {
-        /// Empty, and without passwords: clients on this machine only (T01, T02).
+        /// Empty, and without passwords: only clients on this machine (T01, T02).
         package var allow: [AddressRange] = []
-        /// The file of names and passwords.
+        /// The file with names and passwords.
         package var passwords: String?
         package var authenticate = Authenticate.unlisted
         package var purge: [AddressRange] = []
-        /// `nil` where there is no file, or nobody asked for it to be read.
+        /// `nil` if no file is set, or if it was not read.
         package var loadedPasswords: PasswordFile?
 
         package static func == (left: Clients, right: Clients) -> Bool {
@@ -161,14 +162,14 @@ extension LarderSettings {
         }
     }
 
-    /// Who has to send a name and a password: who is not in `allow`, whoever is not on this machine, or everybody.
+    /// Which clients must authenticate: remote clients that are not in `allow`, all remote clients, or all clients.
     package enum Authenticate: String, CaseIterable, Sendable { case unlisted, remote, all }
 
     package struct Cache: Equatable, Sendable {
         package var setCookie = SetCookie.explicit
         package var targetedCacheControl: [String] = []
         package var statusKey = false
-        /// How long past its lifetime a response is served where `mode: auto` finds no network; `nil`: however long.
+        /// How long past its lifetime a response is served if `mode: auto` finds no network; `nil`: no limit.
         package var maxStaleOffline: Duration? = .seconds(7 * 86_400)
     }
 
@@ -177,25 +178,25 @@ extension LarderSettings {
     }
 
     package struct Traces: Equatable, Sendable {
-        /// Kept on each loop; 0 keeps none.
+        /// The number kept per loop; 0 keeps none.
         package var count = 10_000
     }
 
-    /// Where the admin socket stands.
+    /// The place of the admin socket.
     package enum AdminSocketPlace: Equatable, Sendable {
-        /// In the user's folder for such, see `AdminSocketPath`.
+        /// In the user's runtime folder, see `AdminSocketPath`.
         case auto
         case path(String)
         case off
     }
 
-    /// Whether a response with `Set-Cookie` may be stored: on explicit freshness (RFC 9111 §7.3), or never (T23).
+    /// Whether a response with `Set-Cookie` may be stored: with explicit freshness (RFC 9111 §7.3), or never (T23).
     package enum SetCookie: String, CaseIterable, Sendable { case explicit, never }
 
-    /// What a `Host` field that differs from an absolute target does (T17; RFC 9112 §3.2.2 ignores it).
+    /// How Larder handles a `Host` field that differs from an absolute target (T17; RFC 9112 §3.2.2 ignores it).
     package enum HostMismatch: String, CaseIterable, Sendable { case ignore, deny }
 
-    /// The rules as they were written, and compiled.
+    /// The rules, as written and compiled.
     package struct Rules: Equatable, Sendable {
         package var node: SettingsNode?
         package var compiled = PolicyRuleSet.empty

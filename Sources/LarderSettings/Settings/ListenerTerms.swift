@@ -1,17 +1,17 @@
 import ProxyPolicy
 import TextCoding
 
-/// How TLS is spoken on one listener, as `tls:` of an entry of `listen` says it.
+/// The TLS settings of one listener: `tls:` of an entry of `listen`.
 package struct ListenerTerms: Equatable, Sendable {
     enum Certificate: Equatable, Sendable {
-        /// Of the authority of `tls.authority`, for the listener's address and these names.
+        /// Issued by the CA of `tls.authority`, for the listener's address and these names.
         case authority(names: [String])
-        /// PEM files, by their names.
+        /// PEM files, by path.
         case files(certificate: String, key: String)
     }
 
     let certificate: Certificate
-    /// A file with the roots whose certificates clients have to show.
+    /// A file with the roots that must have issued the clients' certificates.
     let clients: String?
 
     var isOfAuthority: Bool {
@@ -20,7 +20,7 @@ package struct ListenerTerms: Equatable, Sendable {
 
     private static let keys = ["certificate", "key", "names", "clients"]
 
-    /// `authority`, or a mapping.
+    /// Reads `authority`, or a mapping.
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ListenerTerms? {
         if case .scalar = cursor.node.value {
             guard cursor.word(among: ["authority": true], problems: &problems) == true else { return nil }

@@ -1,11 +1,11 @@
-/// Settings together with where they came from, so that they can be read again.
+/// Settings together with their sources, so that they can be reloaded.
 package struct LoadedSettings {
     package let settings: LarderSettings
     package let file: String?
     package let sources: SettingsSources
-    /// The files that were read and set nothing.
+    /// Files that were read but set nothing.
     package var emptyFiles: [String]
-    /// What in the files may be a mistake.
+    /// Possible mistakes in the files.
     package var remarks: [String]
 
     package init(

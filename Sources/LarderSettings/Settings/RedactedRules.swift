@@ -1,6 +1,6 @@
 import ProxyPolicy
 
-/// Rules as `config show` writes them: as they were written, but for the values of fields that carry secrets.
+/// Rules as `config show` prints them: as written, except that values of fields with secrets are redacted.
 enum RedactedRules {
     static func show(_ node: SettingsNode) -> ShownValue {
         switch node.value {
@@ -12,7 +12,7 @@ enum RedactedRules {
         }
     }
 
-    /// A field's name that says what it carries. A rule's own words (`match`, `set`, `ttl`) are none of these.
+    /// Whether a field's name suggests a secret. The keys of rules (`match`, `set`, `ttl`) do not.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return secretWords.contains { name.contains($0) }

@@ -1,14 +1,14 @@
 import ProxyPolicy
 import TextCoding
 
-/// A setting that is a fixed value now: a bound inside Larder that needs no choice. Larder reads the name for one version, and ignores
-/// its value with a warning.
+/// A former setting that now has a fixed value: an internal limit that needs no choice. For one version, Larder accepts the name and
+/// ignores its value with a warning.
 struct RemovedSetting: Sendable {
     /// The dotted name.
     let name: String
-    /// What holds in its place, as people write it.
+    /// The fixed value, formatted for messages.
     let value: String
-    /// The version that no longer has the setting.
+    /// The version that removed the setting.
     let since: String
 
     static let all = [
@@ -26,7 +26,7 @@ struct RemovedSetting: Sendable {
         RemovedSetting(name: "traces.memory", value: "12 MiB", since: "0.2"),
     ]
 
-    /// Takes them out of the layer, and appends a warning for each.
+    /// Removes the former settings from the layer, and appends a warning for each.
     static func apply(to layer: inout SettingsLayer, warnings: inout [String]) {
         for setting in all {
             let parts = setting.name.split(separator: ".")

@@ -1,23 +1,23 @@
 import ProxyPolicy
 import TextCoding
 
-/// A setting that had another name. Larder reads the old name for one version, with a warning.
+/// A setting that was renamed. For one version, Larder reads the old name with a warning.
 struct RenamedSetting: Sendable {
-    /// The dotted name of before. It stands in the same group as the new one.
+    /// The dotted old name. It is in the same group as the new one.
     let old: String
     let new: String
-    /// The version that brought the new name.
+    /// The version that introduced the new name.
     let since: String
 
     static let all = [
         RenamedSetting(old: "tls.connect.verdicts_kept", new: "tls.connect.verdict_ttl", since: "0.2")
     ]
 
-    /// The name that a setting of this name has now.
+    /// The present name of a setting.
     static func current(_ name: String) -> String { all.first { $0.old == name }?.new ?? name }
 
-    /// Puts new names in the place of old ones, and appends a warning for each.
-    /// - Throws: a problem for a layer that has a setting by both names.
+    /// Replaces old names by new ones, and appends a warning for each.
+    /// - Throws: a problem for a layer that has a setting under both names.
     static func apply(to layer: inout SettingsLayer, warnings: inout [String]) throws(SettingsProblems) {
         for setting in all {
             let (oldParts, newParts) = (setting.old.split(separator: "."), setting.new.split(separator: "."))
@@ -39,7 +39,7 @@ struct RenamedSetting: Sendable {
 }
 
 extension SettingsLayer {
-    /// Where the entry's name stands, for a warning.
+    /// The position of the entry's name, for a warning.
     func position(of entry: SettingsNode.Entry) -> String {
         LocatedProblem.position(of: entry.keyPlace, in: printable(name, limit: 4096))
     }
@@ -54,7 +54,7 @@ extension SettingsNode {
         return path.count == 1 ? entry : entry.value.entry(at: path.dropFirst())
     }
 
-    /// The same with another last part of the path; without that entry for `nil`.
+    /// A copy with the last part of the path renamed; `nil` removes the entry.
     func renaming(_ path: ArraySlice<Substring>, to name: String?) -> SettingsNode {
         guard case .mapping(let entries) = value, let key = path.first else { return self }
         let changed = entries.compactMap { entry -> Entry? in

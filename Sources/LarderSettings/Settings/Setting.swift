@@ -1,15 +1,15 @@
 import ProxyPolicy
 import TextCoding
 
-/// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.
+/// One setting: its name, description, form, and key path in `LarderSettings`.
 package struct Setting: Sendable {
-    /// The dotted name, `store.memory.high`.
+    /// The dotted name, for example `store.memory.high`.
     package let name: String
     package let about: String
-    /// What people write.
+    /// The form of the value, as text for users.
     let formAbout: String
     let formSchema: JSONText
-    /// Whether a running Larder takes a new value on SIGHUP; otherwise it needs a restart.
+    /// Whether a running Larder accepts a new value on SIGHUP; otherwise it needs a restart.
     let isReloadable: Bool
     let assign: @Sendable (SettingsCursor, inout LarderSettings, inout SettingsProblems) -> Void
     let show: @Sendable (LarderSettings) -> ShownValue
@@ -31,7 +31,7 @@ package struct Setting: Sendable {
 
     package var defaultValue: ShownValue { show(LarderSettings()) }
 
-    /// The environment's name for it: `LARDER_STORE_MEMORY_HIGH`.
+    /// The name of its environment variable: `LARDER_STORE_MEMORY_HIGH`.
     package var environmentName: String { Self.environmentName(of: name) }
 
     static func environmentName(of name: String) -> String {

@@ -1,6 +1,6 @@
 import ProxyPolicy
 
-/// What is wrong only in what several settings say together.
+/// Checks that concern several settings together.
 package enum SettingsConsistency {
     static func problems(in settings: LarderSettings, origins: [String: SettingsReader.Origin]) -> [LocatedProblem] {
         var problems: [LocatedProblem] = []
@@ -23,7 +23,7 @@ package enum SettingsConsistency {
             report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
         }
         if let problem = modeProblem(in: settings) { report("mode", problem) }
-        // T01: an open proxy is never made by leaving something out.
+        // T01: leaving out a setting must never make an open proxy.
         if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
             settings.clients.passwords == nil
         {
@@ -36,7 +36,7 @@ package enum SettingsConsistency {
         return problems
     }
 
-    /// What the mode needs and no setting says.
+    /// What the mode requires but no setting provides.
     package static func modeProblem(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         let modes = settings.rules.compiled.modes

@@ -1,6 +1,6 @@
 import TextCoding
 
-/// What is generated from the table of settings: the JSON Schema for editors and docs/configuration.md for people.
+/// Generates documentation from the table of settings: the JSON Schema for editors and docs/configuration.md for people.
 package enum SettingsDocumentation {
     package static var jsonSchema: JSONText {
         guard case .object(let members) = group("") else { preconditionFailure("a group is an object") }

@@ -1,7 +1,7 @@
 import CommandSupport
 import ProxyPolicy
 
-/// A file that settings stand in.
+/// Reads a settings file.
 enum SettingsFile {
     static func node(at path: String, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
         func problem(_ message: String) -> SettingsProblems {

@@ -1,8 +1,8 @@
 import ProxyPolicy
 import TextCoding
 
-/// What a file that was emptied or cut short would take away. An editor that writes a file in place has it empty for a moment, and a reload in that
-/// moment would serve without rules.
+/// The settings that an emptied or truncated file would remove. An editor that writes a file in place leaves it empty for a moment, and a
+/// reload in that moment would serve without rules.
 package enum SettingsLoss {
     /// Whether the file sets nothing.
     static func isEmpty(_ root: SettingsNode) -> Bool {
@@ -13,7 +13,7 @@ package enum SettingsLoss {
         }
     }
 
-    /// Says what in a file sets nothing: the file itself, or keys without a value.
+    /// Reports what in a file sets nothing: the file itself, or keys without a value.
     static func remarks(on root: SettingsNode, in file: String) -> [String] {
         if isEmpty(root) { return ["\(file) is empty: it sets nothing"] }
         var remarks: [String] = []
@@ -36,10 +36,10 @@ package enum SettingsLoss {
         }
     }
 
-    /// Why settings that were read again are not activated.
+    /// Why a reload does not activate the settings that were read.
     /// - Parameters:
-    ///   - former: the active settings; `formerFile` and `formerEmpty` are the files that they were read from, and those of them that set nothing.
-    ///   - next: what was read, and its `settings`.
+    ///   - former: the active settings; `formerFile` is the file that they were read from, `formerEmpty` the files that set nothing.
+    ///   - next: the result of the reload, and its `settings`.
     package static func reasons(
         from former: LarderSettings, file formerFile: String?, empty formerEmpty: [String], to settings: LarderSettings,
         _ next: SettingsSources.Loaded

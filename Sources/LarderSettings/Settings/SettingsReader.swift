@@ -1,14 +1,14 @@
 import ProxyPolicy
 
-/// One place from which settings come: a file, the environment, a flag. Later layers win, setting by setting.
+/// One source of settings: a file, the environment, a flag. Later layers override earlier ones, setting by setting.
 package struct SettingsLayer: Sendable {
-    /// How the place is called in messages: the file's path, `LARDER_LOOPS`, `--set`.
+    /// The source's name in messages: the file's path, `LARDER_LOOPS`, `--set`.
     package let name: String
-    /// The mapping at the root, or what stands in its place.
+    /// The mapping at the root, or another value that the file has there.
     package internal(set) var root: SettingsNode
-    /// Where the files stand that it names without a folder of their own.
+    /// The folder for relative paths in the layer.
     let folder: String
-    /// How much of it holds.
+    /// How much of the layer is used.
     var use = Use.own
 
     package init(name: String, root: SettingsNode, folder: String = ".") {
@@ -17,7 +17,7 @@ package struct SettingsLayer: Sendable {
         self.folder = folder
     }
 
-    /// One setting by its dotted name, as `--set` and the environment give it.
+    /// A layer with one setting by its dotted name, as given by `--set` and the environment.
     /// - Returns: `nil` for an empty name or part.
     package init?(name: String, dotted: String, value: SettingsNode) {
         let parts = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -29,7 +29,7 @@ package struct SettingsLayer: Sendable {
     }
 }
 
-/// A problem and the place it was found in.
+/// A problem and the source it was found in.
 package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
     package let source: String
     package let problem: SettingsProblem
@@ -39,12 +39,12 @@ package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// `FILE:LINE:COLUMN`, or only the source where there is no file.
+    /// `FILE:LINE:COLUMN`, or only the source if there is no file.
     static func position(of place: SettingsPlace, in source: String) -> String {
         place == .none ? source : "\(source):\(place.line):\(place.column)"
     }
 
-    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers where there is no file.
+    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers if there is no file.
     package var description: String {
         problem.place == .none
             ? problem.rendered(file: source).replacingFirst("\(source):0:0", with: source)
@@ -52,7 +52,7 @@ package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Reads layers of settings into one value, finding everything that is wrong in one go.
+/// Reads layers of settings into one value, and finds all problems in one pass.
 package enum SettingsReader {
     package enum Outcome: Sendable {
         case settings(LarderSettings)
@@ -60,8 +60,8 @@ package enum SettingsReader {
     }
 
     /// - Parameters:
-    ///   - layers: the weakest first; defaults stand below all of them.
-    ///   - trustFiles: what reads the files that `tls:` names; `nil` where nobody needs them, nor that of `clients.passwords`.
+    ///   - layers: in ascending precedence; defaults have the lowest.
+    ///   - trustFiles: reads the files that `tls:` names; `nil` reads neither these nor the file of `clients.passwords`.
     package static func read(_ layers: [SettingsLayer], trustFiles: TrustFiles? = nil) -> Outcome {
         var settings = LarderSettings()
         var located: [LocatedProblem] = []
@@ -78,7 +78,7 @@ package enum SettingsReader {
             }
             located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
         }
-        // Values that are wrong themselves would be compared with defaults here, and say something misleading.
+        // Invalid values would be compared as defaults here, with misleading messages.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
         if located.isEmpty, let trustFiles {
             located = TrustLoading.load(
@@ -93,7 +93,8 @@ package enum SettingsReader {
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 
-    /// What holds of a project's settings. Its rules stand before the user's, which so have the last word, and every denial of theirs.
+    /// Merges a project's settings as far as they are permitted. The project's rules come before the user's: the user's rules override
+    /// them, and the user's denials still apply.
     private static func settle(
         _ layer: SettingsLayer, _ settings: inout LarderSettings, over former: LarderSettings, _ origins: inout [String: Origin],
         _ formerOrigins: [String: Origin], trustFiles: TrustFiles?, problems: inout SettingsProblems
@@ -116,7 +117,7 @@ package enum SettingsReader {
             node: SettingsNode(.sequence(nodes), at: origin.place), compiled: PolicyRuleSet(rules: rules))
     }
 
-    /// The settings that have a value there, known ones alone.
+    /// The known settings that have a value in `root`.
     static func names(in root: SettingsNode, below group: String = "") -> [String] {
         guard case .mapping(let entries) = root.value else { return [] }
         return entries.flatMap { entry -> [String] in
@@ -126,13 +127,13 @@ package enum SettingsReader {
         }
     }
 
-    /// Where a setting's value came from.
+    /// The source of a setting's value.
     package struct Origin: Sendable {
         let layer: String
         var folder = "."
         let place: SettingsPlace
 
-        /// Where a file stands that is named there.
+        /// The path of a file that the setting names.
         package func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(folder)/\(name)" }
     }
 
@@ -145,7 +146,7 @@ package enum SettingsReader {
             of: names, suggestion: { SettingsSchema.suggestion(for: $0, among: names) }, problems: &problems)
         guard let mapping else { return }
         for name in names {
-            // A key with nothing behind it is as good as none.
+            // A key without a value counts as absent.
             guard let value = mapping[name], !value.isNull else { continue }
             let full = group.isEmpty ? name : "\(group).\(name)"
             if let setting = SettingsSchema.byName[full] {

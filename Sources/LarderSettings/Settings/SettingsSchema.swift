@@ -1,7 +1,7 @@
 import ProxyPolicy
 
-/// The table of all settings: the one place from which they are read, checked, shown, described to editors
-/// (`larder config schema`) and to people (docs/configuration.md).
+/// The table of all settings: the only place that defines how they are read, checked, shown, and described to editors (`larder config
+/// schema`) and people (docs/configuration.md).
 package enum SettingsSchema {
     package static let settings: [Setting] = [
         Setting(
@@ -301,20 +301,20 @@ package enum SettingsSchema {
             "Which requests are allowed, and how requests and responses are changed, stored and checked."),
     ]
 
-    /// The settings that differ between what runs and what was read, and that take effect only at the next start.
+    /// The settings that differ between `running` and `read` and that take effect only after a restart.
     package static func needingRestart(from running: LarderSettings, to read: LarderSettings) -> [String] {
         settings.filter { !$0.isReloadable && $0.show(running) != $0.show(read) }.map(\.name)
     }
 
     package static let byName = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0) })
 
-    /// The names that stand above settings, `store` and `store.memory` among them.
+    /// The names of groups of settings, such as `store` and `store.memory`.
     package static let groups = Set(
         settings.flatMap { setting in
             (1..<max(1, setting.parts.count)).map { setting.parts.prefix($0).joined(separator: ".") }
         })
 
-    /// The words that may stand directly below a group; below the root for "".
+    /// The keys allowed directly below a group; "" is the root.
     static func names(below group: String) -> [String] {
         let depth = group.isEmpty ? 0 : group.split(separator: ".").count
         var seen: Set<String> = []
@@ -322,10 +322,10 @@ package enum SettingsSchema {
             .filter { seen.insert($0).inserted }
     }
 
-    /// What was probably meant by an unknown key: a setting or group of this name at another level, the nearest name at this level, or the nearest
-    /// at another level.
+    /// The probable meaning of an unknown key: a setting or group of this name at another level, the nearest name at this level, or the
+    /// nearest at another level.
     /// - Parameter names: the names at this level.
-    /// - Returns: `nil` where no name is near, or several settings have it. A name at another level is written in full.
+    /// - Returns: `nil` if no name is near, or if several settings have it. A name at another level is given in full.
     static func suggestion(for key: String, among names: [String]) -> String? {
         fullName(of: key) ?? NearestName.of(key, among: names)
             ?? NearestName.of(key, among: lastParts.keys.sorted()).flatMap(fullName)

@@ -3,20 +3,20 @@ import Foundation
 import ProxyPolicy
 import TextCoding
 
-/// Where settings come from, the weakest first: file, policy, environment, flags (`--set`, then flags of their own).
+/// The sources of settings, in ascending precedence: file, policy, environment, flags (`--set`, then dedicated flags).
 package struct SettingsSources: Sendable {
-    /// `-c`: must be there. `nil`: the first that is there of the usual places, or none.
+    /// `-c`: must exist. `nil`: the first usual file that exists, or none.
     var file: String?
-    /// `--policy`: a second file, whose settings take the place of the first one's.
+    /// `--policy`: a second file, whose settings override the first one's.
     var policy: String?
-    /// The settings of a project's folder, between the file and the policy.
+    /// The settings of a project's folder, which rank between the file and the policy.
     package var project: ProjectSettings?
     /// Each `name=value`, the value as YAML.
     var assignments: [String]
-    /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
+    /// Values of dedicated flags (`--listen`, `--store`): the flag, the setting, its value.
     var flags: [(flag: String, name: String, value: SettingsNode)]
     package var environment: [String: String]
-    /// `nil`: the files that `tls:` names are not read. Who serves nobody needs none of them.
+    /// `nil`: the files that `tls:` names are not read. Commands that do not serve need none of them.
     package var trustFiles: TrustFiles?
 
     package init(
@@ -37,13 +37,13 @@ package struct SettingsSources: Sendable {
         package var outcome: SettingsReader.Outcome
         /// The file that was read.
         package var file: String?
-        /// What is worth a word and stops nothing.
+        /// Warnings that do not prevent a start.
         package var warnings: [String] = []
-        /// The files that were read and set nothing.
+        /// Files that were read but set nothing.
         package var emptyFiles: [String] = []
-        /// What is said of a project's settings.
+        /// Messages about a project's settings.
         package var notices: [String] = []
-        /// What in the files may be a mistake: a file, or a key in it, that sets nothing.
+        /// Possible mistakes in the files: a file, or a key in it, that sets nothing.
         package var remarks: [String] = []
     }
 
@@ -89,8 +89,8 @@ package struct SettingsSources: Sendable {
         }
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
             guard let known = Self.names.first(where: { Setting.environmentName(of: $0) == name }) else {
-                // Not an error: an orchestrator may put LARDER_PORT_3180_TCP there for a service of that name.
-                // Without the prefix, which would make everything look near.
+                // Not an error: an orchestrator may set LARDER_PORT_3180_TCP for a service named larder. The names are compared without the
+                // prefix, which would make every name look near.
                 let nearest = NearestName.of(
                     String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
                 if let nearest { warnings.append("\(printable(name)) is not a setting; did you mean LARDER_\(nearest)?") }
@@ -121,9 +121,9 @@ package struct SettingsSources: Sendable {
             }
         }
 
-        // Both kinds at once: a broken --set does not hide a wrong key in the file.
+        // Reports both kinds of problems: a broken --set must not hide a wrong key in the file.
         var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
-        // What was decided about is what was read, files that the settings name included.
+        // The user's decision must cover the content that was read, including files that the settings name.
         if let project, let digest, !project.isUnchanged(since: digest) {
             let problems = ProjectSettings.problem("this project's files changed while Larder read them; it uses none of them")
             unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
@@ -136,11 +136,11 @@ package struct SettingsSources: Sendable {
             outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
     }
 
-    /// All names that the environment may have, those of the previous version among them.
+    /// All names that environment variables may refer to, including those of the previous version.
     private static let names =
         SettingsSchema.settings.map(\.name) + RenamedSetting.all.map(\.old) + RemovedSetting.all.map(\.name)
 
-    /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, if there.
+    /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, whichever exists.
     static func usualFile(_ environment: [String: String]) -> String? {
         let user = UserFolders(environment).configuration.map { "\($0)/config.yaml" }
         return [user, "/etc/larder/config.yaml"].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
@@ -148,7 +148,7 @@ package struct SettingsSources: Sendable {
 
     private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
 
-    /// A value given apart from a file: it has no line, so its problems name only the setting.
+    /// A value from outside a file: it has no line, so its problems name only the setting.
     private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {
         Result { () throws(SettingsProblems) in
             var problems = SettingsProblems()
@@ -169,7 +169,7 @@ package struct SettingsSources: Sendable {
 }
 
 extension SettingsNode {
-    /// A single value that stands in no file.
+    /// A single value from outside a file.
     package static func plain(_ text: String) -> SettingsNode {
         SettingsNode(.scalar(SettingsScalar(text, isQuoted: true)), at: .none)
     }

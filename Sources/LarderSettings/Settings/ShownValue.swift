@@ -1,8 +1,8 @@
 import ProxyPolicy
 
-/// A setting's value as it is shown: what `config show`, `config schema` and docs/configuration.md write.
+/// A setting's value for output: `config show`, `config schema` and docs/configuration.md use it.
 package indirect enum ShownValue: Equatable, Sendable {
-    /// Written as it is: a number, a size, a word without a meaning of its own in YAML.
+    /// Written unquoted: a number, a size, a word without a special meaning in YAML.
     case plain(String)
     /// Text that may need quotes.
     case text(String)
@@ -21,7 +21,7 @@ package indirect enum ShownValue: Equatable, Sendable {
 }
 
 extension ShownValue {
-    /// As it was written.
+    /// The value as written.
     package init(_ node: SettingsNode) {
         switch node.value {
         case .scalar(let scalar): self.init(scalar)
@@ -30,7 +30,7 @@ extension ShownValue {
         }
     }
 
-    /// Nothing is shown as a word: as an empty text it would be something.
+    /// Null is shown as the word `null`: an empty text would be a value.
     init(_ scalar: SettingsScalar) {
         self = scalar.isNull ? .plain("null") : scalar.isQuoted ? .text(scalar.text) : .plain(scalar.text)
     }

@@ -2,7 +2,7 @@ import Foundation
 import UpstreamTransport
 
 extension UpstreamProxyAddress {
-    /// As the transport wants it: user and password with their percent-encoding undone.
+    /// The proxy for the transport: user and password are percent-decoded.
     var proxy: UpstreamProxy {
         guard let credentials else { return UpstreamProxy(host: host, port: port) }
         let parts = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

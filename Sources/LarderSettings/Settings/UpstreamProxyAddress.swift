@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Where requests go when there is an HTTP proxy behind us.
+/// The address of an upstream HTTP proxy.
 package struct UpstreamProxyAddress: Equatable, Sendable {
     package let host: String
     package let port: UInt16
@@ -34,7 +34,7 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
         self.port = port
     }
 
-    /// The address without what must not be shown.
+    /// The address with its credentials redacted.
     package var redacted: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return "http://\(credentials == nil ? "" : "(redacted)@")\(host):\(port)"

@@ -7,7 +7,7 @@ extension ValueForm where Value == ListenAddress {
         schema: .pattern(#"^(\[[0-9a-fA-F:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"#),
         parse: { ListenAddress($0) }, show: { .text($0.description) })
 
-    /// An address, or a mapping with one and how TLS is spoken there.
+    /// An address, or a mapping of an address and its TLS settings.
     static let listenAddress = ValueForm(
         about: plainAddress.about + ", or a mapping of `address` and `tls` (see [clients-access.md](clients-access.md#over-tls))",
         schema: .object([
@@ -64,7 +64,7 @@ extension ValueForm where Value == String {
 }
 
 extension ValueForm where Value == AddressRange {
-    /// An address, or a range of them with the length of its prefix.
+    /// An address, or a range given by its prefix length.
     static let addressRange = text(
         "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
         parse: { AddressRange($0) },

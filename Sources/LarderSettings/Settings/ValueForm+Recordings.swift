@@ -4,7 +4,7 @@ import HTTPMessage
 import ServerTrust
 
 extension ValueForm where Value == LarderSettings.Moment {
-    /// The word, the number of a generation, a time, or a day, which counts as a whole (UTC).
+    /// `newest`, the number of a generation, a time, or a day, which means its end (UTC).
     static let generation = text(
         "`newest`, a number, a day such as 2026-11-23, or a time such as 2026-11-23T10:00:00Z",
         schema: .object([("type", .array([.string("string"), .string("integer")]))]),
@@ -12,7 +12,7 @@ extension ValueForm where Value == LarderSettings.Moment {
             if text == "newest" { return .newest }
             if let number = UInt32(text) { return .generation(number) }
             if let day = CalendarDay(text) { return .time(day.lastMillisecond) }
-            guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // no time, no moment
+            guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // not a valid time
             return .time(Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1000)))
         },
         show: { moment in

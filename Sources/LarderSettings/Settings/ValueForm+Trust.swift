@@ -41,7 +41,7 @@ extension ValueForm where Value == TrustSettings.ClientCertificates {
         show: \.shown)
 }
 
-/// A policy for editors.
+/// The schema of a trust policy, for editors.
 enum TrustSchema {
     static let policy = object([
         ("anchors", anyOf([words("system", "pins"), object([("bundle", path)])])),

@@ -1,19 +1,19 @@
 import ProxyPolicy
 import TextCoding
 
-/// One way to write a value: how it is read, shown, described to an editor and to a reader.
+/// One form of a value: how it is read, shown, and described to editors and readers.
 package struct ValueForm<Value: Sendable>: Sendable {
-    /// What people write, for the documentation: "a size with its unit, such as 16MiB".
+    /// The form as text for the documentation: "a size with its unit, such as 16MiB".
     let about: String
     let schema: JSONText
-    /// Adds a problem and returns `nil` where the value does not fit.
+    /// Adds a problem and returns `nil` if the value is invalid.
     let read: @Sendable (_ cursor: SettingsCursor, _ problems: inout SettingsProblems) -> Value?
     let show: @Sendable (Value) -> ShownValue
 }
 
 extension ValueForm {
-    /// A form over one scalar's text. `parse` answers `nil` for a text that does not fit.
-    /// - Parameter isSecret: What was found is not said: it may hold a password.
+    /// A form for the text of a scalar. `parse` returns `nil` for an invalid text.
+    /// - Parameter isSecret: the message omits the value, which may contain a password.
     static func text(
         _ about: String, schema: JSONText, isSecret: Bool = false, parse: @escaping @Sendable (String) -> Value?,
         show: @escaping @Sendable (Value) -> ShownValue
@@ -29,7 +29,7 @@ extension ValueForm {
             }, show: show)
     }
 
-    /// A form where one word stands for "none".
+    /// A form in which one word means "none".
     static func optional<Wrapped>(
         _ form: ValueForm<Wrapped>, or word: String, meaning: String
     ) -> ValueForm where Value == Wrapped? {
@@ -95,7 +95,7 @@ extension ValueForm where Value == Duration {
 }
 
 extension ValueForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-    /// One of an enumeration's words; a near miss is answered with the right one.
+    /// One of an enumeration's words; a near miss gets a suggestion.
     static func word() -> ValueForm {
         let words = Value.allCases.map(\.rawValue)
         let expected = "one of \(words.joined(separator: ", "))"

@@ -2,14 +2,14 @@ import ProxyPolicy
 import TextCoding
 import Yams
 
-/// Reads YAML into `SettingsNode`s. Yams parses; this bounds what it may cost and keeps lines and columns.
+/// Reads YAML into `SettingsNode`s. Yams parses; this type limits the cost and keeps lines and columns.
 package enum YAMLReader {
-    /// The longest settings file that is read.
+    /// The longest settings file that is read, in bytes.
     package static let lengthLimit = 1 << 20
-    /// The most values in a file, after its aliases are written out.
+    /// The most values in a file, after its aliases are expanded.
     static let nodeLimit = 200_000
     static let depthLimit = 64
-    /// Aliases that stand inside anchored values multiply: with this many, by less than four hundred.
+    /// Nested aliases multiply: with this limit, by less than four hundred.
     static let aliasLimit = 16
 
     /// - Returns: an empty mapping for an empty document.
@@ -22,7 +22,7 @@ package enum YAMLReader {
         }
         let root: Node?
         do {
-            // Where it is not said, Yams looks through the whole environment for it, each time.
+            // Without an explicit encoding, Yams searches the whole environment for one at each call.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw problems(of: error, in: text)
@@ -57,8 +57,8 @@ package enum YAMLReader {
         }
     }
 
-    /// The first `*name` too many, where an alias could stand, if there is any `&name` to refer to. It counts those in comments
-    /// and in text too: what is counted is a bound, not what is there.
+    /// The first `*name` beyond the limit, at places where an alias could start, if the text has any `&name` to refer to. Also counts those
+    /// in comments and in text: the count is an upper bound.
     private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
         var previous: Unicode.Scalar = " "
         var hasAnchor = false
@@ -89,16 +89,15 @@ package enum YAMLReader {
         guard let error = error as? YamlError else { return single("not YAML: \(error)", .none) }
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-            // What people run into: `host: *.example` without quotes.
+            // A common mistake: `host: *.example` without quotes.
             let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
             let hint = isAboutAlias ? " (put quotes around a value that starts with `*` or `&`)" : ""
-            // What the end of the text is missing stands a line behind it for the parser, when no line end does.
+            // If the text does not end with a line end, the parser reports a missing end one line after the text.
             return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
         case .duplicatedKeysInMapping(let keys, let context):
             return single("`\(printable(keys.first ?? ""))` is set twice", place(of: context.mark))
         case .reader(let problem, _, let value, _):
-            // Its offset counts what people see as one character. Reading stops at the first one that is not allowed, wherever
-            // it stands.
+            // The offset counts grapheme clusters. Reading stops at the first character that is not allowed, so search for that one.
             let index = text.unicodeScalars.firstIndex { Int($0.value) == Int(value) }
             return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
         default:
@@ -106,7 +105,7 @@ package enum YAMLReader {
         }
     }
 
-    /// In the lines of YAML 1.1, which the parser counts by.
+    /// Counts lines as YAML 1.1 does, like the parser.
     private static func place(of end: String.Index, in text: String) -> SettingsPlace {
         var line = 1
         var column = 1
@@ -123,7 +122,7 @@ package enum YAMLReader {
 }
 
 extension Node.Scalar.Style {
-    /// Quoted or a block: text, whatever it looks like.
+    /// Quoted or a block: the value is text, regardless of its form.
     fileprivate var isQuoted: Bool {
         switch self {
         case .any, .plain: false

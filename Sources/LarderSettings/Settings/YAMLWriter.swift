@@ -1,6 +1,6 @@
 import TextCoding
 
-/// Writes shown values as YAML that `YAMLReader` reads back the same.
+/// Writes shown values as YAML that `YAMLReader` reads back unchanged.
 package enum YAMLWriter {
     /// The settings as nested mappings, in the schema's order.
     package static func write(_ settings: LarderSettings) -> String {
@@ -39,7 +39,7 @@ package enum YAMLWriter {
         }.joined()
     }
 
-    /// What follows a key's colon or a list's dash, with its line's end.
+    /// The text after a key's colon or a list's dash, with its line end.
     private static func block(_ value: ShownValue, indentation: Int) -> String {
         let space = String(repeating: "  ", count: indentation)
         switch value {
@@ -52,7 +52,7 @@ package enum YAMLWriter {
         }
     }
 
-    /// A mapping in a list begins on the dash's own line.
+    /// A mapping in a list starts on the dash's line.
     private static func item(_ value: ShownValue, indentation: Int) -> String {
         guard case .mapping(let entries) = value, !entries.isEmpty else { return block(value, indentation: indentation) }
         return " " + write(entries, indentation: indentation).drop { $0 == " " }
@@ -60,7 +60,7 @@ package enum YAMLWriter {
 
     private static func key(_ text: String) -> String { isUnmistakable(text) ? text : JSONText.quoted(text) }
 
-    /// Whether the text stands for itself without quotes in every place we write, and reads as text.
+    /// Whether the text can be written without quotes at every place, and reads back as text.
     private static func isUnmistakable(_ text: String) -> Bool {
         isPlain(text) && text.contains { $0.isLetter || $0 == "/" || $0 == ":" || $0 == "." }
             && !["true", "false", "null", "yes", "no", "on", "off", "~"].contains(text.lowercased())
@@ -71,7 +71,7 @@ package enum YAMLWriter {
         let isSafe = text.utf8.allSatisfy { byte in
             (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || [0x2D, 0x2E, 0x2F, 0x3A, 0x5F, 0x2B, 0x25].contains(byte)
         }
-        // A dash alone, a colon at the end or a leading indicator would mean something.
+        // A single dash, a colon at the end or a leading indicator has a meaning in YAML.
         return isSafe && last != 0x3A && first != 0x3A && first != 0x25
             && (first != 0x2D || text.utf8.count == 1 || text.utf8.dropFirst().first != 0x2D)
             && text != "-"

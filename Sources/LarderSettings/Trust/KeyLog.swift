@@ -1,17 +1,17 @@
 import Foundation
 
-/// A file into which the secrets of TLS connections are written, so that a person who looks for a fault can read what passes
-/// (the form of `SSLKEYLOGFILE`). Whoever has the file can, too.
+/// A file that Larder writes the secrets of TLS connections to, for debugging with tools that decrypt traffic (in `SSLKEYLOGFILE` format).
+/// Anyone who can read the file can decrypt the traffic.
 package final class KeyLog: Sendable {
-    /// Why there is none: an `errno`.
+    /// Why the file could not be opened: an `errno`.
     struct Failure: Error { let code: Int32 }
 
     private let descriptor: Int32
 
-    /// Opens the file, which has to be this process's user's alone, and is where it is a new one; what stands in it stays.
+    /// Opens the file for appending, or creates it for this process's user alone. An existing file must already belong to this user alone.
     init(path: String) throws(Failure) { descriptor = try Self.opened(path, O_CREAT) }
 
-    /// Whether the file could be opened, which is not made if it is not there.
+    /// Checks that the file could be opened; does not create it.
     static func check(path: String) throws(Failure) {
         do throws(Failure) {
             close(try opened(path, 0))
@@ -20,7 +20,7 @@ package final class KeyLog: Sendable {
         }
     }
 
-    /// A FIFO without a reader, a link and another's file are failures, and hold nobody up.
+    /// Fails for a FIFO without a reader, for a symbolic link and for another user's file, and never blocks.
     private static func opened(_ path: String, _ creation: Int32) throws(Failure) -> Int32 {
         let descriptor = open(path, O_WRONLY | creation | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw Failure(code: errno) }
@@ -36,7 +36,7 @@ package final class KeyLog: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Any thread; each line is written at once. What the disk does not take is lost.
+    /// May be called on any thread; each line is written at once. Lines that cannot be written are lost.
     package func write(_ line: UnsafePointer<CChar>) {
         var parts = [
             iovec(iov_base: UnsafeMutableRawPointer(mutating: line), iov_len: strlen(line)), iovec(iov_base: nil, iov_len: 1),

@@ -6,18 +6,18 @@ import ServerTrust
 import TLSChannel
 import TextCoding
 
-/// What the files hold that a listener's `tls:` names.
+/// The content of the files that a listener's `tls:` names.
 package struct LoadedListener: Sendable {
-    /// `nil`: the authority's certificates are shown.
+    /// `nil`: the listener shows certificates that the CA issues.
     package let identity: ClientIdentity?
     package let names: [LeafName]
-    /// Whose certificates clients have to show; none: nobody is asked.
+    /// The roots that clients' certificates must chain to; empty: clients need no certificate.
     package let clientRoots: [Certificate]
 }
 
-/// That of all listeners, in the order of `listen`. Follows from what was written, so that it makes no difference by itself.
+/// The content for all listeners, in the order of `listen`. It follows from the written settings, so it is ignored in comparisons.
 package struct LoadedListeners: Equatable, Sendable {
-    /// `nil` where plain HTTP is spoken; empty where nobody asked for the files.
+    /// `nil` for plain HTTP; empty if the files were not read.
     package var all: [LoadedListener?] = []
 
     package static func == (left: LoadedListeners, right: LoadedListeners) -> Bool { true }
@@ -28,7 +28,7 @@ struct ListenerLoading {
     private let origin: SettingsReader.Origin
     private var located: [LocatedProblem] = []
 
-    /// - Returns: what is wrong; where nothing is, `loadedListeners` stands, in the order of `listen`.
+    /// - Returns: the problems; if there are none, `loadedListeners` is set, in the order of `listen`.
     static func load(
         _ settings: inout LarderSettings, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
@@ -58,7 +58,7 @@ struct ListenerLoading {
         }
         switch terms.certificate {
         case .authority(let names):
-            let read = names.compactMap { try? LeafName($0) }  // those that are none are told below
+            let read = names.compactMap { try? LeafName($0) }  // invalid names are reported below
             if read.count < names.count { report("`names` contains a name that is not a host name", of: address) }
             return LoadedListener(identity: nil, names: read + ownNames(address), clientRoots: clientRoots)
         case .files(let certificate, let key):
@@ -80,10 +80,10 @@ struct ListenerLoading {
         }
     }
 
-    /// This machine's name, and the usual one for itself.
+    /// This machine's host name, and `localhost` for a loopback address.
     private func ownNames(_ address: ListenAddress) -> [LeafName] {
         let own = [ProcessInfo.processInfo.hostName] + (address.isLoopback ? ["localhost"] : [])
-        return own.compactMap { try? LeafName($0) }  // a machine may have a name that is no host's
+        return own.compactMap { try? LeafName($0) }  // a machine's name need not be a valid host name
     }
 
     private mutating func bytes(_ file: String, of address: ListenAddress, isSecret: Bool) -> [UInt8]? {

@@ -3,24 +3,23 @@ import CommandSupport
 import ServerTrust
 import UpstreamTransport
 
-/// Whom to believe, as `tls:` says it: the policies, what CONNECT gets, and what is worth a warning. A value that is replaced as a
-/// whole when the settings are read again.
+/// The trust settings of `tls:`, loaded: the policies, how CONNECT is handled, and warnings. A reload replaces the value as a whole.
 package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
-    /// Who we are, for hosts that ask.
+    /// Our client certificates, for hosts that request one.
     package let identities: HostTable<ClientIdentity>
-    /// Where the secrets of connections are written.
+    /// The file that secrets of connections are written to.
     package let keyLog: KeyLog?
     /// The hosts with pins, in the order of the settings.
     package let pinned: [PinnedHost]
-    /// Where the policies of hosts are written, in the order of the settings.
+    /// The places of hosts' policies, in the order of the settings.
     package let sites: [SettingsLocation]
     package let fallbackSite: SettingsLocation
     /// The folder of `tls.pins_from`.
     package let pinsFolder: String?
-    /// What CONNECT gets.
+    /// How CONNECT is handled.
     package let connect: ConnectPolicy
-    /// By which hosts are intercepted; `nil` where none is.
+    /// The CA for interception; `nil` if no host is intercepted.
     package let authority: LocalAuthority?
     private let remarks: [TrustWarning]
 
@@ -42,7 +41,7 @@ package struct LoadedTrust: Sendable {
         self.remarks = remarks
     }
 
-    /// Where the policy is written that holds for a host, be it for this host alone or for more.
+    /// The place of the policy that applies to a host, whether it is for this host alone or for more.
     package func site(host: String, port: UInt16) -> SettingsLocation {
         var table = HostTable<SettingsLocation>()
         for site in sites {
@@ -51,11 +50,11 @@ package struct LoadedTrust: Sendable {
         return table.value(host: host, port: port) ?? fallbackSite
     }
 
-    /// What a person should know at a time: which policies are weakened and until when, and whose pins' time is over.
+    /// Warnings that apply at this time: policies that are weakened, with the end date, and pins that expired.
     package func warnings(at now: POSIXTime) -> [String] { remarks.compactMap { $0.sentence(at: now) } }
 }
 
-/// Something about a policy that is worth a warning, now or at some time.
+/// A warning about a policy, now or from some time on.
 struct TrustWarning: Sendable {
     enum Kind: Sendable {
         case weakened(meanings: [String], until: CalendarDay)
@@ -68,7 +67,7 @@ struct TrustWarning: Sendable {
     let subject: String
     let matter: Kind
 
-    /// - Returns: `nil` where there is nothing to warn of then.
+    /// - Returns: `nil` if there is nothing to warn about at that time.
     func sentence(at now: POSIXTime) -> String? {
         switch matter {
         case .weakened(let meanings, let until):

@@ -1,7 +1,7 @@
 import ProxyPolicy
 import ServerTrust
 
-/// Hosts whose programs believe no certificate but their makers' own, as their makers say: to intercept them is to cut them off.
+/// Hosts whose programs accept only their vendors' certificates, according to the vendors: interception would break them.
 enum NeverIntercept {
     static let usual = [
         // Apple: use of its products on enterprise networks.

@@ -17,7 +17,7 @@ extension PinTerms {
             onExpiry = value.word(among: ["report_only": .reports, "fail": .fails], problems: &problems) ?? onExpiry
             if mapping["expires"] == nil { value.report("`expires` is missing: there is no date for it", to: &problems) }
         }
-        // For people only, but no less a text.
+        // The comment is only for people, but it must be text.
         _ = mapping["comment"]?.text(problems: &problems)
     }
 
@@ -49,7 +49,7 @@ extension PinTerms {
         return nil
     }
 
-    /// As long as a digest in base64 is, bare or behind a word that ends with a slash: hardly a file's name.
+    /// Has the length of a base64 digest, alone or after a prefix that ends with a slash: unlikely to be a file name.
     private static func isMisspelledDigest(_ text: String) -> Bool {
         let digest = text.utf8.suffix(44)
         guard digest.count == 44, digest.last == UInt8(ascii: "=") else { return false }

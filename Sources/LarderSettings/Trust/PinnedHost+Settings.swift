@@ -1,11 +1,11 @@
 import ServerTrust
 
 extension PinnedHost {
-    /// What is pinned for a host in the settings. A pinned certificate is told by its key.
-    /// - Parameter liveCount: how many of the pins, at the beginning, are in use.
+    /// The pins that the settings have for a host. A pinned certificate is represented by its key.
+    /// - Parameter liveCount: the number of pins in use, which come first.
     init(_ entry: TrustEntry, _ pins: PinSet, liveCount: Int) {
         var seen: Set<SHA256Digest> = []
-        // Two certificates may have one key.
+        // Two certificates may have the same key.
         func digests(_ pins: some Sequence<Pin>) -> [SHA256Digest] {
             pins.map(\.publicKeyDigest).filter { seen.insert($0).inserted }
         }
@@ -19,7 +19,7 @@ extension PinnedHost {
         pinsCertificates = pins.mode == .certificate
     }
 
-    /// Hosts as a file of `tls.pins_from` has them.
+    /// Formats hosts for a file of `tls.pins_from`.
     package static func settings(_ hosts: [PinnedHost]) -> String {
         YAMLWriter.write(hosts.flatMap(\.parts).map { ($0.title, .mapping($0.policy)) }, indentation: 0)
     }

@@ -1,24 +1,24 @@
 import CommandSupport
 import ServerTrust
 
-/// The pins of a host, or of hosts below a name, as programs that pin pass them on to each other: keys by their digests.
+/// The pins of a host, or of hosts below a name, in the form that pinning programs exchange: digests of keys.
 package struct PinnedHost: Equatable, Sendable {
     package enum Scope: Sendable { case itself, oneLabelBelow, below, itselfAndBelow }
 
-    /// A name, or an address without brackets; never a star.
+    /// A name, or an address without brackets; never with a star.
     package var name: String
     package var breadth = Scope.itself
     /// `nil` for every port.
     package var port: UInt16?
     package var live: [SHA256Digest]
     package var backup: [SHA256Digest] = []
-    /// The last day on which the pins bind.
+    /// The last day on which the pins are enforced.
     package var expires: CalendarDay?
     package var onExpiry = PinSet.Expiry.fails
-    /// Reported only, until `enforcedFrom` if that is given.
+    /// Violations are only reported, until `enforcedFrom` if that is set.
     package var isReportOnly = false
     package var enforcedFrom: CalendarDay?
-    /// Certificates are pinned, which are told by their keys.
+    /// Certificates are pinned; here they are represented by their keys.
     package var pinsCertificates = false
 
     package init(
@@ -40,18 +40,18 @@ package struct PinnedHost: Equatable, Sendable {
 
     package var pins: [SHA256Digest] { live + backup }
 
-    /// For people, as settings have it.
+    /// For people, in the form of the settings.
     package var title: String {
         let host = name.contains(":") && port != nil ? "[\(name)]" : name
         return (breadth == .itself ? host : "*.\(host)") + (port.map { ":\($0)" } ?? "")
     }
 
-    /// `nil` for what is no host.
+    /// `nil` if it is not a valid host.
     package var scope: HostScope? {
         HostScope(host: breadth == .itself ? name : "*.\(name)", labels: breadth == .oneLabelBelow ? .one : .all, port: port)
     }
 
-    /// Without a day that is over by then.
+    /// The pins as they apply at this time: once `enforcedFrom` is reached, they are enforced.
     package func standing(at now: POSIXTime) -> PinnedHost {
         guard let enforcedFrom, now >= enforcedFrom.firstSecond else { return self }
         var host = self
@@ -62,7 +62,7 @@ package struct PinnedHost: Equatable, Sendable {
 
     package func isExpired(at now: POSIXTime) -> Bool { expires.map { now > $0.lastSecond } ?? false }
 
-    /// A host, and what is below it, each for itself.
+    /// Splits a host with everything below it into two entries.
     package var parts: [PinnedHost] {
         guard breadth == .itselfAndBelow else { return [self] }
         var parts = [self, self]

@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import ProxyPolicy
 
-/// Where a secret stands, for settings that need one: `${env:NAME}` or `${file:PATH}`. The secret itself has no place in settings.
+/// A reference to a secret, for settings that need one: `${env:NAME}` or `${file:PATH}`. Settings never contain the secret itself.
 enum SecretReference: Equatable, Sendable {
     case environment(name: String)
     case file(path: String)
@@ -19,7 +19,7 @@ enum SecretReference: Equatable, Sendable {
         }
     }
 
-    /// - Returns: `nil` after a problem, which never repeats what was written: it may be the secret.
+    /// - Returns: `nil` after a problem, whose message never repeats the text: it may be the secret.
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> SecretReference? {
         guard case .scalar(let scalar) = cursor.node.value, let reference = SecretReference(scalar.text) else {
             cursor.report("expected `${env:NAME}` or `${file:PATH}`: do not put the secret itself here", to: &problems)
@@ -28,7 +28,7 @@ enum SecretReference: Equatable, Sendable {
         return reference
     }
 
-    /// As it is written.
+    /// The reference as written.
     var description: String {
         switch self {
         case .environment(let name): "${env:\(name)}"
@@ -36,7 +36,7 @@ enum SecretReference: Equatable, Sendable {
         }
     }
 
-    /// The secret; of a file the first line.
+    /// The secret; from a file, its first line.
     func bytes(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
         switch self {
         case .environment(let name):

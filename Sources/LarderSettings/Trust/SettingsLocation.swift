@@ -2,22 +2,22 @@ import Foundation
 import ProxyPolicy
 import ServerTrust
 
-/// Where a policy is written, and in which words.
+/// The place where a policy is written, and its text.
 package struct SettingsLocation: Sendable {
-    /// `nil` for what holds for all others.
+    /// `nil` for the default policy.
     package let entry: TrustEntry?
     package let terms: TrustTerms
     package let origin: SettingsReader.Origin
-    /// It stands in a file of `tls.pins_from`, which Larder may write.
+    /// It is in a file of `tls.pins_from`, which Larder may write.
     package let isIncluded: Bool
 
-    /// The file, or what stands for one.
+    /// The file, or the name of another source.
     package var source: String { origin.layer }
 
-    /// `FILE:LINE:COLUMN`, as far as there is one.
+    /// `FILE:LINE:COLUMN`, or the source alone.
     package var position: String { LocatedProblem.position(of: entry?.place ?? origin.place, in: origin.layer) }
 
-    /// The words for a policy of another file that judges as this one, but for its pins: the files that it names by their full paths.
+    /// The text of an equivalent policy in another file, without its pins: files are named by their full paths.
     package var wordsWithoutPins: [(key: String, value: ShownValue)] {
         terms.words.filter { !["pins", "mode", "enforce_from", "labels"].contains($0.key) }.map { key, value in
             switch (key, value) {

@@ -1,9 +1,9 @@
 import ProxyPolicy
 import ServerTrust
 
-/// A host, or hosts by a pattern, and the policy for it: one `HOST: POLICY` of `tls.hosts`, or of a file in `tls.pins_from`.
+/// A host, or a pattern for hosts, and its policy: one `HOST: POLICY` of `tls.hosts`, or of a file in `tls.pins_from`.
 package struct TrustEntry: Sendable {
-    /// As it was written.
+    /// The name as written.
     package let name: String
     let host: String
     package let port: UInt16?
@@ -16,7 +16,7 @@ package struct TrustEntry: Sendable {
         TrustEntry(name: name, host: host, port: port, scope: scope, terms: terms, path: path, place: place)
     }
 
-    /// Every entry of a mapping that can be read; what cannot is a problem.
+    /// Reads the entries of a mapping; each unreadable entry adds a problem.
     static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [TrustEntry]? {
         cursor.entries(problems: &problems)?.compactMap { entry in
             let terms = TrustTerms(entry.value, mayWeaken: true, problems: &problems)
@@ -35,7 +35,7 @@ package struct TrustEntry: Sendable {
             if !isPattern, terms.labels != nil {
                 terms.report("`labels` is only for a pattern such as `*.\(entry.key)`", at: "labels", to: &problems)
             }
-            // As in rules, a star stands for any depth.
+            // As in rules, a star matches any depth.
             guard let scope = HostScope(host: host, labels: terms.labels ?? .all, port: port) else { return nil }
             return TrustEntry(
                 name: entry.key, host: host, port: port, scope: scope, terms: terms, path: entry.value.path, place: entry.place)
@@ -46,7 +46,7 @@ package struct TrustEntry: Sendable {
     package static func parts(of text: String) -> (host: String, port: UInt16?)? {
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else { return (text, nil) }
         let host = text[..<colon]
-        // An address of IPv6 without brackets has no port.
+        // An IPv6 address without brackets has no port.
         if host.contains(":"), !host.hasSuffix("]") { return (text, nil) }
         let digits = text[text.index(after: colon)...]
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let port = UInt16(digits),

@@ -5,26 +5,27 @@ import LocalCA
 import ServerTrust
 import UpstreamTransport
 
-/// Reads the files that settings about trust name, each within its limit.
+/// Reads the files that trust settings name, each within its size limit.
 package struct TrustFiles: Sendable {
-    /// Where the system's anchors may stand; the first that is there is read.
+    /// The possible places of the system's CA certificates; the first that exists is read.
     var systemBundles = TrustAnchors.systemBundles
-    /// Where passphrases may stand.
+    /// The environment variables that passphrases may be in.
     var environment = ProcessInfo.processInfo.environment
 
-    /// Whether `tls.pins_from` may be without a file: only for who is about to write the first one.
+    /// Whether the folder of `tls.pins_from` may be empty: only for commands that are about to write the first file.
     var allowsEmptyFolder = false
-    /// Whether `tls.key_log` is opened, and made where it is not there: only by who makes connections for others. Else it is looked at.
+    /// Whether `tls.key_log` is opened, and created if missing: only for commands that make connections for clients. Otherwise it is only
+    /// checked.
     var opensKeyLog = false
-    /// Intercepts in place of the one that the settings name, and wherever they do not say what CONNECT gets.
+    /// A CA to intercept with. It replaces the one of the settings, and also intercepts hosts whose policies do not set `connect`.
     var authority: LocalAuthority?
-    /// Whether no host is intercepted, whatever the settings say.
+    /// Whether no host is intercepted, regardless of the settings.
     var interceptsNobody = false
 
     package static let pinFileLimit = 1 << 20
     package static let bundleLimit = SystemTrustStore.bundleLimit
     static let revocationListLimit = 64 << 20
-    /// In the folder of `tls.pins_from`.
+    /// The most files in the folder of `tls.pins_from`.
     package static let includedLimit = 1000
     package static let includedEndings = [".yaml", ".yml"]
 
@@ -39,14 +40,14 @@ package struct TrustFiles: Sendable {
         self.interceptsNobody = interceptsNobody
     }
 
-    /// What CONNECT gets under a policy.
+    /// How CONNECT is handled under a policy.
     func connectWay(of terms: TrustTerms) -> ConnectWay {
         let way = terms.connect ?? (authority == nil ? terms.connectWayUnsaid : .intercept)
         return way == .intercept && interceptsNobody ? terms.connectWayUnsaid : way
     }
 
-    /// - Returns: `nil` where the system has none.
-    /// - Throws: where it has some that cannot be read.
+    /// - Returns: `nil` if the system has no CA certificates.
+    /// - Throws: if they cannot be read.
     package func systemAnchors() throws(LocalFile.Unreadable) -> TrustAnchors? {
         guard let path = systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return nil }
         let bytes = try LocalFile.bytes(at: path, atMost: Self.bundleLimit)

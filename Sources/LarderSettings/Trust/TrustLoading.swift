@@ -7,7 +7,7 @@ import ServerTrust
 import TextCoding
 import UpstreamTransport
 
-/// One reading of the files that `tls:` names, after which every policy stands or has a problem with its file, line and column.
+/// Reads the files that `tls:` names, once. Afterwards each policy is loaded, or has a problem with file, line and column.
 struct TrustLoading {
     private let files: TrustFiles
     private var material: TrustMaterial
@@ -17,13 +17,13 @@ struct TrustLoading {
     private var sites: [SettingsLocation] = []
     private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
-    /// A host of which it is not said what CONNECT gets is intercepted as all others are: its pins are looked at all the same.
+    /// The default policy intercepts, so hosts whose policy does not set `connect` are intercepted too; their pins are still checked.
     private var interceptsUsually = false
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
     private var authority: LocalAuthority?
     private var remarks: [TrustWarning] = []
-    /// Where each entry stands, for the one that comes too late.
+    /// The position of each entry, for messages about a duplicate.
     private var positions: [HostScope: String] = [:]
 
     private init(files: TrustFiles) {
@@ -31,7 +31,7 @@ struct TrustLoading {
         material = TrustMaterial(files: files)
     }
 
-    /// - Returns: what is wrong; where nothing is, `settings.loaded` stands.
+    /// - Returns: the problems; if there are none, `settings.loaded` is set.
     static func load(
         _ settings: inout TrustSettings, files: TrustFiles, needsAuthority: Bool = false, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
@@ -47,7 +47,7 @@ struct TrustLoading {
         loading.add(settings.projectHosts)
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
-        // Last, so that what is refused for something else makes no file.
+        // This is last, so that settings with another problem do not create the file.
         if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
         if needsAuthority || fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
             loading.loadAuthority(
@@ -56,7 +56,7 @@ struct TrustLoading {
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
-            // On a machine without anchors the policies deny as well, by no word of the settings.
+            // On a machine without CA certificates the policies also deny, but not because the settings say so.
             if case .deny = fallback.policy { connect.deniesUnnamedHosts = fallback.way == .deny }
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
@@ -107,7 +107,7 @@ struct TrustLoading {
         }
     }
 
-    /// The user's own policy for a host holds, be it for more hosts or for fewer.
+    /// The user's policy for a host takes precedence, whether it covers more hosts or fewer.
     private mutating func add(_ hosts: [TrustSettings.ProjectHost]) {
         let users = positions
         for host in hosts {
@@ -171,7 +171,7 @@ struct TrustLoading {
         pinsFolder = folder
         do throws(LocalFile.Unreadable) {
             let names = try LocalFile.names(in: folder, endings: TrustFiles.includedEndings)
-            // A folder or file that was emptied by mistake would have its hosts believed without their pins.
+            // A folder or file that was emptied by mistake would cause its hosts to be trusted without their pins.
             if names.isEmpty, !files.allowsEmptyFolder {
                 throw LocalFile.Unreadable(
                     reason: "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or "))")
@@ -206,7 +206,7 @@ struct TrustLoading {
         _ fallback: TrustSettings.Fallback, isWritten: Bool, _ origin: SettingsReader.Origin
     ) -> (policy: TrustPolicySet.Fallback, way: ConnectWay)? {
         guard case .policy(let terms) = fallback.meaning else { return (.deny, .deny) }
-        // A machine without anchors still serves what needs none, and believes nobody.
+        // A machine without CA certificates still serves requests that need none, and trusts no server.
         do throws(LocalFile.Unreadable) {
             if !isWritten, try !material.hasSystemAnchors() {
                 remarks.append(TrustWarning(subject: "tls.default", matter: .noSystemAnchors))

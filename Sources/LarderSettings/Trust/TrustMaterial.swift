@@ -3,11 +3,11 @@ import ProxyPolicy
 import ServerTrust
 import TextCoding
 
-/// Makes policies of their terms: reads the certificates, pins and lists that they name. Anchors that several name are one.
+/// Makes policies from their terms: reads the certificates, pins and lists that they name. Policies that name the same anchors share them.
 struct TrustMaterial {
     struct Made {
         let policy: TrustPolicy
-        /// The first of its pins are those in use, the others their backup.
+        /// The number of pins in use, which come first; the others are their backups.
         let livePinCount: Int
     }
 
@@ -17,13 +17,13 @@ struct TrustMaterial {
 
     init(files: TrustFiles) { self.files = files }
 
-    /// - Throws: where the system has anchors that cannot be read.
+    /// - Throws: if the system's CA certificates cannot be read.
     mutating func hasSystemAnchors() throws(LocalFile.Unreadable) -> Bool {
         if system == nil { system = try files.systemAnchors() }
         return system != nil
     }
 
-    /// - Parameter source: where the policy is written.
+    /// - Parameter source: the place of the policy.
     /// - Returns: `nil` after a problem.
     mutating func policy(
         _ terms: TrustTerms, source: String, from origin: SettingsReader.Origin, problems: inout SettingsProblems
@@ -48,7 +48,7 @@ struct TrustMaterial {
         }
     }
 
-    /// At which key a policy's fault is, and in words.
+    /// The key of the policy that the fault concerns, and the message.
     private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
         switch fault {
         case .emptyPins: ("pins", "contains no pin")
@@ -126,7 +126,7 @@ struct TrustMaterial {
                 file.cursor.report("contains no revocation list in DER or PEM, or one that cannot be read", to: &problems)
             }
         }
-        // Each of them was read just now.
+        // Each of them was parsed just above.
         return contents.isEmpty ? nil : try? RevocationLists(contents)
     }
 
@@ -142,7 +142,7 @@ struct TrustMaterial {
         let live = terms.backup.isEmpty ? [] : Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
         for source in terms.backup {
             let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
-            // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
+            // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
             if backup.contains(where: { live.contains(Self.digest(of: $0, mode: terms.mode)) }) {
                 source.cursor.report("this backup is already one of the pins under `of`", to: &problems)
             }
@@ -158,7 +158,7 @@ struct TrustMaterial {
         }
     }
 
-    /// What is compared with a chain.
+    /// The digest that is compared with a chain.
     private static func digest(of pin: Pin, mode: PinSet.Mode) -> SHA256Digest {
         mode == .certificate ? pin.certificate?.digest ?? pin.publicKeyDigest : pin.publicKeyDigest
     }
@@ -187,7 +187,7 @@ struct TrustMaterial {
 }
 
 extension TrustTerms.NamedFile {
-    /// - Parameter isSecret: whether nobody but the file's owner may be able to read it.
+    /// - Parameter isSecret: whether only the file's owner may be able to read it.
     /// - Returns: `nil` after a problem.
     func bytes(
         isSecret: Bool = false, atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems

@@ -2,25 +2,25 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// What `tls:` says, as it was written and, once its files are read, as it holds.
+/// The settings under `tls:`, as written and, once the files are read, as loaded.
 package struct TrustSettings: Equatable, Sendable {
     package var fallback = Fallback()
     package var hosts = Hosts()
-    /// Of a project that the user has not decided about: they hold beside `hosts`, and never in their place.
+    /// Hosts of a project that the user has not decided about: they are used beside `hosts` and never override them.
     var projectHosts: [ProjectHost] = []
     package var connect = Connect()
-    /// The folder of further files with hosts.
+    /// The folder with further files of hosts.
     var pinsFrom: String?
     var clientCertificates = ClientCertificates()
     package var authority = Authority()
-    /// The file for the secrets of connections.
+    /// The file that secrets of connections are written to.
     var keyLog: String?
-    /// `nil` where nobody asked for its files to be read.
+    /// `nil` if the files were not read.
     package var loaded: LoadedTrust?
 
     package init() {}
 
-    /// What a person should know now of the policies that were loaded.
+    /// Warnings that apply now to the loaded policies.
     package func warnings() -> [String] {
         loaded?.warnings(at: .now) ?? []
     }
@@ -33,7 +33,7 @@ package struct TrustSettings: Equatable, Sendable {
 }
 
 extension TrustSettings {
-    /// What holds for hosts that nobody named.
+    /// The policy for hosts that are not listed.
     package struct Fallback: Sendable {
         package enum Meaning: Sendable {
             case deny
@@ -49,7 +49,7 @@ extension TrustSettings {
         var shown = ShownValue.mapping([])
     }
 
-    /// How CONNECT to hosts that are not simply reached is dealt with.
+    /// How CONNECT is handled if Larder does not simply open a tunnel.
     package struct Connect: Equatable, Sendable {
         package var verdictTTL = Duration.seconds(60)
         package var missingName = Permission.allow
@@ -59,12 +59,12 @@ extension TrustSettings {
         var refusalsKept = Duration.zero
     }
 
-    /// What a client gets that speaks no HTTP/1 inside TLS to a host that is intercepted.
+    /// What happens if a client does not use HTTP/1 inside TLS to a host that is intercepted.
     enum OtherProtocols: String, CaseIterable, Sendable { case tunnel, deny }
 
-    /// Whose certificates clients are shown where hosts are intercepted.
+    /// The CA whose certificates clients get from intercepted hosts.
     package struct Authority: Equatable, Sendable {
-        /// `nil`: the usual one, where `larder ca init` makes it.
+        /// `nil`: the default folder, where `larder ca init` creates it.
         package var folder: String?
         /// A file whose first line is the key's passphrase.
         package var passphraseFile: String?

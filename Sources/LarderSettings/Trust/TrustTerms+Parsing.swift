@@ -10,8 +10,8 @@ extension TrustTerms {
         "minimum_tls", "minimum_key_sizes", "refuse_digests", "crl_files", "crl", "ocsp", "sct", "connect", "labels",
     ]
 
-    /// - Parameter mayWeaken: whether it is for hosts that are named.
-    /// - Returns: `nil` where it is no mapping. What is wrong inside is a problem, and left at its default.
+    /// - Parameter mayWeaken: whether the policy is for named hosts.
+    /// - Returns: `nil` if the value is not a mapping. An invalid value inside adds a problem and keeps its default.
     init?(_ cursor: SettingsCursor, mayWeaken: Bool, problems: inout SettingsProblems) {
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
         self.init(written: mapping)
@@ -23,7 +23,7 @@ extension TrustTerms {
         readRevocation(mapping, problems: &problems)
         if let value = mapping["connect"] { connect = Self.connect(value, problems: &problems) }
         labels = mapping["labels"]?.word(among: ["one": .one, "all": .all], problems: &problems)
-        // What a wrong value would contradict is not said beside it.
+        // Checks that an invalid value would also break are skipped.
         if problems.count == problemsBefore { checkTogether(mayWeaken: mayWeaken, problems: &problems) }
     }
 

@@ -3,7 +3,7 @@ import ProxyPolicy
 import ServerTrust
 import UpstreamTransport
 
-/// One policy as it is written: nothing of it is wrong in itself, and its files are still to be read.
+/// A policy as written: each value is valid by itself, and the files are not read yet.
 package struct TrustTerms: Sendable {
     package enum Anchors: Sendable {
         case system
@@ -11,7 +11,7 @@ package struct TrustTerms: Sendable {
         case bundle(NamedFile)
     }
 
-    /// A file by its name, and where the name stands.
+    /// A file's path, and where the path is written.
     package struct NamedFile: Sendable {
         package let path: String
         let cursor: SettingsCursor
@@ -22,7 +22,7 @@ package struct TrustTerms: Sendable {
     var validatesHost = true
     var allowsUntrustedRoot = false
     var allowsExpired = false
-    /// The last day on which what weakens the policy holds.
+    /// The last day on which the weakening terms apply.
     var until: CalendarDay?
     var minimumTLSVersion = TLSVersion.tls12
     var minimumKeySizes = KeySizes.usual
@@ -31,29 +31,29 @@ package struct TrustTerms: Sendable {
     var listCheck = Revocation.Check.off
     var stapleCheck = Revocation.Check.off
     var auditsSignedTimestamps = false
-    /// `nil` where it is not said: it follows from the pins.
+    /// `nil` if it is not set: the pins determine it.
     package var connect: ConnectWay?
-    /// Of a pattern: how much its star stands for.
+    /// For a pattern: how many labels its star matches.
     var labels: TrustPolicySet.Entry.Labels?
 
-    /// Nothing is written: the policy that usually holds.
+    /// `nil`: the default policy.
     private let written: SettingsMapping?
 
-    /// The policy that holds where none is written.
+    /// The default policy.
     init() { written = nil }
 
     init(written: SettingsMapping) { self.written = written }
 
-    /// As it was written; nothing where nothing was.
+    /// The keys and values as written; empty if none were.
     package var words: [(key: String, value: ShownValue)] {
         guard let written, case .mapping(let words) = ShownValue(written.whole.node) else { return [] }
         return words
     }
 
-    /// Whether the key is written.
+    /// Whether the key is set.
     func says(_ key: String) -> Bool { written?[key] != nil }
 
-    /// Those that are named.
+    /// All files that the policy names.
     var files: [NamedFile] {
         var files = listFiles
         if case .bundle(let file) = anchors { files.append(file) }
@@ -63,7 +63,7 @@ package struct TrustTerms: Sendable {
         return files
     }
 
-    /// The same terms for a place in another file.
+    /// The same terms for use in another file.
     func withFullPaths(from origin: SettingsReader.Origin) -> TrustTerms {
         func full(_ file: NamedFile) -> NamedFile { NamedFile(path: origin.path(of: file.path), cursor: file.cursor) }
         func full(_ source: PinTerms.Source) -> PinTerms.Source {
@@ -77,13 +77,13 @@ package struct TrustTerms: Sendable {
         return terms
     }
 
-    /// What CONNECT gets.
+    /// How CONNECT is handled.
     var connectWay: ConnectWay { connect ?? connectWayUnsaid }
 
-    /// Pins that nobody looks at protect nobody, so that a host with pins is probed.
+    /// Pins protect only if they are checked, so a host with pins is probed.
     var connectWayUnsaid: ConnectWay { pins == nil ? .tunnel : .probe }
 
-    /// What of it lets pass what is usually refused: the key, and in words.
+    /// The terms that accept what is usually rejected: the key, and a description.
     var weaknesses: [(key: String, meaning: String)] {
         var found: [(key: String, meaning: String)] = []
         if !validatesHost { found.append(("validate_host", "the certificate may belong to another host")) }
@@ -99,16 +99,16 @@ package struct TrustTerms: Sendable {
         return found
     }
 
-    /// Says a problem where the key stands, or else where the policy does.
+    /// Reports a problem at the key, or at the policy if the key is not set.
     func report(_ message: String, at key: String, to problems: inout SettingsProblems) {
         guard let written else { return problems.add(message, path: "tls.default", at: .none) }
         (written[key] ?? written.whole).report(message, to: &problems)
     }
 }
 
-/// The pins of a host as they are written.
+/// The pins of a host as written.
 package struct PinTerms: Sendable {
-    /// A digest, or a file with one or more of what is pinned.
+    /// A digest, or a file with one or more keys or certificates to pin.
     package enum Source: Sendable {
         case digest(Pin, SettingsCursor)
         case file(TrustTerms.NamedFile)
@@ -123,11 +123,11 @@ package struct PinTerms: Sendable {
 
     package var mode = PinSet.Mode.publicKey
     package var live: [Source] = []
-    /// Of keys that are not in use yet (RFC 7469 §4.3).
+    /// Pins of keys that are not in use yet (RFC 7469 §4.3).
     package var backup: [Source] = []
     var expires: CalendarDay?
     var onExpiry = PinSet.Expiry.fails
-    /// Reported only, until `enforcedFrom` if that is given.
+    /// Violations are only reported, until `enforcedFrom` if that is set.
     var isReportOnly = false
     var enforcedFrom: CalendarDay?
 
