@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// How much a request wants a media type (RFC 9110 §12.5.1).
+/// The weight that a request gives to a media type (RFC 9110 §12.5.1).
 enum Acceptance {
-    /// In thousandths: what the most specific media range that holds the type says; 0 where none does.
+    /// In thousandths: the weight of the most specific media range that includes the type; 0 if there is none.
     static func weight(of type: StaticString, _ subtype: StaticString, in fields: Fields) -> Int {
         var found = (specificity: -1, weight: 0)
         for line in fields.lines where line.known == .accept {
@@ -29,7 +29,7 @@ enum Acceptance {
         return first.equalsIgnoringCase("*") && second.equalsIgnoringCase("*") ? 0 : nil
     }
 
-    /// Its parameter `q`, three digits of it; 1000 where it has none.
+    /// The parameter `q`, up to three digits; 1000 if the range has none.
     private static func weight(of range: Span<UInt8>) -> Int {
         var start = 0
         while start < range.count {

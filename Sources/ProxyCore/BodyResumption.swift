@@ -1,28 +1,28 @@
 import HTTPCaching
 import HTTPMessage
 
-/// How the rest of a body that broke off on its way is asked for (RFC 9110 §13.1.5, §14.2): from where it stopped, and only of the
-/// same representation, which a strong entity tag tells in If-Range and in the answer. An answer that does not fit to the byte
-/// ends the message as broken.
+/// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped, and only of the same representation,
+/// which a strong entity tag in If-Range and in the response ensures. If a response does not continue exactly at that byte, the message
+/// fails.
 package struct BodyResumption: Equatable, Sendable {
-    /// How often one body is continued, and how often in a row without a byte coming of it.
+    /// How many times one body is resumed, and how many times in a row without receiving a byte.
     static let limit = 128, barrenLimit = 3
 
     let entityTag: [UInt8]
-    /// The bytes of the representation that the message carries. `end` and `whole` are not known where nobody told a length.
+    /// The bytes of the representation that the message carries. `end` and `whole` are `nil` if no head gave a length.
     let start: UInt64
     private(set) var end: UInt64?
     private(set) var whole: UInt64?
-    /// The next byte that is wanted.
+    /// The next byte to request.
     private(set) var position: UInt64
-    /// Where the piece ends that was asked for last, once its head has come.
+    /// The end of the part requested last, once its head has arrived.
     private(set) var pieceEnd: UInt64?
-    /// Why the whole is not stored, by what the head of a piece of it said.
+    /// Why the whole response is not stored, according to the head of one of its parts.
     var refusal: StorageRefusal?
     private var count = 0
     private var barrenCount = 0
 
-    /// For the response to a GET, from its head; `nil` where nothing would tell that the rest is of the same representation.
+    /// For the response to a GET, from its head; `nil` if it has no strong entity tag, or if the origin refuses ranges.
     init?(of response: ResponseHead) {
         let fields = response.fields
         guard let tag = Self.strongTag(of: fields), !Self.refusesRanges(fields) else { return nil }
@@ -42,8 +42,8 @@ package struct BodyResumption: Equatable, Sendable {
         position = start
     }
 
-    /// The body has broken off after so many bytes.
-    /// - Returns: `false` where it has been continued too often, or in vain.
+    /// Begins to resume a body that was cut off after this many bytes.
+    /// - Returns: `false` if it was resumed too many times, or without progress.
     mutating func begin(after received: UInt64) -> Bool {
         let reached = start + received
         barrenCount = count > 0 && reached == position ? barrenCount + 1 : 0
@@ -54,7 +54,7 @@ package struct BodyResumption: Equatable, Sendable {
         return count <= Self.limit && barrenCount < Self.barrenLimit
     }
 
-    /// Whether the answer holds what was asked for, in the same representation. What is known of the length is taken over.
+    /// Whether the response has the requested part of the same representation. Remembers the length that it gives.
     mutating func accepts(_ response: ResponseHead, body: BodyLength, continuing first: ResponseHead) -> Bool {
         guard response.status.code == 206, case .part(let range, let length)? = Self.contentRange(of: response.fields),
             range.lowerBound == position, body == .known(range.upperBound - range.lowerBound),
@@ -69,22 +69,21 @@ package struct BodyResumption: Equatable, Sendable {
         return true
     }
 
-    /// Whether the piece that has ended after so many bytes in all was shorter than what is wanted: an origin may send less than
-    /// it is asked for.
+    /// Whether the part that ended after this many bytes in total was shorter than requested: an origin may send less.
     func isUnfinished(after received: UInt64) -> Bool {
         guard pieceEnd != nil, let end else { return false }
         return start + received < end
     }
 
-    /// The fields of the request for what is missing.
+    /// The fields of the request for the missing bytes.
     func fields(from request: Fields) -> Fields {
         let last = end == whole ? nil : end.map { $0 - 1 }
         return request.askingForPart(from: position, to: last, of: entityTag.span)
     }
 
-    // MARK: What a head says
+    // MARK: Response heads
 
-    /// The entity tag, where there is one, and it is strong.
+    /// The entity tag, if there is one and it is strong.
     static func strongTag(of fields: Fields) -> [UInt8]? {
         guard let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)), !tag.isWeak
         else { return nil }
@@ -103,7 +102,7 @@ package struct BodyResumption: Equatable, Sendable {
         return ContentRange.position(fields.value(of: line))
     }
 
-    /// A 206 need not say the coding again (RFC 9110 §15.3.7); where it does, it has to be the same.
+    /// A 206 need not repeat Content-Encoding (RFC 9110 §15.3.7); if it does, the value must be the same.
     static func hasSameCoding(_ fields: Fields, _ first: Fields) -> Bool {
         guard let line = fields.first(.contentEncoding) else { return true }
         guard let firstLine = first.first(.contentEncoding) else { return false }

@@ -1,18 +1,18 @@
 import HTTPCaching
 
-/// A body that another request has the origin send and the store take in, whole or a part: who asks for bytes of it reads them
-/// there, so that the origin sends them once.
+/// A body, or a part of one, that the origin sends for another request and the store receives. Requests for its bytes read them from the
+/// store, so the origin sends them only once.
 package struct BodyUnderWay: Sendable {
-    /// The response as it will be stored, that of the whole; its body is not at hand.
+    /// The response as it will be stored, for the whole body; its body is not available here.
     package let response: StoredResponse
-    /// Names the body for the driver.
+    /// Identifies the body for the driver.
     package let row: StoredRowID
-    /// The bytes of the representation that it brings.
+    /// The range of the representation that it brings.
     package let range: Range<UInt64>
     package let wholeLength: UInt64
-    /// Up to here they have come.
+    /// The position up to which it has arrived.
     package let reached: UInt64
-    /// The origin passes ranges over: what is far ahead comes no sooner when it is asked for.
+    /// Whether the origin ignored a Range: then a separate request would not get bytes far ahead any sooner.
     package let isInPlaceOfPart: Bool
 
     package init(
@@ -27,13 +27,13 @@ package struct BodyUnderWay: Sendable {
         self.reached = reached
     }
 
-    /// Whether it brings what is missing beside the same representation's stored bytes.
+    /// Whether it brings the missing bytes of the same representation as the stored part.
     func completes(_ completion: RangeCompletion, within distance: UInt64) -> Bool {
         wholeLength == completion.partial.wholeLength && response.isOfSameRepresentation(as: completion.partial.response)
             && brings(completion.missing, within: distance)
     }
 
-    /// Whether it brings all of these, and the first of them before long: what is far ahead comes sooner when it is asked for, as a rule.
+    /// Whether it brings all these bytes, and the first of them soon. For bytes far ahead, a separate request is usually faster.
     func brings(_ wanted: Range<UInt64>, within distance: UInt64) -> Bool {
         guard range.lowerBound <= wanted.lowerBound, wanted.upperBound <= range.upperBound else { return false }
         return isInPlaceOfPart || wanted.lowerBound <= reached || wanted.lowerBound - reached <= distance

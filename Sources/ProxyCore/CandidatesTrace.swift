@@ -1,22 +1,22 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the store had under the key, and how the one that was selected was judged. Trivial.
+/// The candidates that the store had under the key, and how the selected one was evaluated. Trivial.
 ///
-/// Candidates are looked at newest first, and the first that matches is selected (RFC 9111 §4.1): so its place tells of each other
-/// why it was not. Those before it are for other requests, those behind it were not looked at.
+/// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So its position explains the others: those before
+/// it are for other requests, those after it were not checked.
 package struct CandidatesTrace: Sendable {
-    /// Whether the store was asked, and whether memory alone could not tell.
+    /// Whether the store was queried, and whether the disk was needed too.
     package private(set) var wasAsked = false
     package private(set) var askedDisk = false
     package private(set) var count: UInt16 = 0
-    /// It is stored in part.
+    /// Whether the selected response is stored in part.
     package private(set) var isPartial = false
     private var place: Int16 = -1
-    /// How the selected one was judged.
+    /// How the selected response was evaluated.
     package private(set) var freshness: FreshnessTrace?
 
-    /// The place of the selected one among all.
+    /// The position of the selected response among the candidates.
     package var selected: Int? { place < 0 ? nil : Int(place) }
 
     init() {}
@@ -40,14 +40,14 @@ package struct CandidatesTrace: Sendable {
         isPartial = true
     }
 
-    /// - Parameter lifetime: the active one: a rule can have replaced the response's own.
+    /// - Parameter lifetime: the active lifetime: a rule may have replaced the response's own.
     mutating func note(_ lifetime: (value: DeltaSeconds, source: LifetimeSource)) {
         freshness?.lifetime = lifetime.value
         freshness?.lifetimeSource = lifetime.source
     }
 }
 
-/// The numbers by which a stored response was judged fresh or stale (RFC 9111 §4.2). Trivial.
+/// The numbers from which a stored response was found fresh or stale (RFC 9111 §4.2). Trivial.
 package struct FreshnessTrace: Sendable {
     /// The active lifetime: a rule's, or the one that follows from the origin server's fields.
     package internal(set) var lifetime: DeltaSeconds

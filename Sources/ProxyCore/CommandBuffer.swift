@@ -1,4 +1,4 @@
-/// The commands of one step, in order: a count and places for them, never an array that is allocated.
+/// The commands of one step, in order. They are stored inline, without allocating an array.
 @usableFromInline
 package struct CommandBuffer: ~Copyable {
     @usableFromInline package internal(set) var count: Int

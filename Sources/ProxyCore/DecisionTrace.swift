@@ -1,10 +1,9 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Every decision about one exchange, each as a value with its reason: the one record from which the access log, the metrics
-/// and explanations are made.
+/// Every decision about one exchange, as values with reasons: the source for the access log, the metrics and explanations.
 package struct DecisionTrace: Sendable {
-    /// How the request was answered in the end.
+    /// How the request was answered.
     package enum Outcome: UInt8, Sendable, CaseIterable {
         case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed, background,
             replayed, recorded
@@ -32,35 +31,35 @@ package struct DecisionTrace: Sendable {
     }
 
     package var outcome: Outcome = .none
-    /// What the store had, and how it was judged.
+    /// The candidates in the store, and their evaluation.
     package internal(set) var candidates = CandidatesTrace()
-    /// Why a stored response could or could not be used; `nil` where none was looked for.
+    /// Why a stored response could or could not be reused; `nil` if none was looked up.
     package var reuse: ReuseDecision?
-    /// Why the response was or was not kept; `nil` where that was not asked.
+    /// Why the response was or was not stored; `nil` if that was not decided.
     package var storage: StorageTrace?
-    /// What recordings had to do with it; `nil` where none were asked, and nothing was recorded.
+    /// How recordings were involved; `nil` if none were looked up or made.
     package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
-    /// Conditions of ours, with which the origin was asked: once at least, where it was asked more than once.
+    /// The conditions that Larder itself added to requests to the origin; the union over several requests.
     package internal(set) var sentConditions = RequestConditions()
-    /// Status sent to the client, 0 before one was.
+    /// The status sent to the client; 0 before one was sent.
     package var status: UInt16 = 0
-    /// Status that the origin gave, 0 where it was not asked or did not answer.
+    /// The status that the origin sent; 0 without a response.
     package var upstreamStatus: UInt16 = 0
-    /// How often the origin's body broke off and its rest was asked for.
+    /// How many times the origin's body was cut off and resumed.
     package var continuations: UInt8 = 0
-    /// It was asked for in plain text, and fetched over https, as a rule has it.
+    /// Whether a rule upgraded the request from http to https.
     package internal(set) var isUpgraded = false
-    /// What became of the content where rules want something made of it; `nil` where none does, or there is none.
+    /// The result of transforming the content; `nil` if no rule requires that, or if there is no content.
     package internal(set) var transform: TransformTrace?
     package var receivedAt = Timestamp(milliseconds: 0)
-    /// What the rules' validation found, outermost first, where it was not blocked for it.
+    /// The faults that validation by rules found, outermost first, if they did not block the response.
     package var findings = ValidationFaults()
 
     @inline(__always)
     package init() {}
 
-    /// A rule that is unsafe by its own word was needed for what was decided.
+    /// Whether the decision required a rule marked as unsafe.
     package var usedUnsafeRule: Bool {
         if case .stored(_, _, usedUnsafe: true) = storage { return true }
         return switch reuse {

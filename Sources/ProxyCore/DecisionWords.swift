@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension ReuseDecision {
-    /// The word in the log, the same as in Cache-Status.
+    /// The word in the log and in Cache-Status.
     package var word: StaticString {
         switch self {
         case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
@@ -16,7 +16,7 @@ extension ReuseDecision {
 }
 
 extension ReuseDecision {
-    /// What a client is told where the request would have to go forward and may not; `nil` where it may, or need not.
+    /// The fault sent to a client if the request would have to be forwarded but must not be; `nil` otherwise.
     var missFault: Fault? {
         switch self {
         case .notSatisfiable(let reason): .onlyIfCachedMiss(detail: StaticToken(reason.word))
@@ -27,7 +27,7 @@ extension ReuseDecision {
 }
 
 extension StorageTrace {
-    /// The word in the log, the same as in Cache-Status.
+    /// The word in the log and in Cache-Status.
     package var word: StaticString {
         switch self {
         case .stored: "stored"

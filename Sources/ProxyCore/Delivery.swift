@@ -1,25 +1,25 @@
 import HTTPCaching
 import HTTPMessage
 
-/// How a response is framed for its client, chosen once its head is known.
+/// How a response is framed for its client; chosen when its head is known.
 package struct Delivery: Equatable, Sendable {
-    /// The status that the client gets.
+    /// The status sent to the client.
     package private(set) var status = Status.ok
-    /// How much content the client gets.
+    /// The length of the content sent to the client.
     package private(set) var length: BodyLength = .none
-    /// The bytes of the stored body that are sent, where the client asked for a part.
+    /// The range of the stored body to send, if the client requested a part.
     package private(set) var range: Range<UInt64>?
-    /// The parts of the stored body that are sent, where the client asked for several.
+    /// The parts of the stored body to send, if the client requested several.
     package private(set) var multipart: MultipartRanges?
-    /// Content of unknown length leaves in chunks; to an HTTP/1.0 client it ends with the connection.
+    /// Whether content of unknown length is sent in chunks; for an HTTP/1.0 client, closing the connection ends it.
     package private(set) var isChunked = false
-    /// Another request may follow on the connection, as far as this message is concerned.
+    /// Whether this message allows another request on the connection.
     package private(set) var keepsConnection = false
-    /// A rule found the response wanting and wants that said.
+    /// Whether validation found faults, and the rule requires that the response says so.
     package internal(set) var isAnnotated = false
     private(set) var isNotModified = false
     private(set) var isUnsatisfied = false
-    /// The part is cut from a whole that is on its way to the store.
+    /// Whether the part is cut from a whole response that is being stored.
     package private(set) var isCutFromRelayed = false
     private var speaks11 = true
     private var isHead = false
@@ -27,7 +27,7 @@ package struct Delivery: Equatable, Sendable {
     @discardableResult
     mutating func readConnection(of request: RequestHead) -> ConnectionOptions {
         let options = ConnectionOptions(of: request.fields)
-        // What came behind a CONNECT was for the tunnel, and is no request.
+        // Bytes after a CONNECT were meant for the tunnel, not as another request.
         let isTunnel = if case .connect = request.method { true } else { false }
         keepsConnection = !isTunnel && options.permitsNextRequest(after: request.version)
         speaks11 = request.version.isAtLeast11
@@ -37,8 +37,8 @@ package struct Delivery: Equatable, Sendable {
 
     mutating func closeConnection() { keepsConnection = false }
 
-    /// From the store: the whole, the part that was asked for, or only that nothing has changed (RFC 9110 §13.2.2, §14.2).
-    /// - Parameter ignoresDates: no date tells whether the client has the same content.
+    /// For a stored response: the whole, the requested part, or a 304 (RFC 9110 §13.2.2, §14.2).
+    /// - Parameter ignoresDates: whether dates say nothing about whether the client has the same content.
     mutating func chooseStored(
         _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead,
         ignoresDates: Bool = false
@@ -55,19 +55,19 @@ package struct Delivery: Equatable, Sendable {
         }
         length = bodyLength
         if case .known(let whole) = bodyLength { chooseRange(of: whole, of: stored, for: request) }
-        // In chunks, as the origin server sent them: nothing else has a place for trailer fields (RFC 9112 §7.1.2).
+        // In chunks, as from the origin server: only chunked framing has trailer fields (RFC 9112 §7.1.2).
         if !stored.trailers.isEmpty, speaks11, range == nil, multipart == nil, !isUnsatisfied { length = .unknown }
         frame()
     }
 
-    /// From the origin, passed on as it comes.
+    /// For a response that is relayed from the origin as it arrives.
     mutating func chooseRelayed(_ response: ResponseHead, body: BodyLength) {
         status = response.status
         length = body
         frame()
     }
 
-    /// What was made of the origin's content, or only that the client has it.
+    /// For transformed content from the origin, or a 304 if the client has it.
     mutating func chooseTransformed(_ head: ResponseHead, whole: UInt64?, for request: RequestHead, isUnmodified: Bool = false) {
         status = head.status
         let isRead = request.method == .get || request.method == .head
@@ -83,7 +83,7 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
-    /// If-None-Match is false of this head (RFC 9110 §13.1.2).
+    /// Whether If-None-Match is false for this head (RFC 9110 §13.1.2).
     private static func matchesNone(_ request: Fields, _ head: Fields) -> Bool {
         guard request.contains(.ifNoneMatch), let line = head.entityTagLine else { return false }
         var index = request.index(of: .ifNoneMatch)
@@ -97,13 +97,13 @@ package struct Delivery: Equatable, Sendable {
         return false
     }
 
-    /// From the origin, gathered: a part can be cut from the whole that was checked.
+    /// For a response from the origin that was gathered and checked: a part can be cut from it.
     mutating func chooseGathered(_ response: ResponseHead, whole: UInt64, for request: RequestHead) {
         status = response.status
         length = .known(whole)
         guard response.status == .ok else { return frame() }
         switch Self.choice(of: whole, validators: response.fields, for: request) {
-        // Several parts are cut of what is stored; until it is, they are answered with the whole.
+        // Several parts are only cut from stored bodies; until the body is stored, the whole is sent.
         case .whole, .several, nil: break
         case .unsatisfiable: chooseUnsatisfied()
         case .one(let part): choose(part)
@@ -111,7 +111,7 @@ package struct Delivery: Equatable, Sendable {
         frame()
     }
 
-    /// From the origin by way of the store: the origin sends the whole, the client gets the part that it asked for.
+    /// For a response that is relayed through the store: the origin sends the whole, and the client gets the part that it requested.
     mutating func cut(_ part: Range<UInt64>) {
         isCutFromRelayed = true
         choose(part)
@@ -134,7 +134,7 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
-    /// What the request's ranges make of a representation; `nil` where it has none, or they are passed over (RFC 9110 §14.2).
+    /// The ranges of the request applied to a representation; `nil` if it has none, or if they are ignored (RFC 9110 §14.2).
     static func choice(of whole: UInt64, validators: Fields, for request: RequestHead) -> MultipartRanges.Choice? {
         guard let line = request.fields.first(.range), request.method == .get, request.fields.lineCount(of: .range) == 1,
             let ranges = ByteRangeSet(request.fields.value(of: line)), RangeCondition.holds(request, for: validators)
@@ -154,7 +154,7 @@ package struct Delivery: Equatable, Sendable {
         length = .none
     }
 
-    /// Says what stands between several parts, which is a part of the content's length.
+    /// Sets the separators between parts, whose length is included in the content's length.
     mutating func describeParts(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
         guard multipart != nil else { return }
         multipart?.describe(contentType: contentType, number: number, secret: secret)
@@ -172,7 +172,7 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
-    /// Where the content ends only the connection's end tells: a message that broke off must not end in an orderly way.
+    /// Whether only the end of the connection ends the content: if the message is incomplete, the connection must not be closed cleanly.
     package var endsWithConnection: Bool { length == .unknown && !isChunked }
 
     /// Whether bytes of content follow the head.

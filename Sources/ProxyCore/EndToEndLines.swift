@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension Array<UInt8> {
-    /// Writes every line of `fields` that is for the next recipient too: hop-by-hop lines (RFC 9110 §7.6.1) and those for which
-    /// `isReplaced` answers yes are left out. The bytes leave as they came.
+    /// Appends all end-to-end lines of `fields`, byte for byte. Leaves out hop-by-hop lines (RFC 9110 §7.6.1) and those for which
+    /// `isReplaced` returns `true`.
     mutating func appendEndToEndLines(
         of fields: Fields, hopByHop: HopByHop? = nil, except isReplaced: (KnownField) -> Bool
     ) {

@@ -1,12 +1,12 @@
 import HTTPMessage
 
 extension Array<UInt8> {
-    /// Sixteen hexadecimal digits: how a request's id is written everywhere.
+    /// Sixteen hexadecimal digits: the form of a request's id everywhere.
     package mutating func append(hexadecimal number: UInt64) {
         append(addingCapacity: 16) { $0.append(hexadecimal: number) }
     }
 
-    /// The inside of a JSON string (RFC 8259 §7).
+    /// Escapes a text for a JSON string (RFC 8259 §7).
     package mutating func append(escapingForJSON text: String) {
         for byte in text.utf8 {
             switch byte {

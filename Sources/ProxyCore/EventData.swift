@@ -1,13 +1,13 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Who sent the request, as far as its connection tells that.
+/// The sender of a request, as far as the connection identifies it.
 package struct RequestSender: Sendable {
-    /// Told for methods that are not known here.
+    /// Set for methods that `HTTPMessage` does not know, such as PURGE.
     package let address: IPAddress?
-    /// The name of who asks, where the connection has proved it; else empty.
+    /// The authenticated user name of the client, if the connection has proved it; otherwise empty.
     package internal(set) var user: [UInt8]
-    /// Who asks has to give a name and a password.
+    /// Whether the client must send a name and a password.
     package let needsCredentials: Bool
 
     package init(address: IPAddress? = nil, user: [UInt8] = [], needsCredentials: Bool = false) {
@@ -17,10 +17,10 @@ package struct RequestSender: Sendable {
     }
 }
 
-/// A response's head on its way into an exchange, which trades its own storage for it: nothing is copied, and one of these serves any number
-/// of responses.
+/// Passes a response's head into an exchange, which swaps storage with it: nothing is copied, and one object serves any number of
+/// responses.
 ///
-/// @unchecked: it is used by one loop.
+/// @unchecked: only one loop uses it.
 package final class ReceivedHead: @unchecked Sendable {
     package var head = ResponseHead()
 
@@ -29,21 +29,21 @@ package final class ReceivedHead: @unchecked Sendable {
     package init(_ head: ResponseHead) { self.head = head }
 }
 
-/// What came of looking at a name and a password.
+/// The result of verifying a name and a password.
 package enum CredentialsJudgement: Sendable {
     case accepted
-    /// The name, the password or both: which of them is not told.
+    /// The name, the password or both are wrong; the client does not learn which.
     case refused
-    /// From where the client is too many were tried that were not good.
+    /// The client's address has sent too many wrong credentials.
     case tooManyAttempts
-    /// As many as may wait to be looked at.
+    /// Too many verifications are waiting.
     case queueFull
 }
 
-/// What a trust policy says of a chain that was recorded with a stored response.
+/// The result of verifying a recorded certificate chain under a trust policy.
 package enum ChainJudgement: Sendable {
     case accepted
     case refused(TrustRefusal)
-    /// Nobody could judge it now.
+    /// The chain could not be verified now.
     case unjudged
 }

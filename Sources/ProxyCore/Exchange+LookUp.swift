@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The store has been asked: a stored response is delivered, validated or completed, or the request goes to the origin, by itself or in
-/// another request's fetch.
+/// The store has been queried: Larder delivers, validates or completes a stored response, or forwards the request to the origin, by itself
+/// or as part of another request's fetch.
 ///
 ///     lookingUp ──lookedUp──▶ delivering (fresh, or stale and allowed) | fetching | joining
 ///     joining ──fetchShared──▶ delivering   joining ──leadsFetch, fetchNotShared, fetchesAlone──▶ fetching
@@ -26,7 +26,7 @@ extension Exchange {
         let candidate = candidates[index]
         let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
         if !isComplete, decision.asksOrigin {
-            // The answer may speak of those that only the disk has.
+            // The origin's response may concern stored responses that are only on disk.
             trace.candidates.askDisk()
             return commands.append(.lookUp(onDisk: true))
         }
@@ -54,7 +54,8 @@ extension Exchange {
             forward(by: decision, at: now, into: &commands)
         case .forward(let reason):
             found.siblings = candidates
-            // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
+            // The stored response may still be used if the origin fails, unless only the origin can decide whether the request's condition
+            // holds.
             if reason != .originCondition { cache.selected = candidate }
             forward(by: decision, at: now, into: &commands)
         case .notSatisfiable(let reason), .offlineMiss(let reason):
@@ -68,8 +69,7 @@ extension Exchange {
         }
     }
 
-    /// Nothing stored can be used as it is. Only what may be shared and is asked for as a whole is fetched for several at once
-    /// (T24).
+    /// No stored response can be used as it is. Only requests for a whole response that may be shared are collapsed into one fetch (T24).
     mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = decision
         if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
@@ -80,12 +80,12 @@ extension Exchange {
         commands.append(.joinFetch)
     }
 
-    /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.
+    /// The maximum time to wait for another request's fetch, in milliseconds; `nil` for no limit.
     package var longestWait: Int64? {
         if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
     }
 
-    /// The client asks for bytes of a representation rather than for all of it.
+    /// Whether the client requests bytes of a representation rather than all of it.
     package var isForPart: Bool { directives.contains(.range) }
 
     mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
@@ -104,8 +104,8 @@ extension Exchange {
         deliverSelected(outcome: .collapsed, into: &commands, command: ranges.completion == nil ? .sendStored : .complete)
     }
 
-    /// Whether the answer to a GET in place of the request could be stored: else asking for it would be in vain. A request of which
-    /// nothing may be stored (RFC 9111 §5.2.1.5) has nothing fetched for the store either, HEAD too.
+    /// Whether the response to a GET in place of the request could be stored; otherwise a background validation would be useless. If
+    /// nothing may be stored for the request (RFC 9111 §5.2.1.5), nothing is fetched for the store either, also for HEAD.
     private var mayValidateInBackground: Bool {
         let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
         return refusal == nil && !directives.contains(.onlyIfCached)
@@ -114,7 +114,7 @@ extension Exchange {
 
 // MARK: Delivery
 
-/// The selected response is delivered: as it is, or as a rule transforms its content (C9, V15).
+/// Delivers the selected response: as it is, or with its content transformed by a rule (C9, V15).
 ///
 ///     any ──▶ transforming ──transformed──▶ delivering (the variant, the stored response, or an error)
 extension Exchange {
@@ -128,7 +128,7 @@ extension Exchange {
         deliverAsItIs(into: &commands, command: command)
     }
 
-    /// The stored response, or what was made of it.
+    /// Delivers the selected response or its transformed variant.
     mutating func deliverAsItIs(into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored) {
         guard let selected = cache.selected else { return }
         delivery.chooseStored(
@@ -140,7 +140,7 @@ extension Exchange {
         commands.append(command)
     }
 
-    /// - Returns: `false` where the stored response is delivered as it is.
+    /// - Returns: `false` if the stored response is delivered as it is.
     private mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
         guard obligations.transforms else { return false }
         let length = cache.selectedLength ?? .known(stored.body.length)
@@ -154,8 +154,8 @@ extension Exchange {
         return needsTransform != false
     }
 
-    /// Decides by the head alone.
-    /// - Returns: whether the content is to be transformed; `nil` where the request has been answered with an error.
+    /// Decides from the head alone.
+    /// - Returns: whether the content is to be transformed; `nil` if the request has been answered with an error.
     mutating func decideTransform(
         of head: ResponseHead, length: BodyLength, isForbidden: Bool, at now: Timestamp, into commands: inout CommandBuffer
     ) -> Bool? {
@@ -172,12 +172,12 @@ extension Exchange {
         }
     }
 
-    /// - Returns: whether the content is delivered as it came.
+    /// - Returns: whether the original content is delivered.
     mutating func passesUntransformed(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         trace.transform = .failed(fault)
         transform.source = nil
         if transformPlan?.onError == .pass { return true }
-        // What came from the origin may still be coming.
+        // The origin's body may still be arriving.
         if state == .fetching || state == .checking { commands.append(.discardUpstreamBody) }
         fail(.transformFailed(fault), at: now, into: &commands)
         return false
@@ -190,7 +190,7 @@ extension Exchange {
         case .failed(let fault): guard passesUntransformed(fault, at: now, into: &commands) else { return }
         case .refused: return fail(.checkQueueFull, at: now, into: &commands)
         case .broken(let fault): return fail(fault, at: now, into: &commands)
-        // A dry run: nothing is known of the content.
+        // A dry run: the content is not known.
         case nil:
             if let selected = cache.selected {
                 use(transform.variant(of: selected, by: transformPlan, digest: nil, body: selected.body))
@@ -205,7 +205,7 @@ extension Exchange {
         cache.selectedLength = nil
     }
 
-    /// The response that takes the place of the stored one for those who are under the same rules.
+    /// The response that replaces the stored one for requests under the same rules.
     package func variant(of stored: StoredResponse, _ content: TransformedContent) -> StoredResponse? {
         transform.variant(of: stored, by: transformPlan, digest: content.digest, body: .bytes(content.body))
     }
@@ -216,11 +216,11 @@ extension Exchange {
 
 // MARK: Stored parts
 
-/// A response that is stored in part answers requests for the bytes that it holds. The origin is asked only for the missing ones
-/// (RFC 9111 §3.3, §3.4). A part is never served as the whole.
+/// A response that is stored in part answers requests for the stored bytes. Only missing bytes are requested from the origin (RFC 9111
+/// §3.3, §3.4). A part is never served as the whole.
 extension Exchange {
-    /// Answers from what is stored in part, or asks for the rest of it.
-    /// - Returns: `false` where it is of no use to this request.
+    /// Answers from a response stored in part, or requests the rest of it.
+    /// - Returns: `false` if it is not useful for this request.
     private mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard !found.partials.isEmpty || !found.bodiesUnderWay.isEmpty, mayUsePartial else { return false }
         guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
@@ -231,10 +231,10 @@ extension Exchange {
         let isUsable: Bool
         switch decision {
         case .fresh: isUsable = true
-        // Nobody asks about a part behind its client, so the client waits for that, unless the origin may not be asked at all.
+        // Parts are not validated in the background, so the client waits for the validation, unless the origin must not be contacted.
         case .staleAllowed(_, let reason):
             isUsable = !reason.wantsValidation || obligations.cache.forbidsForwarding(of: directives)
-        // If-Range validates it as If-None-Match would.
+        // If-Range validates it, as If-None-Match would.
         case .validate: isUsable = false
         case .forward, .notSatisfiable: return false
         case .offlineMiss:
@@ -257,7 +257,7 @@ extension Exchange {
         let missing = partial.missing(of: wanted)
         let completion = RangeCompletion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         ranges.completion = completion
-        // It may still stand in for an origin that fails.
+        // The stored part may still be used if the origin fails.
         if missing.isEmpty { cache.selected = partial.response }
         trace.reuse = .forward(.partial)
         if isUsable, obligations.cache.collapsing != .never,
@@ -272,8 +272,8 @@ extension Exchange {
         return true
     }
 
-    /// Reads along where another request has the origin send the same bytes.
-    /// - Returns: `false` where nothing under way brings them soon.
+    /// Reads the body of another request that has the origin send the same bytes.
+    /// - Returns: `false` if no body in flight brings them soon.
     private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }
         for body in found.bodiesUnderWay {
@@ -300,14 +300,14 @@ extension Exchange {
         if case .fresh = decision { .hit } else { .staleHit }
     }
 
-    /// Conditions, and checks of the body, are for the whole; what may not be stored is not completed.
+    /// Conditions and body checks apply to the whole response; a response that must not be stored is not completed.
     private var mayUsePartial: Bool {
         if obligations.checksBody || validation != nil || obligations.transforms || isKeyedByContent { return false }
         if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
             return false
         }
         let refusal = Storability.refusal(of: request, directives: directives, overrides: obligations.cache)
-        // A disconnected cache completes nothing: it may read what may not be stored.
+        // A disconnected cache only reads, so a no-store request may use stored parts.
         return refusal == nil || refusal == .requestNoStore && obligations.cache.isDisconnected
     }
 
@@ -320,7 +320,7 @@ extension Exchange {
         }
     }
 
-    /// A part is stored now, or about to be.
+    /// Called when a part is stored, or about to be.
     mutating func fillRest(into commands: inout CommandBuffer) {
         if obligations.cache.fillsParts == true, !obligations.cache.isDisconnected { commands.append(.fillRest) }
     }
@@ -328,16 +328,16 @@ extension Exchange {
 
 // MARK: Recorded chains
 
-/// A stored response that came under another trust policy than the active one, while the origin cannot be asked: the active policy
-/// judges the chain that was recorded with the response. Where the origin can be asked, it is asked (`trustChanged`).
+/// Handles a stored response from another trust policy than the active one, if the origin cannot be contacted: the active policy verifies
+/// the certificate chain stored with the response. If the origin can be contacted, it is (`trustChanged`).
 ///
-///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (what is stored, if nothing else is against it)
-///     lookingUp ──may not go forward────────▶    └────refused─────▶ delivering (an error that tells why)
+///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (the stored response, if nothing else forbids it)
+///     lookingUp ──may not go forward────────▶    └────refused─────▶ delivering (an error with the reason)
 extension Exchange {
     /// - Parameters:
-    ///   - stored: what would be used, but for its trust policy.
-    ///   - fault: what is told where it cannot be used.
-    /// - Returns: whether its chain is judged first. It is not where the response could not be used either way.
+    ///   - stored: the response that would be used but for its trust policy.
+    ///   - fault: the fault to send if it cannot be used.
+    /// - Returns: whether its chain is verified first. It is not if the response could not be used in any case.
     mutating func judgesRecordedChain(
         of stored: StoredResponse?, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
     ) -> Bool {
@@ -375,7 +375,7 @@ extension Exchange {
         switch decision {
         case .fresh, .staleAllowed:
             trace.reuse = decision
-            // In a cache that is disconnected by its settings nothing has failed.
+            // If the settings disconnect the cache, nothing has failed.
             if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
             cache.isValidating = false
             if cache.isLeading { commands.append(.releaseJoined) }

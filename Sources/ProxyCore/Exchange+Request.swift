@@ -2,7 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The request's head has come: it is refused, answered here, denied by a rule, or goes on to the recordings, the store or the origin.
+/// The request's head has arrived: Larder refuses it, answers it locally, denies it by a rule, or continues with recordings, store or
+/// origin.
 ///
 ///     idle ──requestHead──▶ authenticating ──accepted──▶ as from idle
 ///       │                       └──refused, or none that can be read──▶ delivering (407)
@@ -17,9 +18,9 @@ extension Exchange {
         receiveAdmitted(options, at: now, into: &commands)
     }
 
-    /// What makes a request unusable before any rule is asked.
+    /// Checks whether the request is unusable, before any rule.
     ///
-    /// By patterns here and in `isAnsweredHere`, since == of an enum of another module is a generic call.
+    /// Uses patterns here and in `isAnsweredHere`, because `==` on an enum of another module is a generic call.
     private func refusal() -> Fault? {
         if LoopDetection.isLoop(request, in: context) { return .loop }
         switch request.target.form {
@@ -36,11 +37,11 @@ extension Exchange {
         return nil
     }
 
-    /// Of what is asked of us as a server only our own pages get so far. They are for everybody, and who asks a server has no credentials for a
-    /// proxy (RFC 9110 §11.7.2).
+    /// Whether the request is for Larder's own pages. These need no credentials, and a client of a server has no proxy credentials (RFC
+    /// 9110 §11.7.2).
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
-    /// A head in the making holds places without their bytes: nothing of it may be read but the method.
+    /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that are not there yet.
     mutating func forgetUnreadRequest() {
         let method = request.method
         request.removeAll()
@@ -50,13 +51,13 @@ extension Exchange {
 
 // MARK: Credentials
 
-/// The client proves who it is before anything else happens (RFC 9110 §11.7, RFC 7617).
+/// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
     private mutating func askForCredentials(at now: Timestamp, into commands: inout CommandBuffer) {
         switch request.fields.lineCount(of: .proxyAuthorization) {
         case 0: return fail(.credentialsRequired(reason: "missing"), at: now, into: &commands)
         case 1: break
-        // Which of them is meant, no two programs need agree on.
+        // Programs may disagree on which of several fields counts.
         default: return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
         }
         let value = request.fields.first(.proxyAuthorization)?.value ?? .empty
@@ -86,11 +87,10 @@ extension Exchange {
 
 // MARK: Admitted requests
 
-/// The client may send requests.
+/// Requests of a client that has been admitted.
 extension Exchange {
-    /// The client may ask.
     private mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
-        // For us alone: nothing that selects, stores or tells anything gets to see it.
+        // Only for this proxy: it is removed before matching, storing and forwarding.
         if request.fields.contains(.proxyAuthorization) { request.fields.remove(.proxyAuthorization) }
         if isAnsweredHere() {
             trace.outcome = .local
@@ -99,14 +99,14 @@ extension Exchange {
             state = .delivering
             return commands.append(.sendLocal)
         }
-        // What the origin does not get to see selects nothing (T18), and before a rule could add to it.
+        // Nominated fields are not forwarded, so they must not select a response (T18). Removed before a rule can add fields.
         if options.hasNominations { request.fields.removeNominated() }
         if context.rules.mayConcern(request), let fault = matchRules() {
             return fail(fault, at: now, into: &commands)
         }
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
-        // What a rule writes counts as the client's: it comes before the key and the directives.
+        // Fields that a rule writes count as the client's: they are set before the key and the directives are computed.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         if obligations.upgradesToTLS { upgradeToTLS() }
@@ -128,8 +128,8 @@ extension Exchange {
         lookUp(at: now, into: &commands)
     }
 
-    /// So are our own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
-    /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    /// Whether Larder answers itself: its own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7). With Max-Forwards 0, it is
+    /// the final recipient of OPTIONS and TRACE (RFC 9110 §7.6.2).
     private func isAnsweredHere() -> Bool {
         switch request.target.form {
         case .asterisk, .origin: return true
@@ -160,7 +160,7 @@ extension Exchange {
         }
     }
 
-    /// Without a network this machine is there all the same.
+    /// This machine is reachable even without a network.
     private mutating func spareThisMachine() {
         obligations.cache.isDisconnected = !LoopbackHost.isMeant(by: request.span(of: request.target.host))
     }
@@ -184,16 +184,16 @@ extension Exchange {
 
 // MARK: Trust
 
-/// The trust policy that holds for the origin, before the key is made.
+/// The trust policy for the origin, applied before the key is made.
 extension Exchange {
-    /// The target becomes the https one, before the key is made of it: what is stored for one scheme is never an answer for the other (T19).
-    /// What a PURGE names stands under the URL that it names.
+    /// Changes the target to https before the key is made: a response stored for one scheme never answers the other (T19). A PURGE refers
+    /// to the URL that it names.
     mutating func upgradeToTLS() {
         if case .other = request.method, isPurge { return }
         trace.isUpgraded = request.target.upgradeToTLS()
     }
 
-    /// Whether the host may not be asked in plain text, nor answered for with what once came so (T49).
+    /// Whether requests to this host in plain text are forbidden, as are responses that were stored from plain text (T49).
     private mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
         guard case .http = request.target.scheme else { return false }
         if let plaintextMemo = memos.plaintext, isFor(plaintextMemo, at: now) { return false }
@@ -220,8 +220,8 @@ extension Exchange {
         directives.trust = found.mark
     }
 
-    /// Whether the request is for that origin. A client asks the same one again and again: then this comparison is all, and allocates
-    /// nothing.
+    /// Whether the memo is for this request's origin. A client often requests from the same origin: then this comparison is enough, without
+    /// allocation.
     private func isFor(_ memo: OriginMemo, at now: Timestamp) -> Bool {
         let target = request.target
         return memo.port == target.port && now <= memo.until
@@ -231,7 +231,7 @@ extension Exchange {
 
 // MARK: The key
 
-/// The key of the request and its response, as rules have it.
+/// The keys of the request and its response, as rewritten by rules.
 extension Exchange {
     private mutating func makeKey() {
         guard obligations.rewritesKey, let rewriting = matched.keyRewriting else { return CacheKey.write(request, into: &key) }
@@ -240,7 +240,7 @@ extension Exchange {
         if rewriting.changesURI { secondaryKey.rules = context.rules.keyDigest }
     }
 
-    /// A rule has the request's content stand in the key, and the content is short enough.
+    /// Whether a rule makes the request's content part of the key, and the content is short enough.
     private var isToBeKeyedByContent: Bool {
         guard let methods = matched.keyRewriting?.bodyMethods else { return false }
         switch request.method {
@@ -248,7 +248,7 @@ extension Exchange {
         case .post where methods.contains(.post): break
         default: return false
         }
-        // What depends on more than target and content is between client and origin.
+        // Conditional and range requests depend on more than target and content: they are forwarded.
         let isConditional =
             directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.range)
         if case .known(let length) = incoming.body, length > UInt64(context.limits.keyedBodyLength) { return false }
@@ -263,12 +263,13 @@ extension Exchange {
 
     package var isKeyedByContent: Bool { secondaryKey.contentDigest != nil }
 
-    /// The client waits for our word before it sends the content that is to be gathered (RFC 9110 §10.1.1).
+    /// Whether the client waits for 100 (Continue) before it sends the content to be gathered (RFC 9110 §10.1.1).
     package var awaitsContinue: Bool { request.fields.contains(.expect) && request.version.isAtLeast11 }
 
-    /// Every key under which the active rules may have answers for these URIs stored.
+    /// Every key under which the active rules may store responses for these URIs.
     ///
-    /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
+    /// The rules that match a write may differ from those that match the reads whose responses are stored. So the rules are applied to a
+    /// read of each URI.
     func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {
         guard context.rules.rewritesKeys || context.rules.upgradesToTLS else { return plain }
         let rules = context.rules
@@ -277,7 +278,7 @@ extension Exchange {
             for method in [Method.get, .query, .post] {
                 guard let request = RequestHead(uri: plain.span, method: method) else { continue }
                 var asked = [request]
-                // What was asked for in plain text may stand under the https URL, and by the rules for the plain one.
+                // A response to a plain-text request may be stored under the https URL, by the rules for the plain one.
                 var plaintext = request
                 if rules.upgradesToTLS, plaintext.target.downgrade() { asked.append(plaintext) }
                 for key in asked.compactMap({ Self.storingKey(of: $0, by: rules) }) where !keys.contains(key) { keys.append(key) }
@@ -286,7 +287,7 @@ extension Exchange {
         return keys.flatMap(CacheKey.withContentKeys)
     }
 
-    /// The key under which rules have the answer stored, where it is another than the URI.
+    /// The key under which rules store the response, if it differs from the URI.
     private static func storingKey(of asked: RequestHead, by rules: PolicyRuleSet) -> [UInt8]? {
         var request = asked
         var matched = MatchedRules()
@@ -306,8 +307,7 @@ extension Exchange {
 
 // MARK: Another protocol
 
-/// A request for another protocol on its connection (RFC 9110 §7.8) goes to the origin, whatever is stored, and its response is not
-/// stored.
+/// A request to switch protocols (RFC 9110 §7.8) is forwarded to the origin even if a response is stored, and its response is not stored.
 extension Exchange {
     private func asksForSwitch() -> Bool {
         request.fields.contains(.upgrade) && ProtocolSwitch.isAsked(by: request, body: incoming.body)
@@ -324,10 +324,9 @@ extension Exchange {
 
 // MARK: Purging
 
-/// The method PURGE: a client that may asks that what is stored under a URL be purged, with all variants and under all keys that rules
-/// give it.
+/// The method PURGE: an allowed client purges the stored responses of a URL, with all variants, under all keys that rules give it.
 extension Exchange {
-    /// A method of no RFC; other caches have it under this name.
+    /// No RFC defines this method; other caches use the same name.
     private var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
 
     private mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
@@ -354,18 +353,19 @@ extension Exchange {
 
 // MARK: Our own pages
 
-/// Requests in origin form are for the proxy as a server. It has a few pages, for programs that are being set up, and for no web page.
+/// Requests in origin form address the proxy as a server. It has a few pages for programs being set up, and none for web pages to use.
 extension Exchange {
-    /// Why such a request is not answered; `nil` where it is (`OwnPage`).
+    /// Why such a request is refused; `nil` if it is answered (`OwnPage`).
     private func refusalOfDirectRequest() -> Fault? {
         guard let page = OwnPage(request) else { return .notForAProxy }
-        // A name that somebody has led to this address (T05).
+        // A DNS name that an attacker may have pointed to this address (T05).
         guard let host = request.hostField, context.isOwn(host, in: request) else { return .foreignHost }
         if comesFromAPage { return .crossSite }
         return page.isCertificate && context.rootCertificate == nil ? .noAuthority : nil
     }
 
-    /// A page of another site has asked (T06): of what browsers say of themselves only what the user has typed is let through.
+    /// Whether a page of another site made the request (T06): of requests from browsers, only those typed by the user or from the same
+    /// origin are accepted.
     private var comesFromAPage: Bool {
         for line in request.fields.lines {
             let name = request.span(of: line.name)
@@ -379,8 +379,8 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// Whether a Host field names one of our listeners. One that listens on every address is named by any: whoever writes an address
-    /// was led there by no name (T05).
+    /// Whether a Host field names one of our listeners. A listener on all addresses accepts any IP address, since DNS cannot redirect a
+    /// client that uses an address (T05).
     fileprivate func isOwn(_ host: Authority, in request: borrowing RequestHead) -> Bool {
         let port = host.port ?? 80
         if isOwnAddress(host: request.span(of: host.host), port: port) { return true }

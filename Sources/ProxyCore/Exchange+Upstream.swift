@@ -2,10 +2,10 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The origin is asked, and answers or fails.
+/// Larder forwards the request to the origin, which responds or fails.
 ///
 ///     fetching ──upstreamHead──▶ delivering | checking ──bodyChecked──▶ delivering
-///     fetching ──upstreamFailed──▶ delivering (an error, or what is stored) | judging
+///     fetching ──upstreamFailed──▶ delivering (an error, or the stored response) | judging
 ///     fetching ──protocolSwitched──▶ tunnelling
 extension Exchange {
     mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
@@ -16,7 +16,7 @@ extension Exchange {
         commands.append(.fetch)
     }
 
-    /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
+    /// The conditions that `writeForwardedHead` adds to the client's request, or replaces.
     private var ownConditions: RequestConditions {
         if ranges.completion != nil { return [.range, .ifRange] }
         guard cache.isValidating, let stored = cache.selected else { return [] }
@@ -34,13 +34,13 @@ extension Exchange {
 
     package var originPort: UInt16 { request.target.port }
 
-    /// The value of Via with which an upstream proxy is asked for a tunnel.
+    /// The value of Via in a CONNECT to an upstream proxy.
     package var tunnelVia: String {
         let own = context.via(for: request.version)
         return request.fields.combinedValue(of: .via).map { $0 + ", " + own } ?? own
     }
 
-    /// The request as it leaves for the origin, our conditions in it.
+    /// The request as sent to the origin, with Larder's conditions.
     package func writeForwardedHead(into output: inout [UInt8]) {
         if let completion = ranges.completion {
             return ForwardedRequest(
@@ -53,7 +53,7 @@ extension Exchange {
             return writeForwardedHead(request.fields, into: &output)
         }
         var fields = request.fields
-        // What the client has was made here: the origin server knows nothing of it.
+        // The client's version was made here: the origin server does not know its validators.
         if obligations.transforms || wantsWholeRecorded { fields.removeCacheConditions() }
         if cache.isValidating, let stored = cache.selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
@@ -103,8 +103,8 @@ extension Exchange {
             at: now, isChecked: false, keptOutBy: trace.findings.isEmpty ? nil : .validation, into: &commands)
     }
 
-    /// A 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): the client has nothing that it could speak of,
-    /// and nothing stored was asked about (T39).
+    /// Whether this is a 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): it refers neither to a response
+    /// that the client has, nor to a stored one that Larder validates (T39).
     private var isUnaskedNotModified: Bool {
         response.status == .notModified && (!directives.contains(.cacheCondition) || obligations.transforms)
     }
@@ -147,7 +147,7 @@ extension Exchange {
         return .miss
     }
 
-    /// The origin has answered 101. Whoever was not asked, or speaks something else from here on, is not followed.
+    /// The origin has answered 101. An unexpected switch, or one to another protocol, is refused.
     mutating func switchProtocols(at now: Timestamp, into commands: inout CommandBuffer) {
         guard incoming.isForSwitch, ProtocolSwitch.isGranted(by: response) else {
             commands.append(.cancelUpstream)
@@ -164,11 +164,11 @@ extension Exchange {
 
 extension Exchange {
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
-        // The gate is closed: a tunnel, which is no reading of the store, would have gone out.
+        // The request to open a tunnel, which the store cannot answer, reached the offline check.
         if case .offlineMiss = fault, state == .connecting {
             return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
         }
-        // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
+        // A stored response replaces an origin that cannot be reached (RFC 9111 §4.2.4), never one that must not be contacted.
         if !isBackground, let failure = fault.failure {
             if standsIn(for: failure, at: now) {
                 trace.fault = fault
@@ -179,7 +179,7 @@ extension Exchange {
         fail(fault, at: now, into: &commands)
     }
 
-    /// Whether the stored response takes the place of the answer that the origin server owes.
+    /// Whether the stored response replaces the response that the origin failed to send.
     private mutating func standsIn(for failure: OriginFailure, at now: Timestamp) -> Bool {
         guard let stored = cache.selected,
             let decision = Reuse.staleAfterFailure(failure, stored.facts, for: directives, overrides: obligations.cache, at: now)
@@ -197,13 +197,13 @@ extension Exchange {
 
 // MARK: Checks
 
-/// The checks of the response that rules require, and what follows when one fails.
+/// The response checks that rules require, and what follows if one fails.
 extension Exchange {
-    /// What the rules want checked of this response, where one says so.
+    /// The response checks that the matching rules require, if any.
     package var validation: ValidationPlan? { matched.validation }
 
     private func validateHead() -> ValidationFaults {
-        // A 304 to the client's own condition brings nothing: what the client has is not judged again.
+        // A 304 to the client's own condition has no content to check.
         guard let validation, response.status != .notModified else { return ValidationFaults() }
         return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
     }
@@ -228,8 +228,8 @@ extension Exchange {
         deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
 
-    /// Carries out what the rule says about a response that was found wanting.
-    /// - Returns: whether the response is passed on all the same.
+    /// Does what the rule requires for a response with faults.
+    /// - Returns: whether the response is still delivered.
     private mutating func finishValidation(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard let validation, let outermost = trace.findings.outermost else { return true }
         switch validation.onFailure {
@@ -238,7 +238,7 @@ extension Exchange {
             delivery.isAnnotated = true
             return true
         case .stale:
-            // The rule's word holds before the client's, as it does for a policy.
+            // The rule has precedence over the client's directives, as for a policy.
             if let stored = cache.selected,
                 let decision = Reuse.staleInsteadOfRefused(
                     stored.facts, for: directives, overrides: obligations.cache, at: now)
@@ -255,10 +255,10 @@ extension Exchange {
         return false
     }
 
-    /// The rules have the body checked, and nothing that is known of the head speaks against it.
+    /// Whether rules require a body check, and the head passed.
     package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
 
-    /// What of the origin's body is gathered at most, in bytes, to be checked or made into something.
+    /// The maximum length of the origin's body that is gathered to be checked or transformed, in bytes.
     package var gatheredLimit: UInt64 {
         max(
             wantsBodyCheck ? validation?.maximumBodyLength ?? 0 : 0,
@@ -268,44 +268,44 @@ extension Exchange {
 
 // MARK: Transforms
 
-/// The origin's content is transformed beside being stored as it came (C9, V15). `TransformState` decides.
+/// The origin's content is transformed for the client and stored as received (C9, V15). `TransformState` decides.
 extension Exchange {
-    /// - Returns: `false` where the request has been answered with an error.
+    /// - Returns: `false` if the request has been answered with an error.
     mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         if isBackground || !obligations.transforms { return true }
-        // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
+        // HEAD has the fields that GET would have, as far as they are known without the content (RFC 9110 §9.3.2).
         let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
         let needsTransform = decideTransform(of: response, length: length, isForbidden: false, at: now, into: &commands)
         if needsTransform == true, request.method == .head { transform.makeHead(of: response, by: transformPlan, digest: nil) }
         return needsTransform != nil
     }
 
-    /// The origin's body is to be gathered to be transformed.
+    /// Whether the origin's body is gathered to be transformed.
     var transformsBody: Bool { transform.source != nil && request.method != .head }
 
-    /// The body has been gathered, and may be delivered; whether it was stored is decided by what came.
+    /// Delivers the gathered body. Whether it is stored depends on the original.
     mutating func deliverTransformed(
         keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {
         switch transform.end {
         case .failed(let fault):
             guard passesUntransformed(fault, at: now, into: &commands) else { return }
-            // What has not come whole passes and is not kept.
+            // A body that was not gathered whole is relayed but not stored.
             return deliverRelayed(
                 at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
         case .made(let content): transform.makeHead(of: response, by: transformPlan, digest: content.digest)
-        // A dry run: nothing has come.
+        // A dry run: there is no content.
         case .variant, .refused, .broken, nil: transform.makeHead(of: response, by: transformPlan, digest: nil)
         }
         deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
 
-    /// The transformed content that is delivered in place of the origin's.
+    /// The transformed content to deliver in place of the origin's.
     package var transformedBody: [UInt8]? {
         if transform.source != nil, case .made(let content) = transform.end { content.body } else { nil }
     }
 
-    /// Takes the transformed content out of the exchange, which is over, so that the caller holds the last reference.
+    /// Takes the transformed content out of an exchange that has ended, so that the caller holds the last reference.
     package mutating func takeTransformed() -> [UInt8]? {
         defer {
             transform.end = nil
@@ -321,15 +321,15 @@ extension Exchange {
 
 // MARK: Bodies that break off
 
-/// A body that breaks off is resumed without the client noticing (RFC 9111 §3.3, C17).
+/// A body that is cut off is resumed without the client noticing (RFC 9111 §3.3, C17).
 extension Exchange {
-    /// The origin's message has broken off after so many bytes of content.
-    /// - Returns: whether to ask for the rest, with `writeContinuedHead`.
+    /// Handles an origin's message that was cut off after this many bytes of content.
+    /// - Returns: whether to request the rest, with `writeContinuedHead`.
     package mutating func continues(after received: UInt64, brokenBy fault: Fault) -> Bool {
         fault.permitsContinuation && beginContinuation(after: received)
     }
 
-    /// The origin's message has come to its end. One that continues another may have brought less than was asked for.
+    /// Handles the end of the origin's message. A response to a request for the rest may be shorter than requested.
     package mutating func continuesShortPiece(after received: UInt64) -> Bool {
         guard upstream.continuation?.isUnfinished(after: received) == true else { return false }
         return beginContinuation(after: received)
@@ -343,7 +343,7 @@ extension Exchange {
         return true
     }
 
-    /// The request for the rest, as it leaves for the origin.
+    /// The request for the rest, as sent to the origin.
     package func writeContinuedHead(into output: inout [UInt8]) {
         guard let continuation = upstream.continuation else { return }
         ForwardedRequest(
@@ -352,13 +352,13 @@ extension Exchange {
         ).write(into: &output)
     }
 
-    /// Whether the answer is the rest of what has come, and of the same representation. Else the message is broken.
+    /// Whether the response continues the body, in the same representation. Otherwise the message fails.
     package mutating func acceptsContinuation(_ head: ResponseHead, body: BodyLength) -> Bool {
         upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
     }
 
-    /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
-    /// - Returns: `false` where what was to be kept is for this client alone now.
+    /// Applies the head of the rest, which is of the same representation, to the whole response (RFC 9111 §3.4).
+    /// - Returns: `false` if the response was being stored and is now only for this client.
     package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
         guard let kept = keptResponse(at: now) else { return true }
         let refusal = Freshening.refusal(
@@ -368,12 +368,12 @@ extension Exchange {
         cache.facts = nil
         upstream.continuation?.refusal = refusal
         trace.storage = .refused(refusal)
-        // The parts are of the same, and what is not to be stored of it is none of them (RFC 9111 §3.4).
+        // The stored part is of the same representation, which must not be stored any more (RFC 9111 §3.4).
         if !refusal.isOfRequest, let completion = ranges.completion { changes.removed.append(completion.partial.response) }
         return false
     }
 
-    /// What is being kept, or would be once it has been checked, by what has been heard of it so far.
+    /// The response that is being stored, or will be once it has been checked, according to the heads received so far.
     private mutating func keptResponse(at now: Timestamp) -> StoredResponse? {
         if ranges.completion != nil { return cache.facts == nil ? nil : cache.selected }
         guard state == .checking, upstream.continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }
@@ -388,7 +388,7 @@ extension Exchange {
 }
 
 extension Fields {
-    /// What the client has of the response says nothing any more.
+    /// Removes the client's cache conditions, because they do not apply to the origin's response.
     package mutating func removeCacheConditions() {
         if contains(.ifNoneMatch) { remove(.ifNoneMatch) }
         if contains(.ifModifiedSince) { remove(.ifModifiedSince) }
@@ -396,7 +396,7 @@ extension Fields {
 }
 
 extension Fault {
-    /// The way upstream broke, and may hold at another try.
+    /// Whether the connection to the origin failed in a way that a retry may fix.
     fileprivate var permitsContinuation: Bool {
         switch self {
         case .responseIncomplete, .connectionTerminated, .connectionRefused, .connectionTimeout, .destinationUnroutable,

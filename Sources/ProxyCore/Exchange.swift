@@ -23,7 +23,7 @@ import ProxyPolicy
 ///               └───────────▶ joining | fetching                                 (nothing to use, or it is to be validated)
 ///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
 ///     delivering (a stored response that a rule transforms) ──▶ transforming ──transformed──▶ delivering
-///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering        (the origin cannot be asked)
+///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering        (the origin cannot be contacted)
 ///
 ///     Exchange+Upstream
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
@@ -46,24 +46,24 @@ package struct Exchange: ~Copyable, Sendable {
 
     package internal(set) var state: State = .idle
     package internal(set) var context: ExchangeContext
-    /// Names this request in the log, in errors and to the client's operator.
+    /// Identifies this request in the log and in error responses.
     package internal(set) var id: UInt64 = 0
-    /// No client waits for the response: it is for the store.
+    /// Whether no client waits for the response, which is only for the store.
     package internal(set) var isBackground = false
 
-    // Their storage is used again for the next request.
+    // Storage that is reused for the next request.
 
     /// The parser writes it here, before `requestHead`. Nothing else of the exchange is set from outside.
     package var request = RequestHead()
     package internal(set) var response = ResponseHead()
     /// The primary key (RFC 9111 §2), for GET and HEAD.
     package internal(set) var key: [UInt8] = []
-    /// What rules have tell apart the responses under it.
+    /// The conditions by which rules distinguish responses under the key.
     package internal(set) var secondaryKey = SecondaryKey.none
-    /// Read from the request's head once the client may ask; those of the request before until then.
+    /// Read from the request's head once the client is admitted; until then it has the previous request's directives.
     package internal(set) var directives = RequestDirectives(RequestHead())
 
-    // The rules that match the request, and what they entail.
+    // The rules that match the request, and their effects.
 
     package internal(set) var matched = MatchedRules()
     package internal(set) var obligations = Obligations()
@@ -78,7 +78,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var upstream = UpstreamState()
     package internal(set) var transform = TransformState()
     package internal(set) var delivery = Delivery()
-    /// What recordings have for the request, until `recordingsLeft`.
+    /// The result of the look-up in recordings, until `recordingsLeft`.
     package internal(set) var replayLookup: ReplayLookup?
     package internal(set) var trace = DecisionTrace()
 
@@ -86,7 +86,7 @@ package struct Exchange: ~Copyable, Sendable {
     /// Never set. A struct with a weak reference is passed by its address. Without one, calls that only read copy all of it, about 1 KB.
     private weak var keepsItsAddress: ExchangeContext?
 
-    /// The capacity of `key` that is kept for the next request.
+    /// The maximum capacity of `key` that is kept for the next request.
     private static let keyCapacity = 1024
 
     package init(context: ExchangeContext) {
@@ -94,7 +94,7 @@ package struct Exchange: ~Copyable, Sendable {
         context.complete(&obligations.cache)
     }
 
-    /// Makes the exchange ready for the next request, under the settings given; storage is kept.
+    /// Prepares the exchange for the next request, under the given settings; storage is kept.
     package mutating func begin(id: UInt64, context: ExchangeContext) {
         self.id = id
         if !matched.isEmpty || self.context !== context {
@@ -263,10 +263,10 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .storageRefused(let reason):
             trace.storage = .refused(reason)
-            // What a response that is too long for the store would have replaced does not hold any more.
+            // The response is too long for the store, but it replaces the stored ones, which are outdated.
             if reason == .bodyTooLarge { noteRemoved(changes.replaced) }
 
-        // What it replaces is in `removed`, lest it be found until then.
+        // The stored responses that it replaces are removed, so that they are not found any more.
         case .bodyStored: noteRemoved(changes.replaced)
 
         case .wholeStored: if let partToCut { cut(partToCut) }
@@ -290,7 +290,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .tunnelRefused(let fault, _):
             guard state == .tunnelling else { return }
-            // The client's 200 has left: this is for the log.
+            // The client has already received 200, so this is only for the log.
             note(fault)
             state = .finished
             commands.append(.finish)

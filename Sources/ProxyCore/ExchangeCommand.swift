@@ -1,76 +1,77 @@
-/// What an exchange asks of its driver. Payloads are trivial; larger things are read from the exchange.
+/// A request of an exchange to its driver. Payloads are trivial; larger values are read from the exchange.
 @usableFromInline
 package enum ExchangeCommand: Equatable, Sendable {
-    /// Look whether `credentials` are good. Answer: `credentialsJudged`.
+    /// Verify `credentials`. Reply: `credentialsJudged`.
     case judgeCredentials
-    /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
+    /// Find `key` in the store: in memory, or also on disk. Reply: `lookedUp`.
     case lookUp(onDisk: Bool)
-    /// Gather the request's body. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
+    /// Gather the request's body. Reply: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
     case gatherRequestBody
-    /// Ask the recordings. Answer: `recordingLookedUp`.
+    /// Look up the request in the recordings. Reply: `recordingFound`, `recordingLookedUp`.
     case lookUpRecording
-    /// Look for the recordings that come near to a request that none of them answers. Answer: `nearestFound`.
+    /// Find the recordings nearest to a request that none of them matches. Reply: `nearestFound`.
     case findNearest
-    /// Record the request, and what the fetch that follows brings. No answer.
+    /// Record the request, and the response of the fetch that follows. No reply.
     case beginRecording
-    /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
-    /// `fetchesAlone`, and `waitEnded` after `longestWait`.
+    /// Join the fetch in flight for `key`, or lead one. Reply: `leadsFetch`, `fetchShared`, `fetchNotShared`, `fetchesAlone`, and
+    /// `waitEnded` after `longestWait`.
     case joinFetch
-    /// Read `joinedBody` along from the store. Answer: `fetchShared`, `fetchNotShared`.
+    /// Read `joinedBody` from the store while it is received. Reply: `fetchShared`, `fetchNotShared`.
     case joinBody
-    /// Have another exchange ask the origin whether `selected` still holds, unless that is being asked already. No answer.
+    /// Validate `selected` in another exchange, unless that is in progress. No reply.
     case validateInBackground
-    /// Have another exchange fetch the rest of what is stored in part, behind the fetch at hand (`fill`). No answer.
+    /// Fetch the missing rest of a stored part in another exchange, after the current fetch (`fill`). No reply.
     case fillRest
-    /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`;
-    /// `protocolSwitched` where it `isForSwitch`.
+    /// Send `writeForwardedHead` and the request's body to the origin. Reply: `upstreamHead`, `upstreamFailed`; `protocolSwitched` if
+    /// `isForSwitch`.
     case fetch
-    /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.
+    /// Deliver `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Reply: `deliveryEnded`.
     case sendStored
-    /// Answer with `selected`, of which `completion` is stored in part and comes in part from the upstream, which is stored too.
-    /// Answer: `deliveryEnded`, `completionRefused`.
+    /// Deliver `selected` as described by `completion`: partly from the store and partly from the origin; the latter is stored too. Reply:
+    /// `deliveryEnded`, `completionRefused`.
     case complete
-    /// Answer with the upstream's response: `writeRelayedHead`, then its body. `store`: keep it under `key` while it passes.
+    /// Deliver the upstream's response: `writeRelayedHead`, then its body. `store`: also store it under `key`.
     case relay(store: Bool)
-    /// Gather the upstream's body, up to `gatheredLimit`, check it and make of it what rules want (`transformEnd`). Answer: `bodyChecked`.
+    /// Gather the upstream's body, up to `gatheredLimit`, check it and transform it as rules require (`transformEnd`). Reply:
+    /// `bodyChecked`.
     case checkBody
-    /// Make of the content of `selected` what rules want. Answer: `transformed`.
+    /// Transform the content of `selected` as rules require. Reply: `transformed`.
     case transform
-    /// Have the active trust policy judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
+    /// Verify the chain recorded with `selected` under the active trust policy. Reply: `recordedChainJudged`.
     case judgeRecordedChain
-    /// Answer with the upstream's response, which is being recorded: `writeRelayedHead`, then its body, or the part of it that was asked
-    /// for. Answer: `deliveryEnded`.
+    /// Deliver the upstream's response, which is being recorded: `writeRelayedHead`, then its body, or the requested part of it. Reply:
+    /// `deliveryEnded`.
     case relayRecorded
-    /// Answer with the body that was gathered and checked. `store`: keep it.
+    /// Deliver the body that was gathered and checked. `store`: also store it.
     case sendChecked(store: Bool)
-    /// Let the upstream's body go: read its end if that is cheap, else close the connection.
+    /// Discard the upstream's body: read it to its end if that is cheap, otherwise close the connection.
     case discardUpstreamBody
-    /// Replace what is in `freshened` in the store, in its order, and give `selected` to those who joined where it is among it.
+    /// Replace the responses in `freshened` in the store, in order. If `selected` is among them, give it to the requests that joined.
     case freshen
-    /// Remove what is in `removed` from the store.
+    /// Remove the responses in `removed` from the store.
     case remove
-    /// Tell those who joined that this fetch brings nothing to share.
+    /// Tell the requests that joined that this fetch has nothing to share.
     case releaseJoined
-    /// Remove what `invalidatedKeys` names.
+    /// Invalidate `invalidatedKeys`.
     case invalidate
-    /// Purge what is stored under `purgedKeys`. Answer: `purged`.
+    /// Purge the responses stored under `purgedKeys`. Reply: `purged`.
     case purge
-    /// Answer with `writeError`. Answer: `deliveryEnded`.
+    /// Deliver `writeError`. Reply: `deliveryEnded`.
     case sendError
-    /// Answer with `writeLocal` (OPTIONS, TRACE, PURGE). Answer: `deliveryEnded`.
+    /// Deliver `writeLocal` (OPTIONS, TRACE, PURGE). Reply: `deliveryEnded`.
     case sendLocal
-    /// Connect to the authority. Answer: `tunnelOpened`, `upstreamFailed`.
+    /// Connect to the authority. Reply: `tunnelOpened`, `upstreamFailed`.
     case openTunnel
-    /// Answer 200 and move bytes both ways until both have ended. Answer: `deliveryEnded`.
+    /// Send 200 and relay bytes in both directions until both have ended. Reply: `deliveryEnded`.
     case splice
-    /// Answer with `writeSwitchedHead` and move bytes both ways until both have ended. Answer: `deliveryEnded`.
+    /// Deliver `writeSwitchedHead` and relay bytes in both directions until both have ended. Reply: `deliveryEnded`.
     case relaySwitched
-    /// The client has its part: what is still to come upstream is for the store, unless another request's fetch brings it.
+    /// The client has its part: receive the rest only for the store, unless another request's fetch brings it.
     case completeUpstream
-    /// Stop what is under way upstream.
+    /// Cancel the request to the origin.
     case cancelUpstream
-    /// End the client's connection so that it cannot be taken for a complete message.
+    /// Close the client's connection so that the message cannot be taken for a complete one.
     case abortClient
-    /// The exchange is over: `trace` is complete, the connection may read its next request.
+    /// The exchange has ended: `trace` is complete, and the connection may read its next request.
     case finish
 }

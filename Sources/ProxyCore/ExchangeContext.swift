@@ -2,25 +2,25 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What an exchange is decided by: the rules and settings that were active when its request arrived. Immutable; a reload makes a new one,
-/// so each response is consistent with one version of the settings.
+/// The rules and settings for an exchange, as active when its request arrived. Immutable; a reload makes a new one, so each response is
+/// consistent with one version of the settings.
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 
-    /// Whether anything may leave.
+    /// Which requests may be forwarded, and how recordings are used.
     package enum Mode: UInt8, Sendable {
         case live
-        /// Nothing: what is stored is served, stale or not, else 504 (RFC 9111 §4.2.4).
+        /// No request is forwarded: stored responses are served even if stale, otherwise 504 (RFC 9111 §4.2.4).
         case offline
-        /// Nothing: what was recorded is the answer, else 504.
+        /// No request is forwarded: recordings are served, otherwise 504.
         case replay
-        /// Every request goes out and is recorded; the store is not asked.
+        /// Every request is forwarded and recorded; the store is not queried.
         case record
-        /// What was recorded is the answer; else the request goes out and is recorded.
+        /// Recordings are served; other requests are forwarded and recorded.
         case recordMissing
-        /// Every request goes out, and is recorded where it is not as it was recorded before.
+        /// Every request is forwarded, and recorded if its response differs from the recording.
         case refresh
-        /// Every request goes out, and is compared with what was recorded.
+        /// Every request is forwarded, and its response compared with the recording.
         case diff
 
         package var word: String {
@@ -35,16 +35,16 @@ package final class ExchangeContext: Sendable {
             }
         }
 
-        /// Nothing leaves.
+        /// Whether no request is forwarded.
         package var isClosed: Bool { self == .offline || self == .replay }
-        /// What goes out is recorded, or compared as if it were.
+        /// Whether forwarded requests are recorded, or compared as if recorded.
         package var records: Bool {
             switch self {
             case .live, .offline, .replay: false
             case .record, .recordMissing, .refresh, .diff: true
             }
         }
-        /// Recordings are asked before anything goes out.
+        /// Whether recordings are looked up before a request is forwarded.
         var asksRecordings: Bool { self == .replay || self == .recordMissing }
 
         init(_ mode: RuleMode) {
@@ -57,7 +57,7 @@ package final class ExchangeContext: Sendable {
             }
         }
 
-        /// What a rule has in its place. Where nothing leaves, no rule lets anything out.
+        /// The mode that results from a rule's mode. If the mode forwards nothing, no rule can allow it.
         func replaced(by mode: RuleMode) -> Mode {
             let wanted = Mode(mode)
             return isClosed && !wanted.isClosed ? self : wanted
@@ -81,11 +81,11 @@ package final class ExchangeContext: Sendable {
         }
     }
 
-    /// The address of one of our own listeners, to see a request that has come back (RFC 9110 §7.6.3).
+    /// The address of one of our listeners, to detect a request that has come back (RFC 9110 §7.6.3).
     package struct OwnAddress: Sendable {
         package let hosts: [[UInt8]]
         package let port: UInt16
-        /// It listens on every address of the machine.
+        /// Whether it listens on all addresses of the machine.
         package let isAnyAddress: Bool
 
         package init(hosts: [[UInt8]], port: UInt16, isAnyAddress: Bool = false) {
@@ -97,38 +97,38 @@ package final class ExchangeContext: Sendable {
 
     package let rules: PolicyRuleSet
     package let mode: Mode
-    /// How long past its lifetime a response is served offline; `nil`: however long.
+    /// The maximum staleness of a response served offline; `nil` for no limit.
     package let offlineStalenessLimit: DeltaSeconds?
-    /// The names of the recordings that are replayed, in the order in which they are asked.
+    /// The names of the replayed recordings, in order of precedence.
     package let layerNames: [String]
-    /// What no recording answers is answered with what is stored, whatever its age.
+    /// Whether requests without a recording are answered with stored responses of any age.
     package let replaysStore: Bool
-    /// Requests to this machine itself are answered as in `live`.
+    /// Whether requests to this machine itself are answered as in `live`.
     package let sparesThisMachine: Bool
     package let limits: ProxyLimits
     package let tunnelPorts: TunnelPorts
     package let hostMismatch: HostMismatch
     package let setCookie: SetCookieStorage
     package let targets: TargetedCacheControl
-    /// Cache-Status tells the key by which what is stored was looked for.
+    /// Whether Cache-Status includes the key of the look-up.
     package let tellsKey: Bool
     package let ownAddresses: [OwnAddress]
-    /// Of the authority by whose certificates hosts are intercepted, for clients that ask for it. `nil`: there is none.
+    /// The root certificate of the CA that intercepts hosts, for clients that request it; `nil` without a CA.
     package let rootCertificate: RootCertificate?
-    /// Who may purge with the method PURGE; empty: nobody.
+    /// The clients that may use the method PURGE; empty for none.
     package let purgeClients: [AddressRange]
-    /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T49). `nil`
-    /// where every host may.
+    /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed: not if its keys are pinned (T49).
+    /// `nil` if they are allowed for every host.
     package let plaintextRule: PlaintextLookUp?
-    /// The active trust policy for an https origin. `nil`: what is stored for any came without one.
+    /// The active trust policy for an https origin. `nil` if stored responses are not bound to trust policies.
     package let activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)?
-    /// Judges what was recorded of an https origin's server by the active policy for it. Takes its time. `nil`: nobody judges.
+    /// Verifies the recorded chain of an https origin under its active policy; may take long. `nil` if chains are not verified.
     package let judgeChain: JudgeChain?
-    /// The trust policy for an https host, `nil` for one that nobody is believed to be. For explanations.
+    /// The trust policy for an https host; `nil` if no server is trusted for it. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
-    /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
+    /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
-    /// What nobody who makes content knows, so that no content holds a boundary of ours.
+    /// Secret, so that content cannot contain our multipart boundaries.
     let boundarySecret: UInt64
     private let viaLine: [UInt8]
     private let viaLineOfHTTP10: [UInt8]
@@ -174,22 +174,22 @@ package final class ExchangeContext: Sendable {
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }
 
-    /// What the settings say of every request, where no rule has said otherwise.
+    /// Applies the settings for all requests where no rule has set a value.
     func complete(_ cache: inout CacheOverrides) {
         if cache.setCookie == nil { cache.setCookie = setCookie }
         cache.isDisconnected = mode.isClosed
         cache.offlineStalenessLimit = offlineStalenessLimit
     }
 
-    /// What that line says, as text: for who does not write a head.
+    /// The value of Via as text, for callers that do not write a head.
     func via(for version: HTTPVersion) -> String {
         let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
         return String(decoding: line.dropFirst("Via: ".utf8.count).dropLast(2), as: UTF8.self)
     }
 
-    /// The Via line of a message that came in this version, with its CRLF.
+    /// The Via line, with CRLF, for a message received in this version.
     func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
-        // Each by itself: what is chosen between would be retained.
+        // Two separate branches: choosing a value first would retain it.
         if version.isAtLeast11 {
             let line = viaLine
             output.append(line.span)

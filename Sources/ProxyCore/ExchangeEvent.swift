@@ -1,91 +1,91 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What an exchange hears from the world. An event carries all that it tells; only the request's head lies in the exchange already, where the
-/// parser has written it.
+/// An event for an exchange. It carries all its data, except the request's head, which the parser has written into the exchange.
 ///
-/// The rare ones that carry much are `indirect`: what a hit is told of stays small, and nothing is allocated for it.
+/// Rare events with much data are `indirect`: the events of a hit stay small and need no allocation.
 package enum ExchangeEvent: Sendable {
-    /// Who sends the request, where there is something to tell of that. Comes before `requestHead`.
+    /// The sender of the request, if anything is known about it. Precedes `requestHead`.
     case sender(RequestSender)
-    /// The request's head is complete and stands in `request`; its body, if any, is this long.
+    /// The request's head is complete and in `request`; its body, if any, has this length.
     case requestHead(body: BodyLength, at: Timestamp)
-    /// What was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
+    /// A response that was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
     case validates(at: Timestamp)
-    /// What is missing of a response in part is to be fetched, and this exchange leads the fetch of its key (`begin(id:fill:completion:)`).
+    /// The missing bytes of a partial response are to be fetched, and this exchange leads the fetch of its key
+    /// (`begin(id:fill:completion:)`).
     case fills(at: Timestamp)
-    /// The request in `request` is not carried out, for a fault that is seen outside.
+    /// The request in `request` is not carried out because of a fault found outside the exchange.
     case requestRefused(Fault, at: Timestamp)
-    /// The bytes on the connection were no request.
+    /// The bytes on the connection were not a request.
     case requestRejected(Fault, at: Timestamp)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end.
-    /// - Parameter content: All of it, where it was to be gathered.
+    /// - Parameter content: All of it, if it was to be gathered.
     case requestBodyEnded(content: [UInt8], at: Timestamp)
-    /// The body that was to be gathered is longer than `gatheredRequestLimit`.
+    /// The body to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
-    /// The request is recorded, and this is the answer, as one that is stored.
+    /// The recording that answers the request, as a stored response.
     /// - Parameters:
     ///   - isLengthTold: The response has a Content-Length.
-    ///   - layer: In which of those that are replayed it stands.
+    ///   - layer: The index of the replayed recording.
     case recordingFound(StoredResponse, isLengthTold: Bool, layer: UInt8, at: Timestamp)
-    /// What recordings have else for the request.
+    /// Any other result of the look-up in recordings.
     indirect case recordingLookedUp(ReplayLookup, at: Timestamp)
-    /// What comes near to a request that is not recorded; `nil` where that could not be looked for.
+    /// The recordings nearest to a request that is not recorded; `nil` if they could not be searched for.
     indirect case nearestFound(NearMissReport?, at: Timestamp)
-    /// Nothing of the exchange is recorded or replayed any more.
+    /// The exchange no longer records or replays.
     case recordingsLeft
-    /// What is stored in part under the key, and what is being stored under it, where there is either. Comes before `lookedUp`.
+    /// The responses stored in part under the key, and those being stored, if any. Precedes `lookedUp`.
     case partsFound([PartialResponse], inFlight: [BodyUnderWay])
-    /// What the store has under the key. `isComplete` is false while the disk may hold more.
+    /// The stored responses under the key. `isComplete` is `false` if the disk may have more.
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
-    /// Nobody else is fetching this key: this exchange asks the origin for all.
+    /// No other request is fetching this key: this exchange fetches for all.
     case leadsFetch(at: Timestamp)
-    /// What came for this key lately could not be shared, so nobody waits for anybody: this exchange asks for itself.
+    /// A recent response for this key could not be shared, so requests do not wait for each other: this exchange fetches for itself.
     case fetchesAlone(at: Timestamp)
-    /// The fetch that was joined brought a response that may be shared.
-    /// - Parameter length: How much of it is to come, where its body is still in flight; else `nil`.
+    /// The joined fetch has a response that may be shared.
+    /// - Parameter length: The length of its body if it is still in flight; otherwise `nil`.
     case fetchShared(StoredResponse, length: BodyLength? = nil, at: Timestamp)
-    /// The fetch that was joined ended without an answer, since its own client left: another leads now.
+    /// The joined fetch ended without a response, because its own client left: another request leads now.
     case fetchAbandoned(at: Timestamp)
-    /// The fetch that was joined took longer than the rules let anyone wait.
+    /// The joined fetch took longer than rules allow to wait.
     case waitEnded(at: Timestamp)
-    /// The fetch that was joined brought nothing to share: each asks for itself.
+    /// The joined fetch has nothing to share: each request fetches for itself.
     case fetchNotShared(at: Timestamp)
     /// The final response's head.
     /// - Parameters:
     ///   - trust: The mark of the trust policy that accepted the server; 0 without TLS.
-    ///   - chain: What the server showed, to be kept with what is stored; `nil` without TLS.
+    /// - chain: The server's certificate chain, to be stored with the response; `nil` without TLS.
     case upstreamHead(ReceivedHead, body: BodyLength, trust: UInt64 = 0, chain: RecordedChain? = nil, at: Timestamp)
-    /// The origin has answered 101 to a request for another protocol, with that head.
+    /// The origin has answered 101, with this head, to a request to switch protocols.
     case protocolSwitched(ReceivedHead, at: Timestamp)
-    /// The server is not trusted. Comes before the event that tells what ends by that.
+    /// The server is not trusted. Precedes the event for the resulting failure.
     case serverRejected(TrustRefusal)
     case upstreamFailed(Fault, at: Timestamp)
-    /// The store cannot take what is missing of a response now; nothing was sent.
+    /// The store cannot receive the missing part of a response now; nothing was sent.
     case completionRefused(at: Timestamp)
-    /// The body check that was asked for has ended, and the making of what rules want, where they want something. `length`: the whole body's;
-    /// `nil` where not all of it was gathered.
+    /// The body check has ended, and so has the transform, if rules require one. `length`: the length of the whole body; `nil` if it was
+    /// not gathered to its end.
     indirect case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
-    /// How what was to be made of the stored response ended; `nil` in a dry run.
-    /// - Parameter length: The stored body's, where it was read to its end for that, and comes from memory from here on.
+    /// The transform of the stored response has ended; `nil` in a dry run.
+    /// - Parameter length: The length of the stored body, if it was read to its end for this and is delivered from memory.
     indirect case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
     /// The response is not stored after all.
     case storageRefused(StorageRefusal)
-    /// The body has come whole, and is on its way to the store.
+    /// The whole body has arrived, and is being stored.
     case bodyStored
-    /// The whole comes in place of a part, and goes into the store: the client reads its part from there.
+    /// The origin sends the whole instead of a part, and it is being stored: the client reads its part from the store.
     case wholeStored
     case recordedChainJudged(ChainJudgement, at: Timestamp)
-    /// The purge has come to its end; `nil` where it could not be begun.
+    /// The purge has ended; `nil` if it could not begin.
     case purged(count: Int?, at: Timestamp)
-    /// The tunnel to the origin stands.
+    /// The tunnel to the origin is open.
     case tunnelOpened(at: Timestamp)
-    /// The tunnel ends for what its client sent first, of which the origin got nothing.
+    /// The tunnel is refused because of its client's first bytes; none of them were sent to the origin.
     case tunnelRefused(Fault, at: Timestamp)
-    /// The connection ends with this answer: what is left of the request on it will not be read. Comes before the head is written.
+    /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
-    /// The last byte of the response was handed to the client's connection, or the body ended badly.
+    /// The last byte of the response was written to the client's connection, or the body failed.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

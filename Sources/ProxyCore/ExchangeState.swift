@@ -3,10 +3,10 @@ import HTTPMessage
 
 // The state of an exchange, in values that `Exchange.begin` replaces by new ones.
 
-/// State that most requests leave as it is. To see that costs less than to release what is empty.
+/// State that most requests do not change. Checking that costs less than releasing empty values.
 protocol RareState {
     init()
-    /// It is as after `init`.
+    /// Whether it equals the state after `init`.
     var isEmpty: Bool { get }
 }
 
@@ -14,15 +14,15 @@ extension RareState {
     mutating func reset() { if !isEmpty { self = Self() } }
 }
 
-/// The request, apart from its head: its content, its client, and what it is for.
+/// The request without its head: its content, its client, and its purpose.
 package struct RequestState: RareState, Sendable {
     package internal(set) var body: BodyLength = .none
-    /// The client, where its connection tells something of it.
+    /// The client, if its connection identifies it.
     package internal(set) var sender: RequestSender?
-    /// The name and password of the client, until they are judged.
+    /// The name and password of the client, until they are verified.
     package internal(set) var credentials: BasicCredentials?
     package internal(set) var purge: Purge?
-    /// The request asks for another protocol on the connection.
+    /// Whether the request asks to switch protocols.
     package internal(set) var isForSwitch = false
 
     package struct Purge: Sendable {
@@ -41,13 +41,13 @@ package struct RequestState: RareState, Sendable {
 package struct CacheState: Sendable {
     /// The stored response that is delivered or validated.
     package internal(set) var selected: StoredResponse?
-    /// How much content of `selected` is to come, where its body is still pending.
+    /// The length of the content of `selected`, if its body is still pending.
     package internal(set) var selectedLength: BodyLength?
-    /// The facts of the response that is being stored; `nil` where it is not stored.
+    /// The facts of the response that is being stored; `nil` if none is.
     package internal(set) var facts: ReuseFacts?
-    /// The origin is asked whether `selected` still holds.
+    /// Whether the request to the origin validates `selected`.
     var isValidating = false
-    /// A failure from now on is one to validate a stored response that may not be used without validation.
+    /// Whether later failures are failures to validate a stored response that must not be used without validation.
     var failsValidation = false
     /// This exchange leads the fetch of its key.
     var isLeading = false
@@ -58,19 +58,19 @@ package struct CacheState: Sendable {
     var faultUnlessAccepted: Fault?
 }
 
-/// What the store has under the key.
+/// The stored responses under the key.
 struct StoredUnderKey: RareState, Sendable {
     /// The whole responses, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
     var siblings: [StoredResponse] = []
     /// The responses that are stored in part.
     var partials: [PartialResponse] = []
-    /// The bodies that are being stored, where the request is for a part.
+    /// The bodies that are being stored, if the request is for a part.
     var bodiesUnderWay: [BodyUnderWay] = []
 
     var isEmpty: Bool { siblings.isEmpty && partials.isEmpty && bodiesUnderWay.isEmpty }
 }
 
-/// What the store is to change.
+/// The changes for the store to make.
 package struct StoreChanges: RareState, Sendable {
     /// The stored responses that a 304, or a 200 to HEAD, has freshened, oldest first.
     package internal(set) var freshened: [Freshened] = []
@@ -97,7 +97,7 @@ package struct RangeState: RareState, Sendable {
     package internal(set) var joinedBody: BodyUnderWay?
     /// Which bytes come from a stored part, and which from the origin.
     package internal(set) var completion: RangeCompletion?
-    /// The place of the response in its representation, where it is stored as a part.
+    /// The range of the response in its representation, if it is stored as a part.
     package internal(set) var part: Part?
     /// The head of the whole of which `part` is stored.
     var wholeHead: ResponseHead?
@@ -133,7 +133,7 @@ package struct UpstreamState: RareState, Sendable {
     var isEmpty: Bool { !isAsked && trustRefusal == nil }
 }
 
-/// The origins for which the trust policy was asked last, under the context of the exchange.
+/// The origins whose trust policy was looked up last, under the context of the exchange.
 struct OriginMemos: Sendable {
     /// An https origin, with the mark of its policy.
     var trust: (origin: OriginMemo, mark: UInt64)?

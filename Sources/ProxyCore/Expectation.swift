@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Expect (RFC 9110 §10.1.1): the only expectation there is, is to hear before sending the body.
+/// Expect (RFC 9110 §10.1.1): the only expectation defined is `100-continue`.
 enum Expectation {
     static func isContinueOnly(_ fields: Fields) -> Bool {
         for line in fields.lines where line.known == .expect {

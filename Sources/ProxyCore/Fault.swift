@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// What can go wrong with an exchange: the closed vocabulary of every error that Larder makes.
+/// The faults of an exchange: a closed list of all errors that Larder generates.
 ///
-/// The driver translates each module's errors into one of these (`FaultMapping`); `GatewayError` says what a client sees.
-/// A `detail` is a fixed word of the module that found the fault, never text of the request.
+/// The driver maps each module's errors to one of these (`FaultMapping`); `GatewayError` defines the response for the client. A `detail` is
+/// a fixed word of the module that found the fault, never text from the request.
 package enum Fault: Equatable, Sendable {
-    // The client's.
+    // Caused by the client.
     case malformedRequest(detail: StaticToken)
     case badTarget(detail: StaticToken)
     case targetTooLong
@@ -17,18 +17,18 @@ package enum Fault: Equatable, Sendable {
     case requestTimeout
     case notForAProxy
     case misdirectedRequest(detail: StaticToken)
-    /// Of a request to ourselves as a server.
+    /// For a request to Larder as a server.
     case foreignHost, crossSite, noAuthority
     case onlyIfCachedMiss(detail: StaticToken)
-    /// Nothing may leave, and the answer is not in the store.
+    /// No request may be forwarded, and the response is not in the store.
     case offlineMiss(detail: StaticToken)
-    /// What was recorded cannot be read, or is not what was recorded.
+    /// The recording is unreadable or corrupt.
     case recordingDamaged
     case loop
     case clientRefusedCertificate(alert: StaticToken)
     case clientHandshakeFailed(reason: StaticToken)
 
-    // Policy's.
+    // Caused by policy.
     case deniedByRule
     /// No rule allows it, and the settings deny such requests.
     case egressDenied
@@ -48,7 +48,7 @@ package enum Fault: Equatable, Sendable {
     case purgeOff
     case purgeNotAllowed
 
-    // The way upstream.
+    // Caused by the connection to the origin.
     case nameNotFound
     case nameLookUpTimeout
     case connectionRefused
@@ -69,7 +69,7 @@ package enum Fault: Equatable, Sendable {
     case unexpectedUpgrade
     case unexpectedNotModified
 
-    // What a rule's validation found.
+    // Found by a rule's validation.
     case unacceptableStatus
     case unacceptableContentType
     case noneAccepts
@@ -81,14 +81,14 @@ package enum Fault: Equatable, Sendable {
     case malformedCoding
     case unsupportedCoding
     case responseBodyTooLarge
-    /// What a rule wants made of the content cannot be made.
+    /// The transform that a rule requires failed.
     case transformFailed(TransformFault)
 
-    // Ours.
+    // Caused by Larder.
     case noTrustAnchors
     case overloaded
     case checkQueueFull
-    /// The contents of requests that are held take all the memory that they may.
+    /// The contents of buffered requests take all the memory allowed for them.
     case requestBodiesFull
     case credentialsQueueFull
     case shuttingDown
@@ -113,7 +113,7 @@ extension Fault {
     }
 }
 
-/// A fixed word of the code, comparable where `StaticString` is not.
+/// A fixed word of the code; unlike `StaticString`, it is comparable.
 package struct StaticToken: Equatable, Sendable, ExpressibleByStringLiteral {
     package let text: StaticString
 

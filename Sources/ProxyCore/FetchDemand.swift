@@ -1,15 +1,15 @@
-/// Who wants a fetch to go on whose own client has left.
+/// Whether a fetch should continue after its own client has left.
 package struct FetchDemand: Equatable, Sendable {
-    /// A body that is on its way into the store.
+    /// A body that is being stored.
     package struct Body: Equatable, Sendable {
-        /// Its length, where the head told it, and how much of it has come, in bytes.
+        /// Its length, if the head gave one, and the number of bytes received.
         package let length: UInt64?
         package let receivedCount: UInt64
-        /// The store is to keep it.
+        /// Whether the store keeps it.
         package let isKept: Bool
-        /// Another fetch brings some of the same bytes.
+        /// Whether another fetch brings some of the same bytes.
         package let isOverlapped: Bool
-        /// How many read it, besides the client that has left.
+        /// The number of readers besides the client that has left.
         package let readerCount: Int
 
         package init(length: UInt64?, receivedCount: UInt64, isKept: Bool, isOverlapped: Bool, readerCount: Int) {
@@ -20,7 +20,7 @@ package struct FetchDemand: Equatable, Sendable {
             self.readerCount = readerCount
         }
 
-        /// Most of it has come, and no other fetch brings the rest (C14).
+        /// At least four fifths have been received, and no other fetch brings the rest (C14).
         private var isWorthFinishing: Bool {
             guard let length else { return false }
             return isKept && !isOverlapped && receivedCount >= length / 5 * 4
@@ -29,9 +29,9 @@ package struct FetchDemand: Equatable, Sendable {
         fileprivate func isWanted(forStore: Bool) -> Bool { readerCount > 0 || isWorthFinishing || forStore && isKept }
     }
 
-    /// Other requests wait for the response, or have been told of it.
+    /// Whether other requests wait for the response, or have been notified of it and have not joined it yet.
     package let isAwaited: Bool
-    /// The client has the part that it asked for, and the store is to have the whole.
+    /// Whether the client has its part and the whole is only for the store.
     package let isForStore: Bool
     package let body: Body?
 

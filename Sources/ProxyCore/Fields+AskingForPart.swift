@@ -1,11 +1,11 @@
 import HTTPMessage
 
 extension Fields {
-    /// The fields of a request of ours for a part of one representation: the client's, without its own conditions on the whole
-    /// (RFC 9110 §13.1.5, §14.2).
+    /// The fields of Larder's request for a part of one representation: the client's fields, without conditions on the whole (RFC 9110
+    /// §13.1.5, §14.2).
     /// - Parameters:
-    ///   - last: the last byte; `nil`: to the end.
-    ///   - tag: the strong entity tag without which the answer is to be the whole of what there is by now.
+    ///   - last: the last byte; `nil` for the end.
+    ///   - tag: the strong entity tag; if the representation has changed, the origin sends the whole new one.
     func askingForPart(from first: UInt64, to last: UInt64?, of tag: Span<UInt8>) -> Fields {
         var fields = self
         for field in [KnownField.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { fields.remove(field) }

@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What is left to fetch of a response of which a client has asked for a part, under a rule that wants the rest (`fill: true`):
-/// for the store alone, one gap after the other, as the client would have asked and under the same rules.
+/// The remaining bytes to fetch of a response of which a client requested a part, if a rule requires it (`fill: true`). They are fetched
+/// only for the store, gap by gap, with the client's request and rules.
 package struct Fill: Sendable {
     package let key: [UInt8]
     let context: ExchangeContext
@@ -11,13 +11,13 @@ package struct Fill: Sendable {
     let obligations: Obligations
     let matched: MatchedRules
     let secondaryKey: SecondaryKey
-    /// As the client's request required it.
+    /// The trust policy mark that the client's request required.
     let trust: UInt64
-    /// Each gap begins behind the one before, so that a fill that brings nothing ends.
+    /// Each gap begins after the previous one, so that a fill without progress ends.
     let start: UInt64
 
-    /// What is to be asked for now.
-    /// - Returns: `nil` where nothing is missing, it is coming already, or it could not be kept whole.
+    /// The next part to request.
+    /// - Returns: `nil` if nothing is missing, if it is already in flight, or if the whole could not be stored.
     package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> RangeCompletion?
     {
         var directives = RequestDirectives(request)

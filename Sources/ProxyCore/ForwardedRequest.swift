@@ -1,21 +1,21 @@
 import HTTPMessage
 
-/// The request as it leaves for the origin: start line in the form the next server expects, Host from the target, hop-by-hop
-/// lines gone, our Via added.
+/// The request as sent to the origin: its start line in the form for the next server, Host from the target, without hop-by-hop lines, and
+/// with our Via.
 ///
-/// RFC 9110 §7.6 (forwarding), RFC 9112 §3.2 (target forms). A Host that came with an absolute-form target is regenerated
-/// (RFC 9112 §3.2.2); `Proxy` is dropped, since programs take it for a setting (httpoxy, T47).
+/// RFC 9110 §7.6 (forwarding), RFC 9112 §3.2 (target forms). Host is generated from an absolute-form target (RFC 9112 §3.2.2). `Proxy` is
+/// removed, because programs take it for a setting (httpoxy, T47).
 struct ForwardedRequest {
     let request: RequestHead
     /// The request's fields, with our own conditions.
     let fields: Fields
     let body: BodyLength
     let context: ExchangeContext
-    /// A Range is not passed on where the whole is wanted.
+    /// Whether Range is removed, because the whole is needed.
     let asksForWhole: Bool
-    /// The client has been told to go on, and nothing is to be waited for.
+    /// Whether the content is already gathered, so that Expect is not forwarded.
     var isBodyAtHand = false
-    /// The origin is asked for the other protocol, too.
+    /// Whether the request to switch protocols is forwarded.
     var isForSwitch = false
 
     func write(into output: inout [UInt8]) {
@@ -23,7 +23,7 @@ struct ForwardedRequest {
         output.append("Host: ")
         writeAuthority(into: &output)
         output.append("\r\n")
-        // What a rule has written is not the client's to take away.
+        // Fields nominated by the client's Connection are already removed; fields added by a rule stay.
         output.appendEndToEndLines(of: fields, hopByHop: .afterNominations) { known in
             switch known {
             case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxy, .proxyConnection, .maxForwards: true
@@ -52,7 +52,7 @@ struct ForwardedRequest {
             output.append("*")
         } else {
             if target.path.isEmpty, target.query.isEmpty, request.method == .options {
-                // RFC 9112 §3.2.4: an absolute form without path is passed on as the asterisk form.
+                // RFC 9112 §3.2.4: an absolute form without a path is sent as the asterisk form.
                 output.append("*")
             } else {
                 if target.path.isEmpty { output.append(ASCII.slash) }
@@ -80,7 +80,7 @@ struct ForwardedRequest {
         }
     }
 
-    /// RFC 9110 §7.6.2: counted down for OPTIONS and TRACE; for other methods it means nothing and passes.
+    /// RFC 9110 §7.6.2: decremented for OPTIONS and TRACE; for other methods it has no meaning and is forwarded.
     private func writeMaxForwards(into output: inout [UInt8]) {
         guard let line = fields.first(.maxForwards) else { return }
         guard request.method == .options || request.method == .trace, let hops = MaxForwards.value(in: fields) else {

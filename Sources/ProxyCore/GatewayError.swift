@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// How a fault is told to the client: one row for each fault.
+/// How a fault is reported to the client: one row for each fault.
 ///
 /// Source: RFC 9110 §15 (status), RFC 9209 §2.3 (Proxy-Status error types), RFC 9457 (problem details, which carry `code`).
 package struct GatewayError: Equatable, Sendable {
@@ -10,18 +10,18 @@ package struct GatewayError: Equatable, Sendable {
     package let status: Status
     /// The public name of the error; part of the API.
     package let code: StaticToken
-    /// The Proxy-Status error type, or an empty word where none fits.
+    /// The Proxy-Status error type; empty if none fits.
     package let proxyStatus: StaticToken
     package let origin: Origin
-    /// Whether the same request may succeed when it is sent again later.
+    /// Whether the same request may succeed later.
     package let isRetryable: Bool
-    /// One sentence for a person.
+    /// One sentence for the user.
     package let explanation: StaticToken
-    /// The finer reason, where the fault carries one.
+    /// A more specific reason, if the fault has one.
     package let detail: StaticToken?
-    /// Whether the Proxy-Status error type says what the code says, so that the finer reason stands alone in the details.
+    /// Whether the Proxy-Status error type already expresses the code, so that `details` contains only the specific reason.
     let isToldByType: Bool
-    /// Whether the client's connection cannot be used further, whatever its framing says.
+    /// Whether the client's connection must be closed, regardless of its framing.
     package let closesConnection: Bool
 
     private init(
@@ -356,8 +356,8 @@ extension TransformFault {
 }
 
 extension GatewayError {
-    /// The same error where it kept a stored response from being validated that may not be used without (RFC 9111 §5.2.2.2):
-    /// the gateway had what was asked for, and did not hear in time whether it still holds.
+    /// The same error for a failed validation of a stored response that must not be used without it (RFC 9111 §5.2.2.2): 504, because the
+    /// gateway did not receive a timely response.
     var ofValidation: GatewayError {
         guard origin == .upstream, status.code == 502 else { return self }
         return GatewayError(
@@ -367,12 +367,12 @@ extension GatewayError {
 }
 
 extension Fault {
-    /// How the way upstream failed, as far as a stored response may stand in; `nil` for what the client did wrong or policy forbids.
+    /// The kind of the origin's failure, for which a stored response may be used; `nil` for client errors and policy.
     var failure: OriginFailure? {
         switch self {
-        // The gate before everything that leaves has been closed meanwhile: that is being disconnected (RFC 9111 §4.2.4).
+        // Forwarding was disabled in the meantime: the cache is disconnected (RFC 9111 §4.2.4).
         case .offlineMiss: return .disconnected
-        // Somebody has answered, who is not believed: no error of the origin server's (RFC 5861 §4).
+        // A server responded but is not trusted: that is not an error of the origin server (RFC 5861 §4).
         case .untrustedServer: return nil
         default: break
         }

@@ -9,21 +9,21 @@ package struct GatewayErrorBody {
 
     package let error: GatewayError
     package let requestID: UInt64
-    /// The host asked for, or empty where none was understood.
+    /// The requested host; empty if none was parsed.
     package let host: String
-    /// The rule that decided, or empty.
+    /// The rule that decided; empty if none.
     package let rule: String
-    /// What a rule's author gave as the reason, or empty.
+    /// The reason given by the rule's author; empty if none.
     package let reason: String
-    /// What validation found, outermost first (V3); empty where nothing was validated.
+    /// The faults found by validation, outermost first (V3); empty if there was no validation.
     package let findings: ValidationFaults
-    /// The status that the origin gave, where it gave one.
+    /// The origin's status, if it sent one.
     package let upstreamStatus: UInt16?
-    /// Why the host is not trusted, where that is the error.
+    /// Why the server is not trusted, if that is the error.
     package let trust: TrustRefusal?
-    /// What was recorded that comes near to the request, where nothing that was is the answer.
+    /// The recordings nearest to the request, if none matches.
     package let nearest: NearMissReport?
-    /// What would tell more, or empty.
+    /// A command or page with more information; empty if none.
     package let hint: String
     /// The rule that would allow the request, as JSON, or empty.
     package let suggestion: String

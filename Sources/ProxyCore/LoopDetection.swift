@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Whether a request has come through this proxy before (RFC 9110 §7.6.3): its Via names us, or it asks us for ourselves.
+/// Detects a request that has passed through this proxy before (RFC 9110 §7.6.3): its Via names us, or its target is ourselves.
 enum LoopDetection {
     static func isLoop(_ request: RequestHead, in context: ExchangeContext) -> Bool {
         if request.fields.contains(.via), viaNames(context.pseudonym, in: request.fields) { return true }
@@ -8,7 +8,7 @@ enum LoopDetection {
         return context.isOwnAddress(host: request.span(of: request.target.host), port: request.target.port)
     }
 
-    /// Each member of Via is `protocol received-by [comment]`; the second word is compared.
+    /// Each member of Via is `protocol received-by [comment]`; only the second word is compared.
     private static func viaNames(_ pseudonym: [UInt8], in fields: Fields) -> Bool {
         for line in fields.lines where line.known == .via {
             let value = fields.value(of: line)

@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Max-Forwards (RFC 9110 §7.6.2).
 enum MaxForwards {
-    /// What is greater is taken as this, as the section lets a recipient do.
+    /// Greater values are reduced to this, as the section allows.
     static let greatest: UInt64 = 1_000_000_000
 
-    /// The number of hops left, or `nil` where the field is absent or no number.
+    /// The number of hops left; `nil` if the field is absent or not a number.
     static func value(in fields: Fields) -> UInt64? {
         guard let line = fields.first(.maxForwards) else { return nil }
         let digits = fields.value(of: line)

@@ -2,13 +2,13 @@ import HTTPMessage
 
 /// Several parts of one representation in one message: multipart/byteranges (RFC 9110 §14.6).
 package struct MultipartRanges: Equatable, Sendable {
-    /// A gap that costs less to send than the head of a part is sent (RFC 9110 §15.3.7.2).
+    /// Parts with a smaller gap between them are joined, because the gap is shorter than a part's head (RFC 9110 §15.3.7.2).
     private static let joinedGap: UInt64 = 128
 
-    /// In the order in which they were asked for, as far as they were not joined.
+    /// In the requested order, except for joined parts.
     package let parts: [Range<UInt64>]
     private let whole: UInt64
-    /// Content-Type of the representation; empty where it has none.
+    /// The representation's Content-Type; empty if it has none.
     private var contentType: [UInt8] = []
     private var boundary: [UInt8] = []
 
@@ -17,11 +17,11 @@ package struct MultipartRanges: Equatable, Sendable {
         self.whole = whole
     }
 
-    /// What is sent for a set of ranges of a representation of this length.
+    /// The response to a set of ranges, for a representation of this length.
     enum Choice: Equatable {
         case one(Range<UInt64>)
         case several(MultipartRanges)
-        /// All of it: the ranges leave out nothing, or nothing worth it.
+        /// The whole: the ranges cover it, or sending parts would not be shorter.
         case whole
         case unsatisfiable
     }
@@ -30,19 +30,19 @@ package struct MultipartRanges: Equatable, Sendable {
         var parts: [Range<UInt64>] = []
         for index in 0..<ranges.count {
             guard let range = ranges[index].resolved(inLength: whole) else { continue }
-            // The end of nothing is nothing, which Content-Range cannot say.
+            // A suffix of an empty representation is empty, which Content-Range cannot express.
             if range.isEmpty { return .whole }
             join(range, to: &parts)
         }
         if parts.isEmpty { return .unsatisfiable }
         if ranges.count == 1 { return .one(parts[0]) }
-        // Each part costs its head besides: what would be longer than the whole is answered with the whole (§17.15).
+        // Each part also has a head: if the parts together would be longer than the whole, the whole is sent (§17.15).
         let length = parts.reduce(0) { $0 + UInt64($1.count) + (parts.count > 1 ? joinedGap : 0) }
         if length >= whole { return .whole }
         return parts.count == 1 ? .one(parts[0]) : .several(MultipartRanges(parts: parts, whole: whole))
     }
 
-    /// Puts a range in its place, joined with those that it overlaps or nearly touches.
+    /// Inserts a range, joined with those that it overlaps or nearly touches.
     private static func join(_ range: Range<UInt64>, to parts: inout [Range<UInt64>]) {
         var range = range
         var place = parts.count
@@ -60,7 +60,7 @@ package struct MultipartRanges: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - number: names the message. With `secret` nobody who makes content can foretell the boundary.
+    ///   - number: identifies the message. Because of `secret`, authors of content cannot predict the boundary.
     mutating func describe(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
         self.contentType = []
         self.contentType.append(contentType)
@@ -69,7 +69,7 @@ package struct MultipartRanges: Equatable, Sendable {
         boundary.append(hexadecimal: secret)
     }
 
-    /// How long the message's content is.
+    /// The length of the message's content, in bytes.
     var length: UInt64 {
         var frame: [UInt8] = []
         for index in 0..<parts.count { writePartHead(index, into: &frame) }
@@ -83,7 +83,7 @@ package struct MultipartRanges: Equatable, Sendable {
         output.append("\r\n")
     }
 
-    /// What stands before the bytes of a part.
+    /// The delimiter and head before a part's bytes.
     package func writePartHead(_ index: Int, into output: inout [UInt8]) {
         output.append("\r\n--")
         output.append(boundary.span)
@@ -96,7 +96,7 @@ package struct MultipartRanges: Equatable, Sendable {
         output.append("\r\n\r\n")
     }
 
-    /// What stands behind the last part.
+    /// The delimiter after the last part.
     package func writeEnd(into output: inout [UInt8]) {
         output.append("\r\n--")
         output.append(boundary.span)

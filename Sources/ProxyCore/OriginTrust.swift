@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// The active trust policy for an origin, as far as what is stored has to be compared with it.
+/// The active trust policy for an origin, for comparison with stored responses.
 package struct ActiveTrust: Sendable {
-    /// As connections have it whose server the policy accepted (`ExchangeMetrics.trustMark`).
+    /// The mark of connections whose server the policy accepted (`ExchangeMetrics.trustMark`).
     package let mark: UInt64
-    /// The last moment at which it is that.
+    /// The last moment at which this applies.
     package let until: Timestamp
 
     package init(mark: UInt64, until: Timestamp) {
@@ -12,18 +12,18 @@ package struct ActiveTrust: Sendable {
         self.until = until
     }
 
-    /// Nobody is believed: what is stored, in whatever way it came, is none of that host's.
+    /// No server is trusted: no stored response is used for the host.
     package static let nobody = ActiveTrust(mark: 1, until: Timestamp(milliseconds: .max))
 }
 
-/// Whether an origin may be asked in plain text.
+/// Whether plain-text requests to an origin are allowed.
 package enum PlaintextRule: Sendable {
     case refused(TrustRefusal)
-    /// `until`: the last moment at which it is so.
+    /// `until`: the last moment at which this applies.
     case allowed(until: Timestamp)
 }
 
-/// An origin that the trust policies were asked about, until they may mean something else.
+/// An origin whose trust policy was looked up, with the time until which the result is valid.
 struct OriginMemo: Sendable {
     /// In lower case, without brackets.
     let host: [UInt8]
@@ -33,8 +33,8 @@ struct OriginMemo: Sendable {
 }
 
 extension RequestTarget {
-    /// As RFC 6797 §8.3 has it: port 80 becomes 443, any other stays.
-    /// - Returns: `false` where it is an https target already.
+    /// As in RFC 6797 §8.3: port 80 becomes 443, other ports stay.
+    /// - Returns: `false` if the target is already https.
     mutating func upgradeToTLS() -> Bool {
         guard case .http = scheme else { return false }
         scheme = .https
@@ -42,7 +42,7 @@ extension RequestTarget {
         return true
     }
 
-    /// As it was before, perhaps.
+    /// Returns to the target before a possible upgrade.
     mutating func downgrade() -> Bool {
         guard case .https = scheme else { return false }
         scheme = .http

@@ -1,13 +1,12 @@
 import HTTPMessage
 
-/// What a listener answers to who asks it directly, as a server (RFC 9112 §3.2.1): where the proxy is, and the certificate of the
-/// authority by whose certificates it answers.
+/// The pages of a listener for direct requests, as to a server (RFC 9112 §3.2.1): the proxy's address, and the root certificate of its CA.
 enum OwnPage: Sendable {
     /// A proxy auto-configuration script.
     case script
     case certificatePEM, certificateDER
 
-    /// - Returns: `nil` for any other path, for one with a query, and for a method that would do more than read.
+    /// - Returns: `nil` for any other path, for a query, and for methods other than GET and HEAD.
     init?(_ request: borrowing RequestHead) {
         guard case .origin = request.target.form, request.method == .get || request.method == .head, request.target.query.isEmpty
         else { return nil }
@@ -25,7 +24,7 @@ enum OwnPage: Sendable {
 
     var isCertificate: Bool { self != .script }
 
-    /// Browsers take the one for certificates as an offer of a root, in both its forms.
+    /// Browsers treat the certificate type as an offer to install a root, in either format.
     var contentType: StaticString {
         switch self {
         case .script: "application/x-ns-proxy-autoconfig"
@@ -34,7 +33,7 @@ enum OwnPage: Sendable {
     }
 }
 
-/// The certificate of an authority, as it is given to who asks for it.
+/// The root certificate of the CA, for clients that request it.
 package struct RootCertificate: Equatable, Sendable {
     let der: [UInt8]
     let pem: [UInt8]

@@ -8,7 +8,7 @@ package enum PreconnectDecision: Equatable, Sendable {
     case wait(Reason)
 
     package enum Reason: Equatable, Sendable {
-        /// The mode lets nothing out, or asks the recordings first.
+        /// The mode forwards nothing, or looks up recordings first.
         case mode(ExchangeContext.Mode)
         /// A rule can keep a request from being sent.
         case rule(String)
@@ -18,8 +18,8 @@ package enum PreconnectDecision: Equatable, Sendable {
 }
 
 extension ExchangeContext {
-    /// A look-up of the host's name, a connection and a handshake already reveal the host. So Larder waits as long as a rule, or the
-    /// mode, could answer a request without sending it.
+    /// A name look-up, a connection and a handshake already reveal the host. So Larder waits if a rule or the mode could answer a request
+    /// without forwarding it.
     package func preconnectDecision(for origin: TunnelAuthority) -> PreconnectDecision {
         if mode.isClosed || mode.asksRecordings { return .wait(.mode(mode)) }
         let rules = rules.rules(for: origin)

@@ -1,26 +1,26 @@
 import HTTPMessage
 
-/// Which protocol a connection may go over to: WebSocket (RFC 6455), and no other.
+/// The protocol to which a connection may switch: only WebSocket (RFC 6455).
 ///
-/// RFC 9110 §7.8 leaves it to a proxy which Upgrade it passes on. Behind a 101 nothing of what passes is judged any more, so it is passed
-/// for the one protocol that is made to go through proxies: its clients mask what they send, so that no byte of it can be taken for a
-/// request by whoever stands between (RFC 6455 §10.3). `h2c` and `TLS` would take a connection out of this proxy's hands whose requests
-/// it answers for, and are for the next hop alone. A request with content is none for WebSocket (RFC 6455 §4.1), and what would belong to
-/// which protocol is then open to two readings. Where it is not passed on, an Upgrade is ignored, and the request answered as any other.
+/// RFC 9110 §7.8 leaves it to a proxy which Upgrade fields it forwards. After a 101, Larder does not inspect the bytes. So it only allows
+/// the protocol that is designed to pass through proxies: WebSocket clients mask their bytes, so intermediaries cannot take them for a
+/// request (RFC 6455 §10.3). `h2c` and `TLS` are only meant for the next hop, and would remove requests from this proxy's control. A
+/// WebSocket request has no content (RFC 6455 §4.1): with content, it would be ambiguous to which protocol the bytes belong. In all other
+/// cases, Larder ignores Upgrade and answers the request as usual.
 enum ProtocolSwitch {
     private static var name: StaticString { "websocket" }
 
-    /// Whether the request asks for it, and for nothing else, in a way that is not to be ignored (RFC 9110 §7.8: not in HTTP/1.0, and not
+    /// Whether the request asks for WebSocket and nothing else, and the field must not be ignored (RFC 9110 §7.8: not in HTTP/1.0, and not
     /// without the connection option).
     static func isAsked(by request: RequestHead, body: BodyLength) -> Bool {
         guard case .get = request.method, request.version.isAtLeast11, body == .none || body == .known(0) else { return false }
         return isNamed(in: request.fields)
     }
 
-    /// Whether it is what the server goes over to.
+    /// Whether the server switches to WebSocket.
     static func isGranted(by response: ResponseHead) -> Bool { response.version.isAtLeast11 && isNamed(in: response.fields) }
 
-    /// The lines that say so to the next recipient, in place of those that were for us.
+    /// The lines for the next recipient, in place of the hop-by-hop lines that were received.
     static func writeLines(into output: inout [UInt8]) {
         output.append("Connection: upgrade\r\nUpgrade: ")
         output.append(name)

@@ -1,42 +1,42 @@
-/// Everything that a peer can grow while an exchange is under way, each with its default.
+/// Limits on everything that a peer can make grow during an exchange, each with its default.
 package struct ProxyLimits: Equatable, Sendable {
-    /// The longest request body that is passed on, in bytes; more is answered 413. `nil`: no limit.
+    /// The maximum length of a forwarded request body, in bytes; a longer one gets 413. `nil` for no limit.
     package var requestBodyLength: UInt64?
-    /// The most of a request body that is read and thrown away so that the connection can be used again, in bytes.
+    /// The maximum number of bytes of a request body that are read and discarded so that the connection can be reused.
     package var drainedBodyLength: UInt64 = 64 * 1024
-    /// The most of a response that waits for a slow client, in bytes; past it the upstream is not read.
+    /// The maximum number of response bytes that wait for a slow client; beyond it the origin is not read.
     package var relayWindow = 256 * 1024
-    /// Up to this length a response body is gathered and stored as one piece, in bytes.
+    /// The maximum length of a response body that is gathered and stored in one piece, in bytes.
     package var gatheredBodyLength = 16 * 1024
-    /// Up to this length a request's body can stand in the key, in bytes; a longer one is passed on.
+    /// The maximum length of a request body that can be part of the key, in bytes; a request with a longer one is forwarded.
     package var keyedBodyLength = 64 * 1024
-    /// Up to this length a request's body is gathered to be recorded, and to be looked for among recordings, in bytes.
+    /// The maximum length of a request body that is gathered to be recorded or looked up in recordings, in bytes.
     package var recordedRequestLength = 8 * 1024 * 1024
-    /// What the bodies of requests that are gathered take in memory in all, in bytes; where there is no room, the answer is 503.
-    /// Eight of the longest fit, each of which is read as fast as its client sends it.
+    /// The maximum total size of gathered request bodies, in bytes; beyond it the response is 503. Eight bodies of the maximum length fit,
+    /// each read as fast as its client sends it.
     package var gatheredRequestBytes = 64 * 1024 * 1024
-    /// How many searches for what comes near to a request that no recording answers may wait; further ones are left to a command.
+    /// The maximum number of waiting searches for near misses; further ones are omitted, and the response names a command to run instead.
     package var waitingSearches = 16
-    /// What each loop keeps in memory of the answers that it has replayed, in bytes; what finds no room is read again.
+    /// The size of each loop's cache of replayed responses, in bytes; others are read again.
     package var replayedBytes = 16 * 1024 * 1024
-    /// How much of what is recorded may wait for the disk in memory, in bytes; past it no origin is read.
+    /// The maximum number of recorded bytes that wait for the disk; beyond it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
-    /// How far a body under way may be before the first byte of a request that reads it along, in bytes.
+    /// The maximum distance between the position of a body in flight and the first byte of a request that joins it, in bytes.
     package var joinedDistance: UInt64 = 1 << 20
-    /// How many validations for which no client waits may be under way in all; beyond that a stale response is served unasked.
+    /// The maximum number of background validations; beyond it a stale response is served without validation.
     package var backgroundValidations = 32
-    /// How long nothing is asked about a key for which such a validation has failed, in milliseconds.
+    /// The time after a failed background validation before its key is validated again, in milliseconds.
     package var backgroundRetryDelay: Int64 = 1_000
-    /// How many gathered bodies may wait for their check in all; further ones are answered 503.
+    /// The maximum number of gathered bodies that wait for a check; further ones get 503.
     package var waitingChecks = 32
-    /// How many requests may wait for the judgement of a recorded chain in all; further ones are answered as if none were recorded.
+    /// The maximum number of requests that wait for the verification of a recorded chain; further ones are answered as if there were none.
     package var waitingJudgements = 1024
-    /// What the bodies that are gathered for a check may take in memory in all, in bytes; where there is no room, the answer is 503.
+    /// The maximum total size of bodies gathered for a check, in bytes; beyond it the response is 503.
     package var checkedBytes = 64 * 1024 * 1024
-    /// What rules have made of stored responses' content is kept in memory up to so many bytes in all. What finds no room is made
-    /// again, so a limit too low costs time and fails no request.
+    /// The size of the cache of transformed content, in bytes. Other content is transformed again: a limit that is too low costs time, but
+    /// no request fails.
     package var transformedBytes = 64 * 1024 * 1024
-    /// The pipelined requests' answers that are gathered before they are written, in bytes.
+    /// The maximum size of responses to pipelined requests that are combined into one write, in bytes.
     package var pipelinedOutput = 64 * 1024
 
     package init() {}

@@ -1,11 +1,12 @@
-/// What recordings had to do with an exchange.
+/// How recordings were involved in an exchange.
 package enum RecordingTrace: Equatable, Sendable {
-    /// One of them was the answer.
-    /// - Parameter layer: in which of those that are replayed it stands.
+    /// A recording was the response.
+    /// - Parameter layer: the index of the replayed recording.
     case replayed(layer: UInt8)
-    /// None of them was.
+    /// No recording matched.
     case missed
-    /// The exchange became one.
-    /// - Parameter isContentHeld: the request's content was held whole before it went out; else its digest alone is recorded.
+    /// The exchange was recorded.
+    /// - Parameter isContentHeld: whether the request's content was held whole before it was forwarded; otherwise only its digest is
+    ///   recorded.
     case recorded(isContentHeld: Bool)
 }

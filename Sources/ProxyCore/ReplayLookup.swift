@@ -1,35 +1,35 @@
 import HTTPCaching
 
-/// What recordings have for a request, other than the answer.
+/// The result of looking up recordings, other than a complete response.
 package enum ReplayLookup: Sendable {
-    /// The answer's content broke off when it was recorded, and breaks off again, where it did.
-    /// - Parameter length: what its head has said of it.
+    /// The recorded response was cut off, and is cut off again at the same place.
+    /// - Parameter length: the length that its head gave.
     case broken(StoredResponse, length: BodyLength, by: Fault, layer: UInt8)
-    /// The exchange failed when it was recorded, and fails again.
+    /// The recorded exchange failed, and fails again.
     case failed(Fault, layer: UInt8)
-    /// None of them is the answer.
+    /// No recording matches.
     /// - Parameters:
-    ///   - reason: a word of those who looked.
-    ///   - nearest: what comes near to it; `nil` where that has not been looked for.
+    ///   - reason: the reason of the look-up.
+    ///   - nearest: the near misses; `nil` if they were not searched for.
     case missed(reason: StaticToken, nearest: NearMissReport?)
     case damaged
 
-    /// What comes near to the request, where it was looked for.
+    /// The near misses, if they were searched for.
     var nearest: NearMissReport? { if case .missed(_, let nearest) = self { nearest } else { nil } }
 
-    /// Where nothing near was found, the command that searches further.
+    /// If no near misses were reported, a command to search for them.
     var comparisonHint: String {
         if case .missed(_, nil) = self { "larder explain --replay shows the nearest recordings" } else { "" }
     }
 }
 
-/// What was recorded that comes near to a request, ready to be told.
+/// The recordings nearest to a request, formatted.
 package struct NearMissReport: Sendable {
     /// A JSON array, the nearest first.
     package let json: [UInt8]
-    /// The same for people: one for each.
+    /// The same for users: one line for each.
     package let lines: [String]
-    /// For the log: the nearest, and in what it differs, without a value or a query.
+    /// For the log: the nearest one and its differences, without values or queries.
     package let summary: [UInt8]
 
     package init(json: [UInt8], lines: [String], summary: [UInt8]) {

@@ -1,7 +1,7 @@
 import HTTPCaching
 import ProxyPolicy
 
-/// The directives of the origin that a decision ignored, and the rules that say so.
+/// The origin's directives that a decision overrode, and the rules responsible.
 struct RuleOverrides {
     private let words: OverriddenWords
     private let matched: MatchedRules
@@ -9,7 +9,7 @@ struct RuleOverrides {
 
     /// - Parameters:
     ///   - selected: the stored response that is used.
-    ///   - facts: of the response that is stored.
+    /// - facts: the facts of the response that is stored.
     init(of trace: DecisionTrace, selected: StoredResponse?, facts: ReuseFacts?, matched: MatchedRules) {
         words = Self.words(of: trace, selected: selected, facts: facts)
         self.matched = matched
@@ -18,15 +18,15 @@ struct RuleOverrides {
 
     private static func words(of trace: DecisionTrace, selected: StoredResponse?, facts: ReuseFacts?) -> OverriddenWords {
         if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
-        // Nearly always no directive was ignored, and nothing is looked at.
+        // Usually no directive was overridden, and nothing else is checked.
         guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
-            // Not [], which is built by generic code outside of the module that declares the type.
+            // Not `[]`, which is built by generic code outside the type's module.
             return OverriddenWords(rawValue: 0)
         }
         return OverriddenWords(using: selected.facts, by: reuse)
     }
 
-    /// Each ignored directive with its rule, for explanations: `rule NAME overrode no-store`.
+    /// Each overridden directive with its rule, for explanations: `rule NAME overrode no-store`.
     var all: [(rule: String, word: StaticString)] {
         OverriddenWords.all.compactMap { entry in
             guard words.contains(entry.word) else { return nil }
@@ -34,7 +34,7 @@ struct RuleOverrides {
         }
     }
 
-    /// The gravest of them.
+    /// The most serious one.
     var first: (rule: PolicyRule, word: StaticString)? {
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = rule(overriding: entry.word) { return (rule, entry.text) }

@@ -1,10 +1,10 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Where the content of a response goes that is to be stored.
+/// Where the content of a response to be stored goes.
 package enum StoragePlan: Equatable, Sendable {
-    /// To the client, and into memory; it is stored as one piece when it is complete.
-    /// - Parameter length: in bytes, where the head tells it.
+    /// To the client and into memory; it is stored in one piece when it is complete.
+    /// - Parameter length: in bytes, if the head gives it.
     case gather(length: Int?)
     /// Into the store, from which the client reads.
     case stream(length: UInt64?)
@@ -24,11 +24,11 @@ package enum StoragePlan: Equatable, Sendable {
         }
     }
 
-    /// What happens next with content that is to be streamed.
+    /// The next step for content to be streamed.
     package enum Admission: Equatable, Sendable {
         /// It is offered to the store.
         case offer
-        /// It goes to the client alone. The exchange has said why before.
+        /// It goes only to the client. The exchange has already given the reason.
         case passOn
         case reject(StorageRejection)
     }
@@ -36,12 +36,12 @@ package enum StoragePlan: Equatable, Sendable {
     /// - Parameters:
     ///   - isInvalidated: The key was invalidated or purged after the request had been sent.
     ///   - isStorable: There is a response to be stored.
-    ///   - greatestLength: The store takes no longer body of it, in bytes.
+    /// - greatestLength: The maximum length that the store accepts for it, in bytes.
     package func admission(isInvalidated: Bool, isStorable: Bool, greatestLength: UInt64) -> Admission {
         switch self {
         case .gather: return .offer
         case .stream(let length):
-            // A large body is shared through the store alone: those that wait ask anew, together.
+            // A large body is only shared through the store: waiting requests fetch again, together.
             if isInvalidated { return .reject(StorageRejection(.invalidated, joined: .askAnew)) }
             if !isStorable { return .passOn }
             if let length, length > greatestLength { return .reject(.tooLarge) }
@@ -52,7 +52,7 @@ package enum StoragePlan: Equatable, Sendable {
         return .offer
     }
 
-    /// The store takes no further body now; it counts that itself.
+    /// The store accepts no further body now; the store counts this itself.
     package var rejectionByStore: StorageRejection {
         switch self {
         case .gather, .stream: StorageRejection(.storeBusy, isCounted: true, joined: .fetchThemselves)
@@ -61,9 +61,9 @@ package enum StoragePlan: Equatable, Sendable {
     }
 }
 
-/// Why a response is not stored that was to be, and what follows from that.
+/// Why a response is not stored although it was planned, and the consequences.
 package struct StorageRejection: Equatable, Sendable {
-    /// What the requests do that have joined the fetch.
+    /// What the requests that joined the fetch do.
     package enum Joined: Equatable, Sendable {
         /// They wait until the fetch ends.
         case wait
@@ -85,16 +85,16 @@ package struct StorageRejection: Equatable, Sendable {
         self.joined = joined
     }
 
-    /// The stored responses go that this one would have replaced.
+    /// Whether to remove the stored responses that this one would have replaced.
     package var removesReplaced: Bool { reason == .bodyTooLarge }
 
     static let tooLarge = StorageRejection(.bodyTooLarge, joined: .fetchThemselves)
-    /// The store has found while it received the body that it is too long. Its readers get the rest.
+    /// The store found, while receiving the body, that it is too long. Its readers get the rest.
     package static let tooLargeForStore = StorageRejection(.bodyTooLarge, isCounted: true, joined: .wait)
-    /// The key was invalidated while the body was received: the response is for those alone that asked before.
+    /// The key was invalidated while the body was received: the response is only for requests that came before.
     package static let invalidated = StorageRejection(.invalidated, joined: .useResponse)
-    /// The store has found the same.
+    /// The store found the same.
     package static let invalidatedInStore = StorageRejection(.invalidated, isCounted: true, joined: .useResponse)
-    /// The store does not take the complete response.
+    /// The store does not accept the complete response.
     package static let busy = StorageRejection(.storeBusy, isCounted: true, joined: .wait)
 }

@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// Whether the response was kept, as the trace tells it: of the facts no more than is told. Trivial.
+/// Whether the response was stored, with only the facts that the trace shows. Trivial.
 package enum StorageTrace: Equatable, Sendable {
-    /// With `usedUnsafe` an unsafe rule led past no-store or private, or shares a cookie (T23).
+    /// `usedUnsafe`: an unsafe rule overrode no-store or private, or shares a cookie (T23).
     case stored(lifetime: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool)
     case refused(StorageRefusal)
 

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The request as TRACE sends it back (RFC 9110 §9.3.8), without fields that carry credentials.
+/// The request as echoed by TRACE (RFC 9110 §9.3.8), without fields that carry credentials.
 enum TraceEcho {
     static func write(_ request: RequestHead, into output: inout [UInt8]) {
         output.append(request.span(of: request.methodName))

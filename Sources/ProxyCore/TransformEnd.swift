@@ -1,10 +1,10 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Content that was made by a rule.
+/// Content that a rule's transform made.
 package struct TransformedContent: Sendable {
     package let body: [UInt8]
-    /// Tells it from other content: visible ASCII without quotes. It stands in the entity tag where the origin server has given none.
+    /// Identifies the content: visible ASCII without quotes. It becomes the entity tag if the origin server gave none.
     package let digest: [UInt8]
 
     package init(body: [UInt8], digest: [UInt8]) {
@@ -13,15 +13,15 @@ package struct TransformedContent: Sendable {
     }
 }
 
-/// How the making of content ended.
+/// How a transform ended.
 package enum TransformEnd: Sendable {
-    /// Of a body that came from the origin.
+    /// For a body from the origin.
     case made(TransformedContent)
-    /// Of a stored response: this one takes its place for the request.
+    /// For a stored response: this variant replaces it for the request.
     case variant(StoredResponse)
     case failed(TransformFault)
-    /// The body could not be had.
+    /// The body could not be read.
     case broken(Fault)
-    /// There was no room for it.
+    /// There was not enough memory for it.
     case refused
 }

@@ -2,14 +2,14 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The transform of the content that a rule requires: decided by the head, made by the driver, delivered in place of the content.
+/// The transform of the content that a rule requires: decided from the head, made by the driver, delivered in place of the content.
 ///
 ///     nothing ──decide──▶ `source` ──transformed, bodyChecked──▶ `end` ──▶ `head`, `variant`
 package struct TransformState: RareState, Sendable {
-    /// The format that the content is read as; `nil` where it is not transformed.
+    /// The format of the original content; `nil` if it is not transformed.
     package internal(set) var source: TransformPlan.Source?
     package internal(set) var end: TransformEnd?
-    /// The head of the transformed content, where that came from the origin.
+    /// The head of the transformed content, if the original came from the origin.
     var head: ResponseHead?
 
     var isEmpty: Bool { source == nil && end == nil && head == nil }
@@ -21,7 +21,7 @@ package struct TransformState: RareState, Sendable {
         case fault(TransformFault)
     }
 
-    /// Decides by the head alone.
+    /// Decides from the head alone.
     mutating func decide(
         _ plan: TransformPlan?, for response: ResponseHead, length: BodyLength, to request: Fields, isForbidden: Bool
     ) -> Decision {
@@ -38,7 +38,7 @@ package struct TransformState: RareState, Sendable {
         return .make(source)
     }
 
-    /// Writes `head` for the origin's response. The digest is `nil` where the content is not known: for HEAD, and in a dry run.
+    /// Sets `head` for the origin's response. The digest is `nil` if the content is not known: for HEAD, and in a dry run.
     mutating func makeHead(of response: ResponseHead, by plan: TransformPlan?, digest: [UInt8]?) {
         guard let plan, let source else { return head = nil }
         head = TransformedHead.make(of: response, by: plan, from: source, digest: digest)

@@ -1,14 +1,14 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// What became of the content where rules want something made of it. Trivial.
+/// The result of a transform that rules require. Trivial.
 package enum TransformTrace: Equatable, Sendable {
     case made(TransformPlan.Source)
     case skipped(TransformSkip)
-    /// The client has an error, or, where the rule says so, the content as it came.
+    /// The client gets an error or, if the rule says so, the original content.
     case failed(TransformFault)
 
-    /// The word of logs and of `Larder-Transform`.
+    /// The word in the log and in `Larder-Transform`.
     package var word: StaticString {
         switch self {
         case .made: "applied"
@@ -17,7 +17,7 @@ package enum TransformTrace: Equatable, Sendable {
         }
     }
 
-    /// Why, where it was not made.
+    /// The reason, if it was not made.
     package var reason: StaticString? {
         switch self {
         case .made: nil
@@ -27,13 +27,13 @@ package enum TransformTrace: Equatable, Sendable {
     }
 }
 
-/// Why content stays as it came, though a rule for the request would have something made of it.
+/// Why content was not transformed although a rule requires it.
 package enum TransformSkip: UInt8, Sendable {
     /// The response says no-transform (RFC 9110 §7.7, RFC 9111 §5.2.2.6).
     case noTransform
-    /// The request does (RFC 9111 §5.2.1.6).
+    /// The request says no-transform (RFC 9111 §5.2.1.6).
     case requestNoTransform
-    /// It is of a type that the rule is not for.
+    /// The rule does not apply to its type.
     case contentType
 
     package var word: StaticString {
@@ -46,7 +46,7 @@ package enum TransformSkip: UInt8, Sendable {
 }
 
 extension Fields {
-    /// Whether Cache-Control, or what takes its place for some caches (RFC 9213), says no-transform.
+    /// Whether Cache-Control, or a targeted field that replaces it for some caches (RFC 9213), says no-transform.
     var forbidTransforming: Bool {
         for line in lines {
             let name = name(of: line)

@@ -2,12 +2,12 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The head of what a rule has made of a response's content (RFC 9110 §7.7, V15).
+/// The head of transformed content (RFC 9110 §7.7, V15).
 ///
-/// What was said of the bytes that came is no longer true of these: their coding, length, digests, entity tag. Last-Modified goes too, since
-/// it would stay when the rule changes. Vary stays: which response was selected still depends on it.
+/// Fields that describe the original bytes no longer apply: coding, length, digests, entity tag. Last-Modified is removed too, because it
+/// would not change with the rule. Vary stays, because the selection of the response still depends on it.
 enum TransformedHead {
-    /// - Parameter digest: of the content that was made; `nil` where it is not known.
+    /// - Parameter digest: the digest of the transformed content; `nil` if it is not known.
     static func make(of head: ResponseHead, by plan: TransformPlan, from source: TransformPlan.Source, digest: [UInt8]?)
         -> ResponseHead
     {
@@ -26,13 +26,13 @@ enum TransformedHead {
         return made
     }
 
-    /// RFC 9530 §2, §3, and the fields before it: RFC 3230, RFC 1864.
+    /// RFC 9530 §2 and §3, and the older fields of RFC 3230 and RFC 1864.
     private static let leftOut: [StaticString] = ["content-digest", "repr-digest", "digest", "content-md5", "accept-ranges"]
 
     // MARK: Entity tags
 
-    /// The origin server's with the rule's fingerprint in it, as strong or weak as it was: the same bytes become the same bytes. Where it
-    /// has none, a strong one of what was made.
+    /// The origin server's entity tag with the rule's fingerprint added, strong or weak as before: equal input gives equal output. Without
+    /// one, a strong tag from the digest of the result.
     private static func entityTag(of fields: Fields, by plan: TransformPlan, digest: [UInt8]?) -> [UInt8]? {
         var tag: [UInt8] = []
         if let line = fields.entityTagLine, let found = EntityTag(fields.value(of: line)) {
@@ -65,7 +65,7 @@ enum TransformedHead {
         return type
     }
 
-    /// Appends a media type with its parameters but that of this name (RFC 9110 §5.6.6).
+    /// Appends a media type with its parameters, except the one with this name (RFC 9110 §5.6.6).
     private static func appendParameters(of type: Span<UInt8>, without name: StaticString, to output: inout [UInt8]) {
         var start = 0
         var isQuoted = false

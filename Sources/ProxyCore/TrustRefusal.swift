@@ -1,19 +1,18 @@
 import HTTPMessage
 
-/// Why a host was not trusted, for the person who has to mend it: what the server showed, what the settings expect, where they do,
-/// and what to do now.
+/// Why a host is not trusted, for the person who has to fix it: the server's certificates, the settings' expectations, if any, and advice.
 ///
-/// What a server says of itself is hostile: every text is made printable ASCII of bounded length here, and escaped for its format
-/// where it is written (T41).
+/// Data from the server is hostile: here every text becomes printable ASCII of bounded length, and each writer escapes it for its format
+/// (T41).
 package final class TrustRefusal: Sendable {
     /// The certificate at fault.
     package struct Certificate: Sendable {
-        /// Its place in the chain, 0 being the server's.
+        /// Its position in the chain; 0 is the server's.
         package let position: Int
         package let subject: String
         package let issuer: String
         package let names: Excerpt
-        /// As RFC 3339 writes it; empty where it cannot be read.
+        /// In RFC 3339 format; empty if it cannot be parsed.
         package let notBefore: String
         package let notAfter: String
         package let serialNumber: String
@@ -38,7 +37,7 @@ package final class TrustRefusal: Sendable {
         }
     }
 
-    /// The first of several texts, and how many there are besides.
+    /// The first of several texts, and the number of others.
     package struct Excerpt: Sendable {
         package let texts: [String]
         package let more: Int
@@ -48,7 +47,7 @@ package final class TrustRefusal: Sendable {
             more = all.count - texts.count
         }
 
-        /// `a, b and 3 more`, each two between `separator`; empty for nothing.
+        /// `a, b and 3 more`, with `separator` between texts; empty if there are none.
         package func joined(_ separator: String = ", ") -> String {
             texts.joined(separator: separator) + (more > 0 ? " and \(more) more" : "")
         }
@@ -57,10 +56,10 @@ package final class TrustRefusal: Sendable {
     /// A word of the closed list in docs/trust.md.
     package let reason: StaticToken
     package let host: String
-    /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty where it stands nowhere.
+    /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty if it has none.
     package let place: String
     package let certificate: Certificate?
-    /// `sha256/…` of the server's key; empty where it showed none.
+    /// `sha256/…` of the server's key; empty if it sent none.
     package let serverKey: String
     package let expected: Excerpt
     package let seen: Excerpt
@@ -68,8 +67,8 @@ package final class TrustRefusal: Sendable {
     package let advice: String
 
     /// - Parameters:
-    ///   - source: the place in the settings, perhaps with a folder.
-    ///   - advice: made of texts that are `plain`.
+    ///   - source: the place in the settings, optionally with a folder.
+    ///   - advice: must be made of `plain` texts.
     package init(
         reason: StaticToken, host: String, source: String, certificate: Certificate? = nil, serverKey: String = "",
         expected: [String] = [], seen: [String] = [], advice: String
@@ -86,12 +85,12 @@ package final class TrustRefusal: Sendable {
 
     package static let lineLimit = 255, nameLimit = 512, namesLimit = 20, digestsLimit = 16, adviceLimit = 4096
 
-    /// Printable ASCII; what is not becomes `?`, and what is longer is cut.
+    /// Replaces all but printable ASCII by `?`, and truncates longer texts.
     package static func plain(_ text: String, limit: Int) -> String {
         String(decoding: text.utf8.prefix(limit).map { (0x20...0x7E).contains($0) ? $0 : ASCII.question }, as: UTF8.self)
     }
 
-    /// The file's name alone: clients are told no folder of this machine.
+    /// The file's name alone: clients must not learn folders of this machine.
     package static func place(_ source: String) -> String {
         plain(source.split(separator: "/").last.map(String.init) ?? "", limit: lineLimit)
     }
@@ -121,7 +120,7 @@ extension TrustRefusal {
         output.append("}")
     }
 
-    /// For people.
+    /// For users.
     var lines: [(StaticString, String)] {
         var lines: [(StaticString, String)] = [("advice", advice), ("policy", place)]
         if let certificate {
@@ -171,7 +170,7 @@ extension TrustRefusal.Certificate {
 }
 
 extension TrustRefusal {
-    /// A request in plain text to a host with pins.
+    /// For a plain-text request to a host with pinned keys.
     package convenience init(plaintextTo host: String, source: String, expected: [String]) {
         let place = Self.place(source)
         let host = Self.plain(host, limit: Self.lineLimit)

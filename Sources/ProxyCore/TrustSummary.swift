@@ -1,22 +1,22 @@
-/// A trust policy in few words, for explanations.
+/// A summary of a trust policy, for explanations.
 package struct TrustSummary: Sendable {
     package enum PinState: String, Sendable, CaseIterable {
-        /// A server with none of the pins is refused.
+        /// A server without any of the pins is refused.
         case enforced
         case reportedOnly = "reported_only"
-        /// The pins' time is over.
+        /// The pins have expired.
         case expired
     }
 
-    /// The place in the settings, with its folder: `/etc/larder/larder.yaml:14:5`. Empty where it stands nowhere.
+    /// The place in the settings, with its folder: `/etc/larder/larder.yaml:14:5`; empty if it has none.
     package let place: String
-    /// How many anchors there are; `nil` where the pins are the anchors.
+    /// The number of trusted CA certificates; `nil` if the pins replace them.
     package let anchorCount: Int?
     /// `sha256/…`
     package let pins: [String]
     /// `nil` without pins.
     package let pinState: PinState?
-    /// It lets pass what is usually refused.
+    /// Whether it accepts certificates that are refused by default.
     package let isWeakened: Bool
 
     package init(place: String, anchorCount: Int?, pins: [String], pinState: PinState?, isWeakened: Bool) {
