@@ -2,7 +2,7 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// Translates each module's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
+/// Maps each module's errors to the faults of `ProxyCore`. The switches have no `default`, so that a new error must get a row.
 package enum FaultMapping {
     package static func fault(_ error: RequestParseError) -> Fault {
         switch error {

@@ -2,31 +2,31 @@ import EventLoop
 import HTTPWire
 import ProxyCore
 
-/// What other threads ask the loops: each loop answers for itself, on its own thread, and nothing is shared for it.
+/// Queries to the loops: each loop answers on its own thread, so no state is shared.
 extension ProxyServer {
-    /// Adds up what the loops have done since the start. Answered once every loop has; a server that has stopped does not answer.
+    /// Adds up the statistics of all loops since the start. Replies when every loop has answered; a stopped server does not reply.
     package func statistics(_ reply: Reply<LoopStatistics>) {
         askLoops({ $0.statistics }) { answers in reply.send(answers.reduce(LoopStatistics(), +)) }
     }
 
-    /// What rules have made of stored responses, as it is kept now: how many, and their bytes.
+    /// The number of cached transformed responses, and their bytes.
     package var transformedBodies: (count: Int, bytes: Int) {
         let counts = shared.variants.counts
         return (counts.entries, counts.bytes)
     }
 
-    /// Looks for what was decided about a request, by the name that it has in the log: `nil` where no ring has it (any more).
+    /// Finds the trace of a request by its id in the log; `nil` if no ring has it, or has it any more.
     package func trace(of id: UInt64, _ reply: Reply<TracedRequest?>) {
         askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }
     }
 
-    /// What requests are decided by now.
+    /// The active exchange context.
     package var context: ExchangeContext { shared.current.context }
 
-    /// What the heads of requests are held to now.
+    /// The active limits for request heads.
     package var parseLimits: ParseLimits { shared.current.settings.parseLimits }
 
-    /// Asks each loop, and gives on what all have answered, in no order; called on some loop's thread.
+    /// Queries each loop, and passes all answers on, in any order; called on a loop's thread.
     func askLoops<Answer: Sendable>(
         _ ask: @escaping @Sendable (LoopWorker) -> Answer, _ completion: @escaping @Sendable ([Answer]) -> Void
     ) {
@@ -40,7 +40,7 @@ extension ProxyServer {
     }
 }
 
-/// Calls its completion with all answers once the last has come.
+/// Calls its completion when the last answer has arrived.
 private final class Gathering<Answer: Sendable>: Sendable {
     private let answers = Guarded<[Answer]>([])
     private let expectedCount: Int

@@ -2,9 +2,9 @@ import HTTPMessage
 import ResponseStore
 
 extension ProxyServer {
-    /// Removes what is meant from the store and from what is under way, or makes it stale: from the moment at which `report` hears
-    /// that it is in effect, no request that comes is answered with it, on whatever loop.
-    /// - Returns: `false` when too many purges are being carried out: nothing has happened then.
+    /// Purges matching responses from the store and from fetches in flight, or makes them stale. Once `report` is called with the purge in
+    /// effect, no later request on any loop gets them.
+    /// - Returns: `false` if too many purges are in progress: then nothing has happened.
     package func purge(
         _ request: PurgeRequest, isSoft: Bool, at now: Timestamp, report: @escaping @Sendable (PurgeProgress) -> Void
     ) -> Bool {

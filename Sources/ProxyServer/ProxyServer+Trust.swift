@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyCore
 import ServerTrust
 
-/// What exchanges have to know of the trust policies, in their words.
+/// Trust policies in the form that exchanges need.
 extension ProxyServer {
     static func activeTrust(
         _ trust: TrustPolicySet?

@@ -12,7 +12,7 @@ import ResponseStore
 import Synchronization
 import UpstreamTransport
 
-/// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
+/// The proxy: listeners, loops, and their shared state. Started once; drained or stopped once.
 package final class ProxyServer: Sendable {
     let shared: ServerShared
     let threads: [LoopThread]
@@ -21,8 +21,8 @@ package final class ProxyServer: Sendable {
     let network = NetworkFollower()
     private let hasStopped = Atomic<Bool>(false)
 
-    /// Starts serving on sockets that listen already.
-    /// - Parameter loops: How many threads serve; at least one.
+    /// Starts serving on sockets that are listening.
+    /// - Parameter loops: The number of serving threads; at least one.
     package init(
         _ settings: ServerSettings, rules: PolicyRuleSet, store: ResponseStore, sockets: [ListeningSocket], loops: Int,
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -54,7 +54,7 @@ package final class ProxyServer: Sendable {
         followNetwork(settings.mode)
     }
 
-    /// Puts new active settings for every request that arrives from now on.
+    /// Activates new settings for all later requests.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
@@ -69,7 +69,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Moves the wall clocks of all loops ahead, for tests of ages; `completion` is called on some thread when all have.
+    /// Advances the wall clocks of all loops, for tests of ages; calls `completion` on any thread when all have done so.
     package func advanceWallClock(milliseconds: Int64, _ completion: @escaping @Sendable () -> Void) {
         let left = LoopCountdown(threads.count, completion)
         for thread in threads {
@@ -80,7 +80,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Takes no new connection, lets the exchanges under way end, and calls `completion` on some thread when all have.
+    /// Accepts no more connections, waits for exchanges in flight, and calls `completion` on any thread when all have ended.
     package func drain(_ completion: @escaping @Sendable () -> Void) {
         let left = LoopCountdown(threads.count, completion)
         for thread in threads {
@@ -91,7 +91,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Ends every connection and the loops, and waits for their threads.
+    /// Closes every connection, stops the loops, and waits for their threads.
     package func stop() {
         guard hasStopped.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
         network.close()
@@ -112,22 +112,22 @@ package final class ProxyServer: Sendable {
         shared.credentials.stop()
     }
 
-    /// In force for the requests to come.
+    /// The active mode.
     package var mode: ExchangeContext.Mode { shared.current.context.mode }
 
-    /// How often the gate before all that leaves has let something pass since the mode is active.
+    /// The number of times that the egress gate has let a connection pass since the mode became active.
     package var departureCount: Int { shared.current.settings.transport.gate.passCount }
 
-    /// What is heard of the network, as a person reads it; `nil` where the mode is not `auto`.
+    /// The status of the network, for users; `nil` if the mode is not `auto`.
     package var networkStatus: String? { network.status?.description }
 
-    /// Has the network taken for this, whatever it is; `nil` has it looked at again. For nothing where the mode is not `auto`.
+    /// Overrides the network status; `nil` removes the override. Has no effect if the mode is not `auto`.
     package func forceNetwork(_ status: ReachabilityStatus?) { network.force(status) }
 
-    /// On each listener, as it is spoken now.
+    /// The active TLS setup of each listener.
     package var listenerTLS: [ListenerTLS?] { shared.current.settings.listenerTLS }
 
-    /// By which clients are let in now.
+    /// The active password file.
     package var passwords: PasswordFile? { shared.current.settings.admission.passwords }
 
     package var connectionCount: Int { shared.counts.total }
@@ -137,7 +137,7 @@ package final class ProxyServer: Sendable {
     ) -> ServerShared.Current {
         var settings = source.settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
-        // One for as long as there is this server: closed, it is closed for what goes on under any settings.
+        // One gate for the lifetime of the server: closing it also applies to requests under older settings.
         if let previous {
             settings.transport.gate = previous.settings.transport.gate
         } else {
@@ -162,7 +162,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// What requests are decided by under these settings and rules.
+    /// The exchange context for these settings and rules.
     package static func context(
         _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], network: ReachabilityStatus = .unknown
     ) -> ExchangeContext {
@@ -185,7 +185,7 @@ package final class ProxyServer: Sendable {
     }
 }
 
-/// Calls its completion when every loop has reached the end.
+/// Calls its completion when all loops have finished.
 private final class LoopCountdown: Sendable {
     private let left: Atomic<Int>
     private let completion: @Sendable () -> Void

@@ -7,24 +7,24 @@ import Reachability
 import Recordings
 import UpstreamTransport
 
-/// Everything about serving that settings can change. A value: a reload compares and replaces it as a whole.
+/// All settings for serving. A value: a reload compares and replaces it as a whole.
 package struct ServerSettings: Sendable {
     package struct Timeouts: Equatable, Sendable {
         /// From a connection's first byte to the end of the request's head.
         package var clientHead = 30_000
-        /// Between two reads of a request's body, and for a client that takes nothing of its response.
+        /// Between two reads of a request's body, and for a client that reads none of its response.
         package var clientBody = 60_000
         /// Between requests.
         package var clientIdle = 75_000
-        /// For a client that has ended its side and for which nothing comes. TCP does not tell whether it has left
-        /// or only sends no more.
+        /// For a client that has ended its side and has no response to come. TCP does not tell whether the client has left or only sends no
+        /// more.
         package var halfClosed = 5_000
-        /// How long an answered connection is kept so that the client can read the answer.
+        /// How long a connection stays open after its last response, so that the client can read it.
         package var lingering = 2_000
-        /// For a client in a tunnel that may be answered here to say what it speaks; whoever says nothing waits for its server to speak.
-        /// A TLS client sends its ClientHello within a round trip; a tunnel to a server that speaks first is held up for this long.
+        /// For a client's first byte in a tunnel that may be intercepted; a silent client may wait for its server to send first. A TLS
+        /// client sends its ClientHello within a round trip; a tunnel to a server that sends first is delayed by this time.
         package var firstOctets = 2_000
-        /// From the first byte in such a tunnel to the end of the handshake.
+        /// From the first byte in such a tunnel, or from the connection to a TLS listener, to the end of the handshake.
         package var clientHandshake = 10_000
         /// Without a byte in either direction of a tunnel.
         package var tunnelIdle = 600_000
@@ -32,60 +32,60 @@ package struct ServerSettings: Sendable {
         package init() {}
     }
 
-    /// What is kept of requests that are over, for explanations.
+    /// Limits on the traces of finished requests, for explanations.
     package struct TraceLimits: Equatable, Sendable {
         /// On each loop.
         package var count = 10_000
-        /// Of all loops together. Where they take more, the oldest are forgotten before `count` is reached.
+        /// For all loops together. If traces take more, the oldest are removed before `count` is reached.
         package var byteCount = 12 << 20
 
         package init() {}
     }
 
-    /// Whether anything may leave, by word, or as there is a network; and what recordings have to do with it.
+    /// Whether requests may be forwarded, always or depending on the network, and how recordings are used.
     package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing, refresh, diff }
 
-    /// What closes the gate of `transport`.
+    /// Decides whether the gate of `transport` is closed.
     package var mode = Mode.live
-    /// What is replayed; `nil` where nothing is.
+    /// The recordings to replay; `nil` for none.
     package var layers: ReplaySources?
-    /// Where exchanges are recorded; `nil` where nowhere.
+    /// The file into which exchanges are recorded; `nil` for none.
     package var recording: RecordingFile?
-    /// What no recording answers is answered with what is stored, whatever its age.
+    /// Whether requests without a recording are answered with stored responses of any age.
     package var replaysStore = false
-    /// How long past its lifetime a response is served where `auto` finds no network; `nil`: however long.
+    /// The maximum staleness of a response served while `auto` finds no network; `nil` for no limit.
     package var offlineStalenessLimit: DeltaSeconds? = DeltaSeconds(7 * 86_400)
     package var parseLimits = ParseLimits()
-    /// As they were at the start.
+    /// Fixed at startup.
     package var traceLimits = TraceLimits()
     package var proxyLimits = ProxyLimits()
     /// In milliseconds.
     package var timeouts = Timeouts()
     package var transport = TransportConfiguration()
-    /// Client connections in all; more are answered 503.
+    /// The maximum number of client connections; further ones get 503.
     package var connectionLimit = 16_384
-    /// How many clients may be told at once that they are refused; further ones are closed without a word.
+    /// The maximum number of clients that are being sent a refusal; further ones are closed without a response.
     package var refusalLimit = 256
     package var admission = ClientAdmission()
-    /// How TLS is spoken on each listener, in their order; `nil`, and where there are fewer: it is not.
+    /// The TLS setup of each listener, in order; `nil`, or a missing entry, for plain text.
     package var listenerTLS: [ListenerTLS?] = []
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
-    /// Whose certificates clients are shown where they are intercepted.
+    /// The CA that issues certificates for intercepted hosts.
     package var authority: LocalAuthority?
-    /// Handshakes with clients under way on each loop; more wait for their turn.
+    /// The maximum number of handshakes in progress on each loop; others wait.
     package var handshakeLimit = 1024
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
     package var setCookie = SetCookieStorage.explicit
     package var targets = TargetedCacheControl.none
     package var tellsKey = false
     package var hostMismatch: ExchangeContext.HostMismatch = .ignore
-    /// Signs Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a row are no loop.
+    /// The name in Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a chain are not taken for a loop.
     package var pseudonym = "larder"
 
     package init() {}
 
-    /// What `mode` comes to on such a network. One of which nobody knows is taken for one that is there.
+    /// The mode that results from the state of the network. An unknown network counts as available.
     func mode(on network: ReachabilityStatus) -> ExchangeContext.Mode {
         switch mode {
         case .live: .live
@@ -99,7 +99,7 @@ package struct ServerSettings: Sendable {
         }
     }
 
-    /// How far the gate is open in that mode. Behind a proxy a loopback address is another machine's.
+    /// The position of the egress gate in a mode. Behind an upstream proxy, a loopback address means another machine.
     func gatePosition(in mode: ExchangeContext.Mode) -> EgressGate.Position {
         guard mode.isClosed else { return .open }
         return self.mode == .auto && transport.proxy == nil ? .openToThisMachine : .closed
@@ -107,10 +107,10 @@ package struct ServerSettings: Sendable {
 
     func tls(ofListener number: Int) -> ListenerTLS? { number < listenerTLS.count ? listenerTLS[number] : nil }
 
-    /// A listener shows certificates of an authority, and there is none.
+    /// Whether a listener needs certificates of the CA, but there is no CA.
     package var lacksAuthority: Bool { authority == nil && listenerTLS.contains { $0?.showsAuthority == true } }
 
-    /// Some clients say who they are.
+    /// Whether some clients are authenticated.
     var identifiesClients: Bool {
         admission.passwords != nil || listenerTLS.contains { $0?.asksForCertificates == true }
     }

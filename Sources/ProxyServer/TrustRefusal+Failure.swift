@@ -1,8 +1,7 @@
 import ProxyCore
 import ServerTrust
 
-/// A failure of trust in the words of those who have to mend it. The switch over the reasons has no `default`: a new one has to find its
-/// sentence.
+/// Trust failures with advice for users. The switch over the reasons has no `default`, so that a new reason must get a sentence.
 extension TrustRefusal {
     package convenience init(_ failure: TrustFailure) {
         self.init(
@@ -22,7 +21,7 @@ extension TrustRefusal.Certificate {
     }
 }
 
-/// What is wrong and what to do about it.
+/// What is wrong and how to fix it.
 private struct Advice {
     private let failure: TrustFailure
     private let host: String

@@ -1,27 +1,27 @@
 import ClientPasswords
 import HTTPMessage
 
-/// Who may come in: this machine's own clients, those on a list of addresses, and those who send a name and a password.
+/// Which clients may connect: clients on this machine, clients on a list of addresses, and clients that authenticate.
 package struct ClientAdmission: Sendable {
-    /// Who has to send a name and a password, where there are any.
+    /// Which clients must authenticate, if there are passwords.
     package enum Asked: Sendable {
-        /// Who is neither on this machine nor on the list.
+        /// Clients that are neither on this machine nor on the list.
         case unlisted
-        /// Who is not on this machine. The list then says from where one may come at all; an empty one says nothing.
+        /// Clients that are not on this machine. The list then restricts which addresses may connect; an empty list does not.
         case remote
-        /// Everybody; the list as with `remote`.
+        /// All clients; the list works as with `remote`.
         case all
     }
 
-    /// Clients that may connect besides this machine's own.
+    /// Clients that may connect, in addition to those on this machine.
     package var allowedClients: [AddressRange] = []
-    /// `nil`: nobody is asked.
+    /// `nil`: clients do not authenticate.
     package var passwords: PasswordFile?
     package var asked = Asked.unlisted
 
     package init() {}
 
-    /// - Parameter isCertified: whether it will have to show a certificate.
+    /// - Parameter isCertified: whether the client will have to send a certificate.
     func allows(_ peer: PeerAddress, isCertified: Bool = false) -> Bool {
         if peer.address.isLoopback || isListed(peer) { return true }
         guard passwords != nil || isCertified else { return false }

@@ -3,9 +3,9 @@ import EventLoop
 import HTTPMessage
 import ProxyCore
 
-/// Looks whether names and passwords are good, for all loops. What was found good lately costs a look-up under a keyed digest; the rest
-/// waits, in a queue of bounded length, for threads that do nothing else: a look takes up to a second. The same name and password is
-/// looked at once, however many requests bring it meanwhile.
+/// Verifies names and passwords for all loops. Credentials that were recently accepted only cost a look-up under a keyed digest. Others
+/// wait in a bounded queue for dedicated threads, because a verification takes up to a second. The same name and password is verified once,
+/// however many requests bring it meanwhile.
 final class CredentialsJudge: Sendable {
     private struct Work: Sendable {
         let credentials: BasicCredentials
@@ -17,15 +17,15 @@ final class CredentialsJudge: Sendable {
     private struct State: Sendable {
         var verified: VerifiedCredentials
         var allowances: AttemptAllowances
-        /// Who waits, by what for.
+        /// The waiting requests, by credentials.
         var waiting: [CredentialsDigest: [Reply<CredentialsJudgement>]] = [:]
-        /// What no thread has begun with, the oldest last.
+        /// Work that no thread has begun, the oldest last.
         var queue: [Work] = []
     }
 
     private let limits: CredentialsLimits
     private let state: Guarded<State>
-    /// None until somebody has to be asked.
+    /// Empty until credentials must be verified.
     private let threads = Guarded<[LoopThread]>([])
     private static let threadCount = 2
 
@@ -35,7 +35,7 @@ final class CredentialsJudge: Sendable {
             State(verified: VerifiedCredentials(limits: limits), allowances: AttemptAllowances(limits: limits)))
     }
 
-    /// Makes the threads, where there are none.
+    /// Starts the threads, unless they are running.
     func start() throws(SystemError) {
         if threads.withLock({ !$0.isEmpty }) { return }
         var made: [LoopThread] = []
@@ -44,9 +44,9 @@ final class CredentialsJudge: Sendable {
     }
 
     /// - Parameters:
-    ///   - now: of the clock that does not go back.
-    ///   - reply: makes the way back, where there is something to wait for.
-    /// - Returns: `nil` where the reply will tell.
+    ///   - now: from the monotonic clock.
+    ///   - reply: makes the reply, if the caller has to wait.
+    /// - Returns: `nil` if the result comes by the reply.
     func judge(
         _ credentials: BasicCredentials, by file: PasswordFile, from client: IPAddress, at now: MonotonicTime,
         reply: () -> Reply<CredentialsJudgement>
@@ -70,7 +70,7 @@ final class CredentialsJudge: Sendable {
             state.queue.insert(Work(credentials: credentials, digest: digest, file: file, client: client), at: 0)
             return nil
         }
-        // Whichever is free comes first.
+        // The first free thread takes the work.
         if answer == nil { for thread in threads.withLock({ $0 }) { thread.handle.post { [self] _ in work() } } }
         return answer
     }

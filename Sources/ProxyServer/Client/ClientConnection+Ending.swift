@@ -2,9 +2,9 @@ import EventLoop
 import Glibc
 import TLSChannel
 
-/// How a connection ends: at once, after the answer under way, or in the hands of a tunnel.
+/// How a connection ends: at once, after the current response, or by becoming a tunnel.
 extension ClientConnection {
-    /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
+    /// Closes the connection with a reset, so that an incomplete message cannot be taken for complete.
     func abort() {
         resetOnClose(descriptor)
         close()
@@ -34,18 +34,18 @@ extension ClientConnection {
         worker.connectionClosed(self)
     }
 
-    /// What becomes of a connection whose client has asked for a tunnel.
+    /// The parts of a connection that becomes a tunnel.
     struct HandedOver {
-        /// Whoever takes it closes the descriptor.
+        /// The new owner closes the descriptor.
         let registration: Registration
-        /// What was read behind the request's head.
+        /// Bytes read after the request's head.
         let received: [UInt8]
         let channel: ByteChannel
-        /// What the client has not taken yet.
+        /// Bytes that the client has not received yet.
         let output: OutputQueue
     }
 
-    /// Nothing was asked for in time. Whoever speaks TLS is told that nothing is missing (RFC 8446 §6.1).
+    /// Closes a connection without a timely request. A TLS client gets a close_notify, so it knows that nothing is missing (RFC 8446 §6.1).
     func closeIdle() {
         if channel.isSecured {
             channel.end()
@@ -54,13 +54,13 @@ extension ClientConnection {
         close()
     }
 
-    /// Writes what waits, and gives the descriptor to a tunnel.
-    /// - Parameter held: what was read of it already, behind the request's head.
+    /// Writes waiting output, and gives the descriptor to a tunnel.
+    /// - Parameter held: bytes already read after the request's head.
     func handOver(holding held: [UInt8] = []) -> HandedOver? {
         guard let registration else { return nil }
         admit()
         firstBytes = nil
-        // Where the client has gone, the tunnel will see it.
+        // If the client has left, the tunnel will find out.
         _ = output.write(to: &channel)
         if output.isEmpty { worker.takeBack(&output.buffer) }
         let leaving = output
@@ -75,7 +75,7 @@ extension ClientConnection {
         return HandedOver(registration: registration, received: received, channel: channel, output: leaving)
     }
 
-    /// Closes at once when idle, else after the answer under way. For what has only begun its client has a moment left.
+    /// Closes an idle connection at once, and others after the current response. A client that has only begun a request has a moment left.
     func drain() {
         if phase == .handshaking { return close() }
         if phase == .idle, output.isEmpty, !hasInput { return closeIdle() }
@@ -83,8 +83,8 @@ extension ClientConnection {
         if phase == .readingHead || phase == .intercepting { setDeadline(worker.settings.timeouts.lingering) }
     }
 
-    /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing
-    /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
+    /// Ends sending, and waits briefly for the client to read the response before closing. Closing at once with unread bytes would reset
+    /// the connection, and the client would lose the response (RFC 9112 §9.6).
     func endGracefully() {
         guard let registration else { return }
         if channel.isSecured {
@@ -98,7 +98,7 @@ extension ClientConnection {
     }
 }
 
-/// Makes the coming `close` send a reset instead of an orderly end.
+/// Makes the next `close` send a reset instead of closing cleanly.
 func resetOnClose(_ descriptor: Int32) {
     var option = linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

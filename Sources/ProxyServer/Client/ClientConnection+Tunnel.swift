@@ -7,37 +7,37 @@ import ProxyCore
 import TLSChannel
 import UpstreamTransport
 
-/// What stands between the client's socket and its requests: TLS with a listener, and tunnels that are intercepted, in which the requests are for
-/// the origin that the client has named.
+/// The layers between the client's socket and its requests: TLS on a listener, and intercepted tunnels, in which requests are for the
+/// tunnel's origin.
 extension ClientConnection: QueuedReader {
-    /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
-    /// - Returns: as `recv`.
+    /// Reads from the client into the loop's buffer; decrypts if the channel uses TLS.
+    /// - Returns: the result of `recv`.
     func receive() -> Int {
         let buffer = worker.readBuffer
         if !channel.isSecured { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
         return receive(into: buffer)
     }
 
-    /// The same into another buffer, whether there is TLS or none.
+    /// The same into another buffer, with or without TLS.
     private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         switch channel.receive(into: buffer, through: worker.recordBuffers) {
         case .bytes(let count): return count
         case .wouldBlock: return failed(EAGAIN)
         case .needsMore:
-            // What TLS answers by itself leaves at once, and nobody has more and more of it made.
+            // TLS's own replies are sent at once. Their amount is limited, so that a client cannot make it grow.
             let unsent = channel.unsentCount
             if unsent > Self.answersLimit { return failed(ECONNABORTED) }
             if unsent > 0 { flushSoon() }
             return failed(EAGAIN)
         case .ended, .cut: return 0
         case .failed:
-            // There may be an alert in it.
+            // TLS may have produced an alert.
             _ = output.write(to: &channel)
             return failed(ECONNABORTED)
         }
     }
 
-    /// In bytes.
+    /// The maximum number of unsent bytes of TLS's own replies.
     static let answersLimit = 256 * 1024
 
     private func failed(_ code: Int32) -> Int {
@@ -45,17 +45,17 @@ extension ClientConnection: QueuedReader {
         return -1
     }
 
-    /// A request under way has storage for its answer's records.
+    /// Lends the channel record storage for the response to a request.
     func lendRecords() {
         channel.withRecordStorage { if $0.capacity == 0 { worker.lend(to: &$0) } }
     }
 
-    /// Between requests a client holds none of our memory but its keys.
+    /// Returns the record storage: between requests, a client only keeps its TLS keys in memory.
     func releaseRecords() {
         channel.withRecordStorage { if $0.capacity > 0 { worker.takeBack(&$0) } }
     }
 
-    /// A request inside is one for the tunnel's origin, or none that is answered.
+    /// Starts a request inside a tunnel. It is refused if it is not for the tunnel's origin.
     func start(_ framing: BodyFraming, in tunnel: TunnelAuthority, with driver: ExchangeDriver) {
         do throws(MisdirectedRequest) {
             try driver.exchange.request.resolve(in: tunnel)
@@ -66,9 +66,9 @@ extension ClientConnection: QueuedReader {
         }
     }
 
-    // MARK: The first bytes
+    // MARK: First bytes
 
-    /// The listener speaks TLS.
+    /// Begins TLS on a listener.
     func handshake(_ tls: ListenerTLS) {
         isCertified = tls.asksForCertificates
         firstBytes = ListenerHandshake(worker, tls, on: self)
@@ -76,15 +76,15 @@ extension ClientConnection: QueuedReader {
         setDeadline(worker.settings.timeouts.clientHandshake)
     }
 
-    /// The CONNECT is answered, and what comes next decides.
+    /// The CONNECT has been answered; the next bytes decide how to continue.
     func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
-        // From here on it has a queue of its own, and is read as TLS wants it.
+        // From here on, the connection has its own queue, and reads as TLS requires.
         admit()
         firstBytes = interceptor
         phase = .intercepting
         setDeadline(closesWhenDrained ? worker.settings.timeouts.lingering : interceptor.silenceLimit)
-        // Whoever asked for a tunnel may have waited for an answer of ours from elsewhere.
+        // Earlier responses to this client may still wait to be written.
         flushSoon()
     }
 
@@ -92,7 +92,7 @@ extension ClientConnection: QueuedReader {
 
     func readFirstBytes() {
         guard let firstBytes, firstBytes.takesInput else { return flush() }
-        // Behind a handshake there may be records, which are taken apart into the other buffer.
+        // A handshake may be followed by records, which are decrypted into the other buffer.
         let buffer = worker.recordBuffers.innerRecords
         let count = receive(into: buffer)
         if count == 0 { return firstBytes.inputEnded() ? flush() : clientGone() }
@@ -106,7 +106,7 @@ extension ClientConnection: QueuedReader {
 
     func awaitTurn() {
         awaitsTurn = true
-        // A connection that is broken says so once.
+        // A failed connection is reported only once.
         if let registration { loop.modify(registration, .edgeTriggered) }
     }
 
@@ -116,7 +116,7 @@ extension ClientConnection: QueuedReader {
         if isReadingFirstBytes || phase == .idle { flush() }
     }
 
-    /// What came together with the CONNECT.
+    /// Passes on bytes received together with the CONNECT.
     func feedInterceptor() {
         guard hasInput, let firstBytes, firstBytes.takesInput else { return }
         let held = input[inputStart...]
@@ -126,18 +126,18 @@ extension ClientConnection: QueuedReader {
         if phase != .intercepting { flush() }
     }
 
-    /// The client has begun to speak: from here on it has the time of a handshake.
+    /// The client has sent its first byte: from here on, the time limit of a handshake applies.
     func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
-    /// What is in the tunnel is plain HTTP.
+    /// The tunnel contains plain HTTP.
     func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer) {
         beginInside(tunnel)
         keep(octets)
         readInside()
     }
 
-    /// What is in the tunnel is in TLS that ends here.
-    /// - Parameter records: what came behind the handshake.
+    /// The tunnel contains TLS that ends here.
+    /// - Parameter records: bytes received after the handshake.
     func enter(_ tunnel: TunnelAuthority, sealed records: UnsafeRawBufferPointer) {
         beginInside(tunnel)
         openChannel(records)
@@ -152,14 +152,14 @@ extension ClientConnection: QueuedReader {
 
     // MARK: TLS
 
-    /// What is sent from here on is TLS's.
+    /// From here on, all output is sent through TLS.
     func beginTLS(_ session: ServerTLSSession) {
         channel.begin(session)
-        // It has its first records to send.
+        // The session has its first records to send.
         flushSoon()
     }
 
-    /// The handshake with a listener has ended well.
+    /// The handshake with a listener has succeeded.
     /// - Parameter user: the name in the client's certificate.
     func openTLS(user: [UInt8], with records: UnsafeRawBufferPointer) {
         firstBytes = nil
@@ -169,7 +169,7 @@ extension ClientConnection: QueuedReader {
         openChannel(records)
     }
 
-    /// Reads what came behind a handshake.
+    /// Reads the bytes that followed a handshake.
     private func openChannel(_ records: UnsafeRawBufferPointer) {
         let buffer = worker.readBuffer
         switch channel.open(records, into: buffer) {
@@ -181,7 +181,7 @@ extension ClientConnection: QueuedReader {
         }
     }
 
-    /// The handshake with a listener has failed. An alert may wait to be sent, and nobody waits for whether it arrives.
+    /// The handshake with a listener has failed. Sends a waiting alert, without waiting until it arrives.
     func endHandshake() {
         _ = output.write(to: &channel)
         close()
@@ -192,7 +192,7 @@ extension ClientConnection: QueuedReader {
         feedBody()
     }
 
-    /// Nothing comes of the tunnel. The client is told by an alert, if there is one for it.
+    /// The interception has failed. Sends the client an alert, if there is one.
     func endInterception(with alert: TLSAlert?) {
         guard phase == .intercepting else { return }
         firstBytes = nil

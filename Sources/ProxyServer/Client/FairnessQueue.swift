@@ -1,24 +1,24 @@
 import EventLoop
 
-/// Who reads what costs much, from clients that come or go in great numbers at once: a ClientHello, the rest of a handshake, the end of a
-/// connection in TLS.
+/// A reader with expensive work for clients that may arrive or leave in great numbers: a ClientHello, the rest of a handshake, or the end
+/// of a TLS connection.
 protocol QueuedReader: AnyObject {
-    /// It is its turn. It may have ended meanwhile.
+    /// Called when it is the reader's turn. The reader may have ended meanwhile.
     func resumeReading()
 }
 
-/// Lets one client in each batch of the loop go on: the first that is ready at once, and the others in their order, in the batches that
-/// follow. A thousand that come or go together so hold nobody up for longer than one of them. Confined to its loop.
+/// Admits one client in each batch of the loop: the first that is ready at once, others in order in the following batches. So a thousand
+/// clients that arrive or leave together delay other clients by no more than one at a time. Confined to its loop.
 final class FairnessQueue: BatchHandler {
     private let loop: EventLoop
     private var waiting = WaitingQueue<any QueuedReader>()
-    /// The batch in which somebody has had a turn.
+    /// The last batch in which a reader was admitted.
     private var usedBatch: UInt64 = 0
     private var isPlanned = false
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// - Returns: whether the reader is to go on now. Else it has to wait for its turn, and to see to it that it comes here once.
+    /// - Returns: whether the reader may continue now. Otherwise it must wait for `resumeReading`, and must not call this again before.
     func admits(_ reader: any QueuedReader) -> Bool {
         if waiting.isEmpty, usedBatch != loop.batchCount {
             usedBatch = loop.batchCount

@@ -1,14 +1,14 @@
-/// Reads what a client sends first, until it is decided how the connection goes on. Its connection keeps it meanwhile.
+/// Reads a client's first bytes until they decide how the connection continues. Its connection keeps it alive meanwhile.
 protocol FirstBytesReader: AnyObject {
-    /// Whether what the client sends is to be read now.
+    /// Whether to read from the client now.
     var takesInput: Bool { get }
     /// - Parameter octets: not empty.
     func take(_ octets: UnsafeRawBufferPointer)
-    /// The client sends no more.
-    /// - Returns: whether something comes of it all the same.
+    /// The client has ended its side.
+    /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool
     /// The client has left, or the connection ends for another reason.
     func connectionEnded()
-    /// - Parameter isLast: no more is begun on this connection.
+    /// - Parameter isLast: whether nothing more may begin on this connection.
     func deadlinePassed(isLast: Bool)
 }

@@ -2,11 +2,11 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 
-/// What came of looking for a request's head, and for how its body ends.
+/// The result of parsing a request's head and its body's framing.
 enum HeadRead {
     case incomplete
     case request(BodyFraming, length: Int)
-    /// Where the next request would begin is not known: all bytes are used.
+    /// The beginning of the next request is unknown: all bytes are consumed.
     case refused(Fault, length: Int)
 
     init(
@@ -24,7 +24,7 @@ enum HeadRead {
         }
     }
 
-    /// How many bytes were used; `nil` while there is no head.
+    /// The number of bytes consumed; `nil` while the head is incomplete.
     var length: Int? {
         switch self {
         case .incomplete: nil

@@ -3,7 +3,7 @@ import Glibc
 import ResponseStore
 import TLSChannel
 
-/// A body's bytes where they lie: kept alive until they have left.
+/// A body's bytes, borrowed without copying and kept alive until they are written.
 enum BorrowedBytes {
     case none
     case bytes([UInt8])
@@ -18,59 +18,59 @@ enum BorrowedBytes {
     }
 }
 
-/// Bytes on their way to one client: a buffer of our own, and behind it perhaps a body that is written from where it lies.
+/// Output for one client: a buffer, optionally followed by a body that is written without copying.
 ///
-/// Confined to its connection's loop. The buffer keeps its storage from request to request.
+/// Confined to its connection's loop. The buffer keeps its storage between requests.
 struct OutputQueue {
     enum Result {
         case drained
-        /// The kernel takes no more for now.
+        /// The socket is not writable now.
         case blocked
-        /// As much as was allowed has left.
+        /// The limit was reached.
         case yielded
         case failed
     }
 
-    /// Heads, and bodies small enough to be copied behind them.
+    /// Heads, and bodies small enough to be copied after them.
     var buffer: [UInt8] = []
     private var bufferOffset = 0
     private var tail = BorrowedBytes.none
     private var tailRange = 0..<0
-    /// What is behind all else, in the kernel's hands.
+    /// Bytes in a kernel pipe, after everything else.
     private var pipe: Pipe?
     private var pipedCount = 0
-    /// Bytes that the kernel has taken, of everything that was ever put here.
+    /// The total number of bytes written to the socket.
     private(set) var writtenCount: UInt64 = 0
-    /// How many bytes of records wait in the channel, as of the last writing.
+    /// The number of bytes of records in the channel after the last write.
     private var sealedCount = 0
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
-    /// What waits where there is neither TLS nor a body behind the buffer.
+    /// The waiting bytes, if there is neither TLS nor a body after the buffer.
     var unsent: [UInt8] {
         precondition(sealedCount == 0 && !hasTail, "the buffer is not all that waits")
         return Array(buffer[bufferOffset...])
     }
-    /// Something waits that nothing may be appended to.
+    /// Whether bytes wait after which nothing may be appended.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
-    /// Puts a body behind the buffer without copying it. There can be one at a time, and nothing is appended until it has left.
+    /// Appends a body without copying it. Only one at a time; nothing may be appended until it is written.
     mutating func setTail(_ bytes: BorrowedBytes, _ range: Range<Int>) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         tail = bytes
         tailRange = range
     }
 
-    /// Puts so many bytes more, which are in the pipe, behind all else. Nothing else is appended until they have left.
+    /// Appends bytes in a pipe. Nothing else may be appended until they are written.
     mutating func appendPiped(_ count: Int, from pipe: Pipe) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         self.pipe = pipe
         pipedCount += count
     }
 
-    /// Writes what there is in as few calls as the kernel lets us.
-    /// - Parameter limit: what `writtenCount` may come to, or a little more. One call may otherwise take tens of milliseconds: the kernel
-    ///   takes as much as the client reads meanwhile.
+    /// Writes waiting bytes in as few calls as possible.
+    /// - Parameter limit: the value of `writtenCount` at which to stop, approximately. Without it, one call may take tens of milliseconds,
+    ///   while   the kernel accepts as much as the client reads.
     mutating func write(to channel: inout ByteChannel, upTo limit: UInt64 = .max) -> Result {
         if channel.isSecured { return writeSealed(to: &channel, upTo: limit) }
         while !isEmpty {
@@ -96,8 +96,8 @@ struct OutputQueue {
             pipe.readEnd, nil, descriptor, nil, min(count, pipedCount), larder_splice_move | larder_splice_nonblock)
     }
 
-    /// Writes what waits, and `bytes` behind it from where they lie; what the kernel does not take of them is kept. A failure
-    /// shows with the next write.
+    /// Writes waiting bytes, then `bytes` without copying; keeps the part that the kernel does not accept. The next write reports a
+    /// failure.
     mutating func write(_ bytes: Span<UInt8>, to channel: inout ByteChannel) {
         precondition(!hasTail, "the body before has not left yet")
         if channel.isSecured {
@@ -145,7 +145,7 @@ struct OutputQueue {
         take(count)
     }
 
-    /// So many bytes are on their way.
+    /// Removes this many written bytes.
     private mutating func take(_ count: Int) {
         let fromBuffer = min(count, buffer.count - bufferOffset)
         bufferOffset += fromBuffer
@@ -164,10 +164,10 @@ struct OutputQueue {
     }
 }
 
-// MARK: Inside TLS
+// MARK: TLS
 
 extension OutputQueue {
-    /// So much is put into records before they are sent.
+    /// The maximum number of bytes encrypted before they are sent.
     private static let sealedAtOnce = 48 * 1024
 
     private mutating func writeSealed(to channel: inout ByteChannel, upTo limit: UInt64) -> Result {
@@ -179,8 +179,8 @@ extension OutputQueue {
         }
     }
 
-    /// Puts what waits into records, up to a measure.
-    /// - Returns: whether that could be done.
+    /// Encrypts waiting bytes into records, up to `sealedAtOnce`.
+    /// - Returns: whether that succeeded.
     private mutating func seal(in channel: ByteChannel) -> Bool {
         var left = Self.sealedAtOnce
         while left > 0, bufferOffset < buffer.count || !tailRange.isEmpty {

@@ -3,11 +3,11 @@ import HTTPSerialization
 import ProxyCore
 import ResponseStore
 
-/// The body of an origin's response that rules want checked, or something made of: gathered up to the rules' bounds, dealt with off the
-/// loop, then sent or not.
+/// The body of an origin's response that rules require to be checked or transformed: gathered up to the rules' limits, processed off the
+/// loop, then sent or refused.
 final class BodyChecking {
     private var body: GatheredBody?
-    /// What it takes of the memory for all of them.
+    /// Its share of the memory for all gathered bodies.
     private var share: GatheredMemory.Share?
 
     func reset() {
@@ -15,10 +15,10 @@ final class BodyChecking {
         if share != nil { share = nil }
     }
 
-    /// What was checked has left for the client.
+    /// The checked body has been sent to the client.
     func contentLeft() { if share != nil { share = nil } }
 
-    /// What cannot be read need not be gathered: that is known from the head.
+    /// Begins to gather the body. A body whose coding is known from the head to be undecodable is not gathered.
     func begin(for driver: ExchangeDriver) {
         driver.fetch.go(by: .checking)
         let body = GatheredBody(driver.worker.checks)
@@ -47,7 +47,7 @@ final class BodyChecking {
         if UInt64(body.count) > driver.exchange.gatheredLimit { check(for: driver) }
     }
 
-    /// Everything is there, or more than the bound: the answer comes back as an event.
+    /// The body is complete or over the limit: checks it, with the result as an event.
     func check(for driver: ExchangeDriver) {
         driver.fetch.go(by: .checked)
         driver.fetch.pause()
@@ -84,7 +84,8 @@ final class BodyChecking {
         driver.handle(.bodyChecked(outcome.check, transform: outcome.transform, length: length, at: driver.now))
     }
 
-    /// Where nobody has asked for a check, a rule may have the body pass; what nobody has checked that was to be does not.
+    /// Fails a timed-out transform. If no check was required, the rule may allow the original body; a body whose check is required must not
+    /// pass unchecked.
     func tookTooLong(for driver: ExchangeDriver) {
         if driver.exchange.wantsBodyCheck {
             driver.fetch.stop(for: driver)
@@ -96,13 +97,13 @@ final class BodyChecking {
         driver.connection?.flush()
     }
 
-    /// What was made stands beside what came for as long as the client takes it.
+    /// The transformed content stays in memory beside the original until the client has received it.
     private func hasRoom(for content: TransformedContent, _ driver: ExchangeDriver) -> Bool {
         share?.grow(
             to: (body?.memory ?? 0) + content.body.count, limit: driver.exchange.context.limits.checkedBytes) != false
     }
 
-    /// As many bodies as may be are under a check.
+    /// The maximum number of bodies are being checked.
     private func refuse(for driver: ExchangeDriver) {
         driver.fetch.stop(for: driver)
         driver.handle(.upstreamFailed(.checkQueueFull, at: driver.now))
@@ -110,7 +111,7 @@ final class BodyChecking {
 
     // MARK: The checked body
 
-    /// The checked body leaves for the client; what the origin still has to send follows it.
+    /// Sends the checked body to the client; bytes that are still to come from the origin follow.
     func send(store: Bool, for driver: ExchangeDriver) {
         let received = body?.joined ?? []
         if driver.exchange.isBackground {
@@ -119,7 +120,7 @@ final class BodyChecking {
         }
         guard let connection = driver.connection else { return }
         let isWhole = driver.fetch.hasEnded
-        // Before the head, which says whether it was stored.
+        // Before the head, which says whether the response was stored.
         if isWhole, store { keep(received, for: driver) }
         let content = driver.exchange.transformedBody ?? received
         driver.delivery.sendRelayedHead(for: driver)

@@ -3,12 +3,12 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// The thread on which bodies are checked and transformed and recorded chains judged, away from every loop, and the queue before it.
+/// The thread that checks and transforms bodies and verifies recorded chains, away from all loops, with its queue.
 ///
-/// It is a little nicer than the loops: where there are no more processors than loops, requests that want nothing of it go before.
+/// It has a slightly lower priority than the loops: if there are no more processors than loops, other requests go first.
 final class CheckPool: Sendable {
     private let loop: LoopThread
-    /// What is waited for, each kind with a count of its own.
+    /// The kinds of work, which are counted separately.
     enum Kind { case body, recordedChain }
 
     private let waitingBodies = Atomic<Int>(0)
@@ -17,15 +17,15 @@ final class CheckPool: Sendable {
 
     init() throws(SystemError) {
         loop = try LoopThread(name: "checks", .beside) { _ in
-            // On Linux of this thread alone. To be nicer is always permitted.
+            // On Linux this applies only to this thread. Lowering the priority is always permitted.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         }
     }
 
     private static let niceness: Int32 = 10
 
-    /// - Parameter limit: how many of this kind may wait, the one under way counted.
-    /// - Returns: `false` where as many wait already; there is no answer then.
+    /// - Parameter limit: the maximum number of this kind, including the one in progress.
+    /// - Returns: `false` if the limit is reached; then there is no reply.
     func run<Outcome: Sendable>(
         _ kind: Kind, limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
     ) -> Bool {
@@ -40,17 +40,17 @@ final class CheckPool: Sendable {
         }
     }
 
-    /// From so many bytes on a body is large: to give its memory back takes longer than a hit does.
+    /// The minimum size of a large body, in bytes: freeing its memory takes longer than a cache hit.
     static let largeLength = 1 << 20
 
-    /// Lets go of bodies, where one of them is large on the pool's thread: whoever calls keeps none of them.
+    /// Frees bodies, on the pool's thread if one of them is large. The caller must not keep references.
     func letGo(of bodies: consuming [[UInt8]]) {
         guard bodies.contains(where: { $0.capacity >= Self.largeLength }) else { return }
         let leaving = Leaving(bodies)
         loop.handle.post { _ in leaving.letGo() }
     }
 
-    /// What only the pool's thread ends: that of a closure's would be ended by whoever is done with the closure last.
+    /// Freed only by the pool's thread: a closure's captures would be freed by the last thread that releases the closure.
     private final class Leaving: Sendable {
         private let bodies: Guarded<[[UInt8]]>
         init(_ bodies: consuming [[UInt8]]) { self.bodies = Guarded(bodies) }

@@ -3,13 +3,13 @@ import HTTPMessage
 import ProxyCore
 import UpstreamTransport
 
-/// A connection that becomes a tunnel: by CONNECT, or by a protocol that the origin has switched to (RFC 9110 §7.8).
+/// A connection that becomes a tunnel: by CONNECT, or by switching protocols (RFC 9110 §7.8).
 final class ClientTunnel {
     private var opening: TunnelOpening?
-    /// The connection to the origin or to the upstream proxy, and by whose settings it was opened.
+    /// The connection to the origin or the upstream proxy, and the transport that opened it.
     private var upstream: (descriptor: Int32, opener: Transport)?
     private var isIntercepted = false
-    /// The request is a CONNECT that was executed.
+    /// Whether the request is a CONNECT that was executed.
     private(set) var isUsed = false
 
     func open(for driver: ExchangeDriver) {
@@ -44,7 +44,7 @@ final class ClientTunnel {
 
     func splice(for driver: ExchangeDriver) {
         if !isIntercepted { driver.recording.noteTunnel(for: driver) }
-        // A tunnel may stand for longer than anybody waits for a recording.
+        // A tunnel may outlast the time for which finishing a recording waits.
         driver.leaveRecordings()
         if isIntercepted { return intercept(for: driver) }
         guard let connection = driver.connection, let (descriptor, opener) = upstream.take() else { return }
@@ -73,7 +73,7 @@ final class ClientTunnel {
                 via: driver.exchange.tunnelVia, on: connection, owner: driver))
     }
 
-    /// The head goes to the client, and both connections to the tunnel that moves the bytes behind it.
+    /// Sends the head to the client, and passes both connections to a tunnel.
     func relaySwitched(for driver: ExchangeDriver) {
         guard let connection = driver.connection, let switched = driver.fetch.takeSwitched() else { return }
         driver.delivery.writeHead(on: connection) { driver.exchange.writeSwitchedHead(into: &$0) }
@@ -113,7 +113,7 @@ extension ExchangeDriver: TunnelDelegate {
         delivery.judgedChain = opening.chain
     }
 
-    /// An intercepted tunnel hides its requests after all: it is open.
+    /// The requests in an intercepted tunnel are hidden after all: the tunnel is open.
     func noteHidden(_ reason: UninspectedReason) {
         delivery.uninspected = reason
         recording.noteHiddenTunnel(for: self)

@@ -1,6 +1,6 @@
 import ProxyCore
 
-/// Events that come up while another is being handled, in order. There is nearly always one at most, which needs no array.
+/// Events that occur while another is being handled, in order. There is rarely more than one, which needs no array.
 struct EventQueue {
     private var first: ExchangeEvent?
     private var others: [ExchangeEvent] = []

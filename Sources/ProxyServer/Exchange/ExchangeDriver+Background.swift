@@ -3,17 +3,17 @@ import HTTPMessage
 import ProxyCore
 import ResponseStore
 
-/// Exchanges for which no client waits, validations (RFC 5861 §3) and fills: a driver without a connection carries one out on the loop whose client
-/// has led to it. What came is stored, or the failure is told to the log; others who ask for the key meanwhile join it.
+/// Exchanges without a client: validations (RFC 5861 §3) and fills. A driver without a connection runs on the loop whose client caused
+/// them. The response is stored, or the failure is logged; other requests for the key join meanwhile.
 extension LoopWorker {
-    /// Has the origin asked whether what `served` has just delivered still holds: once at a time for all loops, so many at once, and
-    /// not while the server is about to stop.
+    /// Validates the response that `served` has just delivered: once at a time on all loops, up to a limit, and not while the server is
+    /// stopping.
     func validateInBackground(_ served: ExchangeDriver) {
         guard let entry = leadBackground(served.exchange.key) else { return }
         takeBackgroundDriver().validate(served, leading: entry)
     }
 
-    /// Has what is missing fetched, where anything is, within the same bounds.
+    /// Fetches missing bytes, if any, within the same limits.
     func fill(_ fill: Fill, as peer: PeerAddress) {
         guard store.hasPartials,
             let completion = fill.completion(
@@ -48,7 +48,7 @@ extension ExchangeDriver {
         handle(.fills(at: now))
     }
 
-    /// Once what is under way to the store has arrived there.
+    /// Fills the rest once the store has received the body in flight.
     func fillRest() {
         guard let fill = exchange.fill else { return }
         let (worker, peer) = (worker, peer)
@@ -56,12 +56,12 @@ extension ExchangeDriver {
         pending.whenStored(worker.loop.reply { (_: PendingOutcome) in worker.fill(fill, as: peer) })
     }
 
-    /// The server is about to stop: what nobody waits for is let go.
+    /// The server is stopping: cancels work for which no client waits.
     func giveUpBackground() {
         if exchange.isBackground, exchange.state != .finished { clientGone() }
     }
 
-    /// The exchange is over, with what it has come to.
+    /// The exchange has ended; notes its outcome.
     func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }

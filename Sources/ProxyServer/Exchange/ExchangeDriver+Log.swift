@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import Recordings
 
-/// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
+/// The record of an exchange in the access log: the words for the decisions in its trace.
 extension ExchangeDriver {
     func log() {
         if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
@@ -66,7 +66,7 @@ extension ExchangeDriver {
         return record
     }
 
-    /// The chain of the server that was judged for this request, and what recordings had to do with it, as the log has them.
+    /// The server's verified chain and the recordings involved in this request, as members for the log.
     private func madeMembers() -> [UInt8] {
         if !accessLog.tellsMembers { return [] }
         let recording = recording.member(for: self)
@@ -80,7 +80,7 @@ extension ExchangeDriver {
             chain: delivery.judgedChain)
     }
 
-    /// What the recording came to is known to its thread alone, which writes the line then.
+    /// Only the recording's thread knows the recorded digest, so it writes the line.
     private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
@@ -99,10 +99,10 @@ extension ExchangeDriver {
 
     // MARK: The trace
 
-    /// The trace of an exchange that is over, into its loop's ring.
+    /// Writes the trace of a finished exchange into its loop's ring.
     private func keepTrace() {
         if traces.isOff { return }
-        // What is handed over is copied, with a dozen retains: only where there is something in it.
+        // Passing these copies them, with a dozen retains, so they are only passed if not empty.
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let id = exchange.id
@@ -111,7 +111,7 @@ extension ExchangeDriver {
         let conditions = exchange.clientConditions
         exchange.withTraced { trace, request, key in
             let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
-            // Made in one piece, so that nothing is written twice.
+            // Constructed in one piece, so that no field is written twice.
             let record = TraceRecord(
                 id: id, trace: copy trace, durationMicroseconds: UInt64(loop.now.microseconds(since: startedAt)),
                 bytesSent: delivery.headCount + delivery.sentCount,

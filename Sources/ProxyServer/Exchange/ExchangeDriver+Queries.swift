@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import ResponseStore
 
-/// What the store and other threads are asked: each question has its answer as an event.
+/// Queries to the store and to other threads; each result comes as an event.
 extension ExchangeDriver {
     // MARK: The store
 
@@ -38,7 +38,7 @@ extension ExchangeDriver {
         switch result {
         case .found(let variants): variants.responses
         case .absent: []
-        // What memory has is then all there is.
+        // The disk is not available: memory has all there is.
         case .unavailable: responsesInMemory
         }
     }
@@ -52,7 +52,7 @@ extension ExchangeDriver {
         return variants.responses
     }
 
-    /// Before the exchange is told what is stored as a whole.
+    /// Tells the exchange about stored parts and bodies in flight, before the whole responses.
     private func tellParts() {
         guard store.hasPartials || exchange.isForPart else { return }
         let stored = store.partials(of: exchange.key)
@@ -60,7 +60,7 @@ extension ExchangeDriver {
         tell(.partsFound(stored, inFlight: store.bodiesUnderWay(of: exchange.key)))
     }
 
-    /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.
+    /// Waits until the store has written a part, so that a request directly after it finds it, unless the store is behind.
     private func awaitsPart() -> Bool {
         guard store.hasPending else { return false }
         let epoch = epoch
@@ -73,13 +73,13 @@ extension ExchangeDriver {
             })
     }
 
-    /// Nobody joins what is under way any more; what it brings the store refuses.
+    /// Invalidates keys: no request joins their fetches any more, and the store refuses their responses.
     func invalidate() {
         worker.fetches.invalidate(exchange.changes.invalidatedKeys)
         store.invalidate(exchange.changes.invalidatedKeys)
     }
 
-    /// Answers once what is covered is deleted, which for keys comes with the acknowledgement.
+    /// Continues when the covered responses are deleted; for keys, the purge is acknowledged at that point.
     func purge() {
         let epoch = epoch
         let reply = loop.reply { [self] (count: Int?) in
@@ -99,9 +99,9 @@ extension ExchangeDriver {
 
     // MARK: Credentials
 
-    /// Who asks: whoever is in a tunnel has proved it when the tunnel was asked for.
+    /// The sender of the request. A client in a tunnel authenticated when it opened the tunnel.
     var requestSender: RequestSender {
-        // Who may purge is known by address.
+        // The clients that may purge are listed by address.
         let address = exchange.asksForAddress ? peer.address : nil
         guard worker.identifiesClients else { return RequestSender(address: address) }
         if let connection, connection.tunnel != nil || !connection.user.isEmpty {
@@ -110,9 +110,9 @@ extension ExchangeDriver {
         return RequestSender(address: address, needsCredentials: worker.settings.admission.asks(peer))
     }
 
-    /// Known at once, or looked at off the loop.
+    /// The result is known at once, or comes from off the loop.
     func judgeCredentials() {
-        // Asked only where both are there.
+        // Only called if both exist.
         guard let credentials = exchange.incoming.credentials, let passwords = worker.settings.admission.passwords else {
             return handle(.credentialsJudged(.refused, at: now))
         }
@@ -129,7 +129,7 @@ extension ExchangeDriver {
 
     // MARK: Recorded chains
 
-    /// Judged off the loop, since signatures and revocation lists take their time.
+    /// Verified off the loop, because signatures and revocation lists take time.
     func judgeRecordedChain() {
         let context = exchange.context
         guard let chain = exchange.cache.selected?.chain, let judge = context.judgeChain else {
@@ -158,7 +158,7 @@ extension ResponseStore {
 }
 
 extension PendingResponse {
-    /// `nil` where nobody knows how much is to come.
+    /// `nil` if the length is unknown.
     fileprivate var underWay: BodyUnderWay? {
         guard let count = plan.length, let whole = plan.wholeLength else { return nil }
         let start = plan.part?.start ?? 0

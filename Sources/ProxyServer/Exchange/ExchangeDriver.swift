@@ -8,15 +8,15 @@ import Recordings
 import ResponseStore
 import UpstreamTransport
 
-/// Carries out what an exchange decides: asks the store, the origin and the client's connection, and tells the exchange what
-/// came of it. It decides nothing by itself.
+/// Carries out what an exchange decides: it calls the store, the origin and the client's connection, and reports the results to the
+/// exchange. It makes no decisions.
 ///
-/// The work is done by its parts, each with its own state. A part gets the driver as an argument, and calls back by `handle`, `tell`
-/// and the other parts. Confined to its loop and used for one exchange after the other. When the client leaves while others wait for
-/// the same response, the driver goes on without a connection until the response is complete.
+/// Its parts do the work, each with its own state. A part gets the driver as an argument, and calls back by `handle`, `tell` and the other
+/// parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for the same
+/// response, the driver continues without a connection until the response is complete.
 final class ExchangeDriver {
-    // Constants that hold what they name are used without being counted: so what every request needs of the worker stands here
-    // too. The worker lets go of its drivers at its end.
+    // Strong `let`s avoid retain and release on every use, so the parts of the worker that every request needs are repeated here. The
+    // worker releases its drivers at its end.
     let worker: LoopWorker
     let loop: EventLoop
     let store: ResponseStore
@@ -24,7 +24,7 @@ final class ExchangeDriver {
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var connection: ClientConnection?
-    /// Counts the exchanges, so that an answer that comes too late is recognised.
+    /// Counts the exchanges, to recognize replies that arrive too late.
     private(set) var epoch: UInt64 = 0
     @exclusivity(unchecked) private var events = EventQueue()
     private var isHandling = false
@@ -41,7 +41,7 @@ final class ExchangeDriver {
     let tunnel = ClientTunnel()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
-    /// A look-up on the disk.
+    /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
 
@@ -55,7 +55,7 @@ final class ExchangeDriver {
         peer = PeerAddress(address: IPAddress(ipv4: 0), port: 0)
     }
 
-    /// Wall-clock time, read once per batch.
+    /// Wall-clock time, read once in each batch.
     var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
     // MARK: Life
@@ -68,7 +68,7 @@ final class ExchangeDriver {
         if let active = worker.recordings { recording.begin(active) }
     }
 
-    /// For a background exchange, which the peer has led to.
+    /// For a background exchange that a request of this peer caused.
     func attachInBackground(as peer: PeerAddress) {
         begin(for: peer)
         upload.begin(.none, limits: worker.settings.parseLimits)
@@ -78,7 +78,7 @@ final class ExchangeDriver {
     private func begin(for peer: PeerAddress) {
         self.peer = peer
         fetch.resetMetrics()
-        // Nothing that came for the exchange before, after its end, may be taken for this one's.
+        // Events of the previous exchange after its end must not count for this one.
         if delivery.isTouched { delivery.reset() }
         isInUse = true
         epoch &+= 1
@@ -94,7 +94,7 @@ final class ExchangeDriver {
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
-    /// The head in `exchange.request` is whole, and of a request that is not carried out.
+    /// The head in `exchange.request` is complete, and the request must be refused.
     func refuse(_ fault: Fault, _ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
@@ -107,7 +107,7 @@ final class ExchangeDriver {
         handle(.requestRejected(fault, at: now))
     }
 
-    /// The connection ends between requests: there is no exchange to speak of.
+    /// The connection ends between requests: there is no exchange to log.
     func abandon() {
         connection = nil
         isInUse = false
@@ -130,16 +130,16 @@ final class ExchangeDriver {
     /// The client has not sent the rest of the request's body in time.
     func requestBodyStalled() { upload.fail(.requestTimeout, for: self) }
 
-    /// The client has ended its side in the middle of the request's body.
+    /// The client has ended its side within the request's body.
     func requestBodyCut() { upload.fail(.malformedRequest(detail: "incomplete_body"), for: self) }
 
-    /// The connection has written everything it had.
+    /// The connection has written all its output.
     /// - Returns: whether there is more to write at once.
     func outputDrained() -> Bool { delivery.outputDrained(for: self) }
 
     // MARK: Events and commands
 
-    /// Gives an event to the exchange and does what it asks; events that come of that are given in turn.
+    /// Handles an event and executes the resulting commands; events that these cause are handled in turn.
     func handle(_ event: consuming ExchangeEvent) {
         if isHandling { return events.append(event) }
         isHandling = true
@@ -149,7 +149,7 @@ final class ExchangeDriver {
         giveBackIfDone()
     }
 
-    /// Once the exchange is over and nothing goes on for others, the next request may have this driver.
+    /// Returns the driver to the pool once the exchange has ended and no other request needs its fetch.
     func giveBackIfDone() {
         guard isInUse, !isHandling, connection == nil, case .finished = exchange.state, !fetch.isActive else { return }
         isInUse = false
@@ -157,7 +157,7 @@ final class ExchangeDriver {
         worker.giveBack(self)
     }
 
-    /// Nothing of the exchange is recorded or replayed any more.
+    /// The exchange no longer records or replays.
     func leaveRecordings() {
         guard recording.isActive else { return }
         recording.leave()
@@ -165,7 +165,7 @@ final class ExchangeDriver {
         upload.forgetLongContent()
     }
 
-    /// Gives an event that asks for nothing, also while another is being carried out: what is written next goes by it.
+    /// Handles an event that causes no commands, also while another is being executed, since the next write depends on it.
     func tell(_ event: borrowing ExchangeEvent) {
         var commands = CommandBuffer()
         exchange.handle(event, into: &commands)
@@ -229,8 +229,8 @@ final class ExchangeDriver {
         handle(.deliveryEnded(isComplete: true, at: now))
     }
 
-    /// Ends the message so that it cannot be taken for complete. Where its framing tells that, the connection ends in order, so that
-    /// the answers before it on the same connection still arrive; a reset would take them with it.
+    /// Ends an incomplete message. If its framing shows that it is incomplete, the connection is closed cleanly, so that earlier responses
+    /// on it still arrive; a reset would discard them.
     private func abortClient() {
         guard exchange.delivery.endsWithConnection, let connection else { return giveConnectionBack(keepsConnection: false) }
         self.connection = nil
@@ -265,7 +265,7 @@ final class ExchangeDriver {
         connection.exchangeEnded(keepsConnection: keepsConnection)
     }
 
-    /// Others have its descriptor.
+    /// Another object owns the descriptor.
     func releaseConnection() { connection = nil }
 }
 

@@ -4,10 +4,10 @@ import HTTPMessage
 import ProxyCore
 import ResponseStore
 
-/// Another request's fetch of the same, which is waited for.
+/// A wait for another request's fetch of the same key.
 final class FetchJoining {
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
-    /// Runs while the wait is bounded.
+    /// Runs if the wait is limited.
     private var timer: TimerID?
 
     func join(for driver: ExchangeDriver) {
@@ -19,7 +19,7 @@ final class FetchJoining {
                 joined = nil
                 endTimer(for: driver)
                 receive(shared, for: driver)
-                // Only now, so that the fetch sees the reader before it misses the waiter.
+                // After the reader is attached, so that the fetch always sees either the waiter or the reader.
                 if let told { told.entry.leave(told.number) }
                 driver.connection?.flush()
             }
@@ -59,7 +59,7 @@ final class FetchJoining {
         }
     }
 
-    /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
+    /// Joins a body in flight for another request: reads it too, and keeps it going if its own client leaves.
     func joinBody(for driver: ExchangeDriver) {
         guard let body = driver.exchange.ranges.joinedBody,
             let pending = driver.store.pendingResponses(of: driver.exchange.key).first(where: { $0.row == body.row }),
@@ -92,8 +92,8 @@ final class FetchJoining {
 
     func exchangeEnded(for driver: ExchangeDriver) { if joined != nil || timer != nil { _ = leave(for: driver) } }
 
-    /// Waits no longer for what it has joined.
-    /// - Returns: whether it did wait.
+    /// Stops waiting for the joined fetch.
+    /// - Returns: whether it was waiting.
     private func leave(for driver: ExchangeDriver) -> Bool {
         endTimer(for: driver)
         guard let joined else { return false }

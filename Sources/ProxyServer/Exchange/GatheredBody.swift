@@ -1,11 +1,11 @@
-/// A body that is gathered to be checked or to have something made of it. Confined to its loop.
+/// A body that is gathered to be checked or transformed. Confined to its loop.
 ///
-/// It stands in pieces that are never moved: to copy megabytes each time that an array doubles would hold up whoever else is on the loop. A
-/// body whose length is told is one piece from the start, of which what has not come takes no memory. Whoever wants all of it in one piece joins
-/// the pieces off the loop. Large pieces are given back there too, whoever lets go of them last.
+/// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay others on the loop. A body of known
+/// length is one piece from the beginning; its unused part takes no memory. Callers that need it in one piece join the pieces off the loop.
+/// Large pieces are freed there too, whichever reference is released last.
 final class GatheredBody {
     private let checks: CheckPool
-    /// In order; none of them is empty, but for one that waits for what was told.
+    /// In order; none is empty, except one reserved for a known length.
     private(set) var pieces: [[UInt8]] = []
     private(set) var count = 0
 
@@ -19,10 +19,10 @@ final class GatheredBody {
         checks.letGo(of: leaving)
     }
 
-    /// The lengths of pieces where nobody has told the body's: as much as has come, within these bounds.
+    /// The bounds for the length of a piece if the body's length is unknown; within them, as much as has arrived so far.
     private static let pieceLengths = 64 << 10...1 << 20
 
-    /// Makes room for a body of this length before anything of it has come.
+    /// Reserves memory for a body of this length before any of it has arrived.
     func reserve(_ length: Int) {
         guard pieces.isEmpty else { return }
         pieces.append([])
@@ -42,22 +42,22 @@ final class GatheredBody {
         count += bytes.count
     }
 
-    /// A short body needs no more room than it has bytes.
+    /// A short body gets no more capacity than it has bytes.
     private func length(ofPieceFor rest: Int) -> Int {
         pieces.count == 1 ? rest : max(rest, min(max(count, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound))
     }
 
-    /// In bytes, with those that a joined body of several pieces will have besides.
+    /// In bytes, including the copy that joining several pieces will make.
     var memory: Int { pieces.count > 1 ? 2 * count : count }
 
-    /// The body in one piece has been made elsewhere.
+    /// Replaces the pieces by the body in one piece, made elsewhere.
     func replace(by body: [UInt8]) {
         guard pieces.count > 1 else { return }
         letGo()
         pieces = [body]
     }
 
-    /// In one piece; where there are several that takes as long as copying them.
+    /// In one piece; if there are several, they are copied.
     var joined: [UInt8] { Self.join(pieces) }
 
     static func join(_ pieces: [[UInt8]]) -> [UInt8] {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What bodies that are gathered for one purpose take in memory, on all loops together.
+/// The memory used by bodies that are gathered for one purpose, on all loops together.
 final class GatheredMemory: Sendable {
     private let taken = Atomic<Int>(0)
 
-    /// One body's part of it; given back when it is let go. Confined to its loop.
+    /// One body's share; returned on release. Confined to its loop.
     final class Share {
         private let memory: GatheredMemory
         private var count = 0
@@ -13,8 +13,8 @@ final class GatheredMemory: Sendable {
 
         deinit { memory.taken.subtract(count, ordering: .relaxed) }
 
-        /// Takes what is missing to so many bytes. One body alone may be longer than the limit for all, up to its rule's own.
-        /// - Returns: `false` where the others have left too little.
+        /// Increases the share to a number of bytes. A single body may exceed the limit for all, up to its rule's own limit.
+        /// - Returns: `false` if the other bodies leave too little.
         func grow(to wanted: Int, limit: Int) -> Bool {
             let more = wanted - count
             guard more > 0 else { return true }

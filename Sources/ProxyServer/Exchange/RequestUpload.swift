@@ -5,25 +5,25 @@ import ProxyCore
 import Recordings
 import UpstreamTransport
 
-/// The request's content, decoded from the client's framing: gathered, sent to the origin as fast as the origin takes it, or thrown away.
+/// The request's content, decoded from the client's framing: gathered, sent to the origin as fast as the origin accepts it, or discarded.
 final class RequestUpload {
     private(set) var framing: BodyFraming = .none
     private var decoder = BodyDecoder(framing: .none, limits: ParseLimits())
-    /// All of the request has been read from the client.
+    /// Whether the whole request has been read from the client.
     private(set) var isComplete = true
-    /// The origin takes no more for now.
+    /// Whether the origin accepts no more for now.
     private var isBlocked = false
-    /// It stands in the key, or recordings are asked by it, and waits to be complete.
+    /// Whether the content is being gathered, for the key or for recordings.
     private var isGathering = false
-    /// What was gathered of it.
+    /// The gathered content.
     @exclusivity(unchecked) private(set) var content: [UInt8] = []
-    /// What that takes of the memory for all that are gathered.
+    /// Its share of the memory for all gathered contents.
     private var share: GatheredMemory.Share?
-    /// The content where it is too long to be held, for recordings.
+    /// Content that is too long to be held, for recordings.
     private(set) var longContent: LongRequestContent?
-    /// Content bytes read so far; of a tunnel, the bytes that its client has sent.
+    /// The number of content bytes read so far; for a tunnel, the number of bytes sent by its client.
     private(set) var receivedCount: UInt64 = 0
-    /// The exchange is over, and the rest of the request's body is thrown away up to `drainEnd`.
+    /// Whether the exchange has ended, and the rest of the request's body is discarded up to `drainEnd`.
     private var isDraining = false
     private var drainEnd: UInt64 = 0
 
@@ -49,7 +49,7 @@ final class RequestUpload {
 
     // MARK: Reading
 
-    /// Whether bytes from the client would be taken now.
+    /// Whether bytes from the client can be accepted now.
     func wantsBytes(for driver: ExchangeDriver) -> Bool {
         if isDraining { return true }
         return !isComplete && !isBlocked && (driver.fetch.upstream != nil || isGathering)
@@ -60,7 +60,7 @@ final class RequestUpload {
         guard let connection = driver.connection, driver.fetch.upstream != nil || isGathering else { return }
         let upstream = driver.fetch.upstream
         var fault: Fault?
-        // Given once the input is ours no longer: what follows may read on.
+        // Handled after access to the input has ended, because handling may read on.
         var event: ExchangeEvent?
         connection.withInput { input in
             var offset = 0
@@ -105,7 +105,7 @@ final class RequestUpload {
         case ended
     }
 
-    /// The next piece of content in `input` at or after `offset`, which moves behind it.
+    /// The next piece of content in `input` at or after `offset`; moves `offset` past it.
     private func next(in input: RawSpan, offset: inout Int) throws(BodyDecodeError) -> Step {
         switch try decoder.next(input, from: offset) {
         case .data(let range):
@@ -133,11 +133,11 @@ final class RequestUpload {
         bytes.withUnsafeBytes { upstream.sendBody($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// The request's head has been sent: what was gathered follows, and then what the client sends.
+    /// The request's head has been sent: sends the gathered content; what the client sends follows.
     func begin(to upstream: OriginExchange, for driver: ExchangeDriver) {
         if framing != .none {
             if !content.isEmpty { isBlocked = !upstream.sendBody(content.span) && !isComplete }
-            // Content in chunks may have turned out empty: its end is sent all the same.
+            // Chunked content may have turned out empty: its end is sent anyway.
             if isComplete { upstream.endBody(trailers: driver.exchange.forwarded(decoder.trailers)) }
         }
     }
@@ -150,7 +150,7 @@ final class RequestUpload {
 
     // MARK: Gathering
 
-    /// The content stands in the key, or recordings are asked by it: it is gathered before anything is looked for.
+    /// Gathers the content, which is needed for the key or for recordings, before any look-up.
     func gather(for driver: ExchangeDriver) {
         isGathering = true
         if driver.exchange.awaitsContinue, let connection = driver.connection {
@@ -159,12 +159,12 @@ final class RequestUpload {
         bytesArrived(for: driver)
     }
 
-    /// What has become of bytes that were to be gathered.
+    /// The result of gathering bytes.
     private enum Gathered {
         case taken
-        /// It is too long: what was gathered is then sent on, and the rest as it comes.
+        /// The content is too long: the gathered bytes are forwarded, and the rest as it arrives.
         case tooLong
-        /// Others' contents take all the memory that there is for them.
+        /// Other requests' contents take all the memory allowed.
         case noRoom
     }
 
@@ -192,22 +192,22 @@ final class RequestUpload {
 
     // MARK: Draining
 
-    // The rest of a request's body that nobody wants any more, after the answer: read and thrown away up to a limit, so that the
-    // connection can be used again (RFC 9112 §9.3). Past the limit the connection ends (T13).
+    // After the response, the unneeded rest of a request's body is read and discarded up to a limit, so that the connection can be reused
+    // (RFC 9112 §9.3). Beyond the limit, the connection is closed (T13).
 
-    /// Called before a head is written: where the request's body has not been read by then and will not be, the connection ends
-    /// with the answer, and the head says so (RFC 9112 §9.6). The same where the server is about to stop.
+    /// Called before a head is written. If the request's body has not been read and will not be, the connection closes after the response,
+    /// and the head says so (RFC 9112 §9.6). The same applies while the server is stopping.
     func noteUnread(for driver: ExchangeDriver) {
         let endsInBody = !isComplete && !mayDrain(for: driver)
         if endsInBody || driver.connection?.closesWhenDrained == true { driver.tell(.connectionEnds) }
     }
 
-    /// A client that waits for 100 may never send its body: what comes next could be the body or a request.
+    /// A client that waits for 100 may never send its body: the next bytes could be the body or a request.
     private func mayDrain(for driver: ExchangeDriver) -> Bool {
         mayEnd(within: driver.exchange.context.limits.drainedBodyLength) && !driver.exchange.mayWithholdContent
     }
 
-    /// Whether what is left may turn out to be no more than so many bytes of content.
+    /// Whether the remaining content may be no longer than this.
     private func mayEnd(within limit: UInt64) -> Bool {
         switch framing {
         case .none: true
@@ -217,7 +217,7 @@ final class RequestUpload {
         }
     }
 
-    /// The exchange is over but for the client's part of it.
+    /// The exchange has ended, except for the rest of the request.
     func beginDraining(for driver: ExchangeDriver) {
         isDraining = true
         drainEnd = receivedCount + driver.exchange.context.limits.drainedBodyLength
@@ -239,7 +239,7 @@ final class RequestUpload {
                     }
                 }
             } catch {
-                // What follows cannot be told apart from a body: the connection ends below.
+                // The bytes that follow cannot be framed: the connection is closed below.
             }
             isSound = false
             return input.byteCount

@@ -4,13 +4,13 @@ import HTTPMessage
 import ProxyCore
 import ResponseStore
 
-/// A response on its way into the store, and the requests that have joined its fetch.
+/// A response that is being stored, and the requests that have joined its fetch.
 final class ResponseStoring {
-    /// The fetch that others can join.
+    /// The fetch that other requests can join.
     private var entry: FetchEntry?
     private var gathered: [UInt8] = []
     private(set) var pending: PendingResponse?
-    /// When the request went out.
+    /// The store's epoch when the request was sent.
     private var moment = StoreEpoch.beginning
 
     func reset() {
@@ -18,16 +18,16 @@ final class ResponseStoring {
         if gathered.capacity > Self.keptCapacity { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }
 
-    /// In bytes.
+    /// The maximum capacity kept for the next response, in bytes.
     private static let keptCapacity = 64 * 1024
 
     func fetchBegins(for driver: ExchangeDriver) { moment = driver.store.moment(of: driver.exchange.key) }
 
-    // MARK: Those that have joined
+    // MARK: Joined requests
 
     func lead(_ entry: FetchEntry) { self.entry = entry }
 
-    /// Ends what others have joined: they are told, and whoever comes later starts anew.
+    /// Ends the shared fetch: notifies the joined requests; later ones fetch again.
     func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false, for driver: ExchangeDriver) {
         guard let entry else { return }
         self.entry = nil
@@ -35,7 +35,7 @@ final class ResponseStoring {
         entry.publish(result)
     }
 
-    /// Who wants the fetch, besides so many readers.
+    /// The demand for the fetch, not counting this many readers.
     func demand(isForStore: Bool, receivedCount: UInt64, besides readers: Int) -> FetchDemand {
         let body = pending.map { pending in
             FetchDemand.Body(
@@ -47,25 +47,25 @@ final class ResponseStoring {
 
     var hasReaders: Bool { pending.map { $0.readerCount > 0 } ?? false }
 
-    /// Another fetch brings the whole of the same.
+    /// Whether another fetch brings the whole response.
     func isFetchedElsewhere(for driver: ExchangeDriver) -> Bool {
         driver.store.pendingResponses(of: driver.exchange.key).contains { $0 !== pending && $0.plan.part == nil }
     }
 
     // MARK: Beginning
 
-    /// The response is to be stored, in the way that the exchange has planned.
+    /// Begins to store the response, in the way that the exchange has planned.
     func begin(for driver: ExchangeDriver) {
         let plan = driver.exchange.storagePlan
         if driver.exchange.ranges.part == nil, entry == nil { driver.worker.fetches.noteShareable(driver.exchange.key) }
         guard case .gather(let length) = plan else { return _ = stream(by: plan, for: driver) }
-        // Asked now, since Cache-Status goes with the head.
+        // Asked before the head is sent, because Cache-Status reports the result.
         guard driver.store.admitNew() else { return reject(plan.rejectionByStore, for: driver) }
         driver.fetch.go(by: .gathering)
         if let length { gathered.reserveCapacity(length) }
     }
 
-    /// - Returns: `false` where the store does not take the body.
+    /// - Returns: `false` if the store does not accept the body.
     private func stream(by plan: StoragePlan, for driver: ExchangeDriver) -> Bool {
         let isInvalidated = isOutdated(for: driver)
         let stored = isInvalidated ? nil : driver.exchange.makeStoredResponse(body: .bytes([]))
@@ -83,7 +83,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // Each reader is one for whom the fetch goes on: a client that has left is none.
+        // The fetch continues for each reader: a client that has left must not count as one.
         if driver.connection != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
         entry?.publish(.pending(stored, pending))
         return true
@@ -102,12 +102,12 @@ final class ResponseStoring {
         }
     }
 
-    /// The origin sends what was missing of a response that is stored in part: the client gets it in its place.
+    /// The origin sends the missing part of a response that is stored in part: the client gets it in its place.
     func complete(for driver: ExchangeDriver) {
         guard let completion = driver.exchange.ranges.completion, let whole = driver.exchange.cache.selected,
             case .onDisk(let body) = whole.body
         else { return driver.handle(.completionRefused(at: driver.now)) }
-        // What is missing is read along where it comes for another.
+        // Another request's fetch brings the missing part, and the client reads it too.
         if driver.exchange.ranges.joinedBody != nil { return driver.delivery.sendCompleted(completion, of: body, for: driver) }
         let missing = completion.missing
         let plan = PendingPlan(
@@ -118,7 +118,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // Who comes for it from now on finds what is under way.
+        // Later requests find the body in flight.
         if driver.connection == nil { return releaseJoined(.abandoned, for: driver) }
         driver.delivery.read(by: reader, from: missing.lowerBound)
         driver.delivery.sendCompleted(completion, of: body, for: driver)
@@ -135,7 +135,7 @@ final class ResponseStoring {
 
     private func append(_ bytes: Span<UInt8>, to pending: PendingResponse, for driver: ExchangeDriver) {
         let flow = pending.append(bytes)
-        // The pending response itself is counted where it ends.
+        // The pending response itself is counted when it ends.
         if pending.isTooLongToKeep, !driver.exchange.isStorageRefused { reject(.tooLargeForStore, for: driver) }
         guard flow == .pause else { return }
         driver.fetch.pause()
@@ -156,12 +156,12 @@ final class ResponseStoring {
         }
     }
 
-    /// The body has turned out larger than what is gathered: from here on it goes through the store.
+    /// The body is larger than the limit for gathering: from here on it is streamed through the store.
     private func streamGathered(for driver: ExchangeDriver) {
         let sent = driver.delivery.sentCount
         guard mayKeepGathered(for: driver), stream(by: .stream(length: nil), for: driver), let pending else {
             driver.fetch.go(by: .direct)
-            // The others have been told to ask for themselves: there is nobody to whom the rest could go.
+            // The other requests fetch for themselves, so no client needs the rest.
             if driver.connection == nil { return driver.fetch.abandon(for: driver) }
             let rest = Array(gathered[Int(sent)...])
             gathered = []
@@ -189,10 +189,10 @@ final class ResponseStoring {
         keep(stored, isPromised: true, for: driver)
     }
 
-    /// Stores a response that is complete, unless its key was invalidated meanwhile: it is then for those who have joined alone.
-    /// - Parameter isPromised: The head has said that it is stored.
+    /// Stores a complete response, unless its key was invalidated meanwhile: then it is only for the requests that have joined.
+    /// - Parameter isPromised: Whether the head has said that it is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
-        // Asked first because of what a purge makes stale: it is kept from those who come, not from those who have joined.
+        // Checked before the store, because of purges: the response is withheld from later requests, but not from those that have joined.
         if isOutdated(for: driver) { return reject(.invalidated, sharing: stored, for: driver) }
         switch driver.store.put(stored, isPromised: isPromised, since: moment) {
         case .accepted(let kept):
@@ -203,14 +203,14 @@ final class ResponseStoring {
         }
     }
 
-    /// Until the store has it under its key, whoever asks for it finds the pending response.
+    /// Ends the body. Requests find the pending response until the store has it under its key.
     func finish(_ trailers: Fields, for driver: ExchangeDriver) {
         guard let pending else { return }
         if pending.finish(trailers: trailers) {
             driver.tell(.bodyStored)
             removeOutdated(for: driver)
         }
-        // What is not kept is for those who read it already.
+        // A response that is not kept is only for its current readers.
         guard !pending.isTooLongToKeep, let entry else { return }
         self.entry = nil
         let fetches = driver.worker.fetches
@@ -219,12 +219,12 @@ final class ResponseStoring {
 
     func abort() { pending?.abort() }
 
-    /// The body of a response that was gathered to be stored does not come whole.
+    /// Notes that a response gathered to be stored is incomplete.
     func noteIncomplete(for driver: ExchangeDriver) {
         if driver.fetch.mode == .gathering { driver.store.noteUnstored(.bodyIncomplete) }
     }
 
-    /// What is being stored is for this client and its readers alone.
+    /// The response is now only for this client and its readers, and is not stored.
     func stopKeeping(for driver: ExchangeDriver) {
         pending?.stopKeeping()
         removeOutdated(for: driver)
@@ -232,7 +232,7 @@ final class ResponseStoring {
     }
 
     /// The response is not stored after all.
-    /// - Parameter stored: The response, where it is complete.
+    /// - Parameter stored: The response, if it is complete.
     private func reject(_ rejection: StorageRejection, sharing stored: StoredResponse? = nil, for driver: ExchangeDriver) {
         if !rejection.isCounted { driver.store.noteUnstored(UnstoredReason(rejection)) }
         driver.tell(.storageRefused(rejection.reason))
@@ -245,9 +245,9 @@ final class ResponseStoring {
         }
     }
 
-    // MARK: What is stored
+    // MARK: Stored responses
 
-    /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
+    /// Whether the key was invalidated or purged after the request was sent: the response may be older than that (RFC 9111 §4.4).
     private func isOutdated(for driver: ExchangeDriver) -> Bool {
         driver.store.isInvalidated(driver.exchange.key, since: moment)
     }
@@ -264,7 +264,7 @@ final class ResponseStoring {
         releaseJoined(.complete(selected), for: driver)
     }
 
-    /// What no longer holds, or may not be stored any more, leaves the store.
+    /// Removes stored responses that are outdated or must not be stored any more.
     func removeOutdated(for driver: ExchangeDriver) {
         for removed in driver.exchange.changes.removed { driver.store.remove(removed) }
     }

@@ -7,12 +7,12 @@ import ServerTrust
 import TLSChannel
 import UpstreamTransport
 
-/// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain
-/// HTTP, or gets a tunnel after all. Until then nobody is connected to.
+/// The beginning of an intercepted tunnel: the client's first bytes decide whether its requests are answered here, inside TLS or as plain
+/// HTTP, or whether it gets a tunnel after all. Until then there is no connection to any server.
 ///
-/// States and moves: `reading`, until the client's first bytes say what it speaks → `handshaking`, where TLS is to end here → `ended`, the
-/// connection's requests being read from then on as those inside. From `reading` also to `tunnelling`, a tunnel being opened. From each to
-/// `ended`. Confined to its loop; its connection keeps it.
+/// States and moves: `reading`, until the client's first bytes identify the protocol → `handshaking`, if TLS ends here → `ended`, after
+/// which the connection reads the requests inside. From `reading` also to `tunnelling`, while a tunnel is being opened. From each to
+/// `ended`. Confined to its loop; its connection keeps it alive.
 final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private enum State {
         case reading
@@ -25,16 +25,16 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private let origin: Origin
     private let via: String
     private let hostKind: RequestTarget.HostKind
-    /// Carries the exchange of the CONNECT, which ends when it is decided.
+    /// Runs the exchange of the CONNECT, which ends with the decision.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
     private lazy var handshake = ClientTLSHandshake(worker, delegate: self)
-    /// What came, where it is no TLS or not yet known to be any.
+    /// The bytes received, if they are not TLS or not yet known to be.
     private var text: [UInt8] = []
     private var state = State.reading
-    /// Why a tunnel that is being opened hides its requests; `nil`: its host's settings ask for it.
+    /// Why a tunnel that is being opened hides its requests; `nil`: the settings for its host require a tunnel.
     private var uninspected: UninspectedReason?
-    /// As whom TLS is spoken with the client.
+    /// The host name that the client's TLS session is for.
     private var shownHost: String
 
     init(
@@ -50,7 +50,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         shownHost = origin.host
     }
 
-    /// Whether what the client sends is to be read now.
+    /// Whether to read from the client now.
     var takesInput: Bool {
         switch state {
         case .reading: true
@@ -59,19 +59,19 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// Everything that came before TLS with us.
+    /// All bytes received before TLS begins here.
     private var held: [UInt8] { handshake.octets.isEmpty ? text : handshake.octets }
 
-    /// How long the client may say nothing.
+    /// How long the client may send nothing, in milliseconds.
     var silenceLimit: Int {
         let timeouts = worker.settings.timeouts
         return worker.transport.mayIntercept(tunnelTo: origin) ? timeouts.clientHandshake : timeouts.firstOctets
     }
 
-    // MARK: What comes from the client
+    // MARK: Bytes from the client
 
-    /// It sends no more.
-    /// - Returns: whether something comes of it all the same.
+    /// The client has ended its side.
+    /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool {
         guard case .reading = state, !held.isEmpty, !worker.transport.mayIntercept(tunnelTo: origin) else { return false }
         openTunnel()
@@ -96,10 +96,10 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// - Parameter isLast: no more is begun on this connection.
+    /// - Parameter isLast: whether nothing more may begin on this connection.
     func deadlinePassed(isLast: Bool) {
         switch state {
-        // Who sends nothing waits for the server to speak, as in many protocols.
+        // A silent client may wait for the server to send first, as in many protocols.
         case .reading where !isLast && held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
         case .reading, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
@@ -122,7 +122,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     private func decide(on hello: ClientHello) {
-        // By the settings of now, which may be other ones than when the tunnel was asked for.
+        // By the current settings, which may have changed since the CONNECT.
         switch worker.transport.decideIntercepted(on: hello, inTunnelTo: origin) {
         case .tunnel: openTunnel()
         case .tunnelUninspected(let host, let reason): openTunnel(uninspected: reason, to: host)
@@ -140,13 +140,15 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         octets.withUnsafeBytes { connection.enter(plainAuthority, plain: $0) }
     }
 
-    /// Of requests in plain text. Whom an address stands for they have to say, as clients do that look names up by themselves.
+    /// The authority of plain-text requests. If the tunnel is to an address, the requests must name the host, as clients that resolve names
+    /// themselves do.
     private var plainAuthority: TunnelAuthority {
         authority(
             .http, host: origin.host, kind: hostKind, isNamedInside: worker.transport.isNamedInside(tunnelTo: origin))
     }
 
-    /// Of the requests inside TLS: as the client has written it, unless an address stands for somebody whom the ClientHello names.
+    /// The authority of requests inside TLS: as written by the client, unless the tunnel is to an address and the ClientHello names the
+    /// host.
     private var secureAuthority: TunnelAuthority {
         if shownHost == origin.judgedHost { return authority(.https, host: origin.host, kind: hostKind) }
         let kind: RequestTarget.HostKind =
@@ -170,14 +172,15 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         guard let name = try? LeafName(host) else { return refuse(.noLeaf(.noName)) }
         state = .handshaking
         handshake.issue(for: name)
-        // A host not seen lately is likely to be asked: its handshake goes on beside the client's.
+        // The client is likely to request something from a host that is new here: the origin's handshake runs in parallel with the
+        // client's.
         guard handshake.awaitsLeaf, case .connect = worker.context.preconnectDecision(for: secureAuthority) else { return }
         worker.transport.prepare(Origin(scheme: .https, host: host, port: origin.port), via: via)
     }
 
     // MARK: A tunnel after all
 
-    /// For a client that speaks neither TLS nor HTTP/1: Larder cannot look into that.
+    /// For a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
         guard worker.transport.mayIntercept(tunnelTo: origin) else { return openTunnel() }
         guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
@@ -188,12 +191,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         openTunnel(.notTLS)
     }
 
-    /// A tunnel whose TLS hides its requests from the rules.
+    /// Opens a tunnel whose TLS hides its requests from rules.
     private func openTunnel(uninspected reason: UninspectedReason, to host: String) {
         shownHost = host
         let rules = worker.context.rules.rules(for: secureAuthority)
         if rules.withholding == nil { return openTunnel(reason) }
-        // The client speaks HTTP/1: it can be intercepted, and may be another one than the client that has refused the certificate.
+        // The client uses HTTP/1, so it can be intercepted. It may be a different one from the client that refused the certificate.
         if reason == .certificateRefused { return intercept(as: host) }
         refuse(rules.closing != nil ? .closedByRule : .hiddenFromRules)
     }
@@ -234,14 +237,14 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     private func refuse(_ refusal: TunnelRefusal) { refuse(FaultMapping.fault(refusal), alert: refusal.alert) }
 
-    /// - Parameter alert: for a client that speaks TLS.
+    /// - Parameter alert: for a client that uses TLS.
     private func refuse(_ fault: Fault, alert: TLSAlert?) {
         end { $0.tunnelRefused(fault, TunnelCounts()) }
-        // What TLS has to say by itself stands in the output already.
+        // TLS's own alert is already in the output.
         connection.endInterception(with: handshake.hasSession ? nil : alert)
     }
 
-    /// Lets go of what is under way, and has the CONNECT's exchange end.
+    /// Cancels work in flight, and ends the CONNECT's exchange.
     private func end(_ tell: (ExchangeDriver) -> Void) {
         let former = state
         state = .ended
@@ -263,7 +266,7 @@ extension ConnectInterceptor: ClientTLSHandshakeDelegate {
 
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])? {
         guard let context = worker.interception?.context else { return nil }
-        // A ticket is good for this host alone, and for this port.
+        // A session ticket is only valid for this host and port.
         return (context, SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets)
     }
 

@@ -3,13 +3,13 @@ import EventLoop
 import TLSChannel
 import UpstreamTransport
 
-/// What TLS with clients is spoken by, under one reading of the settings: an authority, the certificates that it has made, and the keys
-/// of session tickets, which are new with each reading.
+/// The TLS setup for clients under one version of the settings: a CA, the certificates that it has issued, and the keys of session tickets,
+/// which are new with each reload.
 final class Interception: Sendable {
     let context: ServerTLSContext
     let leaves: LeafCertificateCache
 
-    /// - Parameter previous: of the settings before. What was made by the same authority is shown on.
+    /// - Parameter previous: the setup of the previous settings. Certificates of the same CA are reused.
     init(_ authority: LocalAuthority, after previous: Interception?) throws(AuthorityFault) {
         guard let context = ServerTLSContext() else { throw .cryptographyFailed }
         self.context = context

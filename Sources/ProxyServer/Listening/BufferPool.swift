@@ -1,15 +1,15 @@
-/// Output storage of one loop: a connection has some while a request is under way.
+/// Output buffers of one loop; a connection has one while a request is in flight.
 final class BufferPool {
     @exclusivity(unchecked) private var spare: [[UInt8]] = []
 
-    /// How many buffers without content are kept for the next request.
+    /// The maximum number of empty buffers kept for later requests.
     private static let limit = 256
 
     func lend(to buffer: inout [UInt8]) {
         if let lent = spare.popLast() { buffer = lent }
     }
 
-    /// - Parameter capacity: A larger one is not kept, in bytes.
+    /// - Parameter capacity: A larger buffer is not kept, in bytes.
     func takeBack(_ buffer: inout [UInt8], upTo capacity: Int) {
         let kept = buffer
         buffer = []

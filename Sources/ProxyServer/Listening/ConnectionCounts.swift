@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many client connections each loop has, so that a new one goes where the fewest are.
+/// The number of client connections on each loop, so that a new one goes to the loop with the fewest.
 final class ConnectionCounts: Sendable {
     private final class Count: Sendable {
         let value = Atomic<Int>(0)

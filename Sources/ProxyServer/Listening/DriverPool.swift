@@ -1,10 +1,10 @@
-/// The drivers of one loop: those without work, kept for the next request, and those that go on without a client.
+/// The drivers of one loop: idle ones, kept for later requests, and those that continue without a client.
 final class DriverPool {
     // Unchecked: each hit takes a driver and gives it back (docs/decisions/0036).
     @exclusivity(unchecked) private var idle: [ExchangeDriver] = []
     @exclusivity(unchecked) private var running: [ObjectIdentifier: ExchangeDriver] = [:]
 
-    /// How many drivers without work are kept.
+    /// The maximum number of idle drivers.
     private static let limit = 1024
 
     func take(for worker: LoopWorker) -> ExchangeDriver { idle.popLast() ?? ExchangeDriver(worker) }
@@ -14,7 +14,7 @@ final class DriverPool {
         if idle.count < Self.limit { idle.append(driver) }
     }
 
-    /// The driver's client has left, or it never had one: it is held here until its exchange is over.
+    /// The driver's client has left, or it never had one: keeps the driver until its exchange has ended.
     func keepRunning(_ driver: ExchangeDriver) { running[ObjectIdentifier(driver)] = driver }
 
     var hasRunning: Bool { !running.isEmpty }
@@ -23,7 +23,7 @@ final class DriverPool {
         for driver in Array(running.values) { driver.giveUpBackground() }
     }
 
-    /// They hold on to their worker.
+    /// Releases all drivers: they keep their worker alive.
     func letGo() {
         idle = []
         running = [:]

@@ -5,19 +5,19 @@ import ProxyCore
 
 /// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
 ///
-/// When the process runs out of descriptors, or as many clients are served and others refused as may be, it stops accepting for a
-/// moment and says so: clients wait in the kernel's queue, and the connections that are open go on being served.
+/// When the process has no descriptors left, or as many clients are connected and others refused as allowed, it pauses accepting and logs a
+/// warning: clients wait in the kernel's queue, and open connections continue.
 final class Listener: EventHandler, TimerHandler, BatchHandler {
     private unowned let worker: LoopWorker
     private let socket: ListeningSocket
-    /// In the order of the settings.
+    /// Its index in the settings.
     private let number: Int
     private let loops: [LoopHandle]
     private var registration: Registration?
     private var timer: TimerID?
     private static let pauseMilliseconds = 100
     private var warning = RareWarning()
-    /// The last batch in which somebody had come, and how many were to be accepted in it.
+    /// The last batch with new connections, and how many to accept in it.
     private var lastBatch: UInt64 = 0
     private var expectedCount = 1
 
@@ -30,13 +30,13 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         timer = worker.loop.makeTimer(self)
     }
 
-    /// Others first: one of them may make the room that this one takes.
+    /// At the end of the batch: other events may free resources for new connections.
     func ready(_ events: ReadyEvents) { worker.loop.atEndOfBatch(self) }
 
-    /// So many are accepted in each batch at most, however many have come: who is served already waits for no longer than that takes.
+    /// The maximum number accepted in each batch: existing clients wait no longer than that takes.
     private static let mostInBatch = 4
 
-    /// One, and more where one batch after the other has found some: to look for a second one costs a call for nothing else.
+    /// Accepts one connection, and more if consecutive batches have found some: looking for a second one costs a system call.
     func batchEnded() {
         let batch = worker.loop.batchCount
         expectedCount = batch == lastBatch &+ 1 ? min(expectedCount * 2, Self.mostInBatch) : 1
@@ -44,7 +44,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         for _ in 0..<expectedCount where !acceptOne() { return }
     }
 
-    /// - Returns: whether there may be another.
+    /// - Returns: whether there may be another connection.
     private func acceptOne() -> Bool {
         guard registration != nil else { return false }
         if isFull, !worker.canRefuse {
@@ -70,7 +70,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         if let registration { worker.loop.modify(registration, .read) }
     }
 
-    /// Takes no more connections; those in the kernel's queue are refused.
+    /// Accepts no more connections; the kernel refuses those in its queue.
     func close() {
         guard let registration else { return }
         worker.loop.deregister(registration)
@@ -102,7 +102,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// Who expects TLS would take our words for a broken handshake.
+    /// A TLS client could not read a plain-text error.
     private func refuse(_ descriptor: Int32, _ peer: PeerAddress, _ fault: Fault, isSecure: Bool) {
         if isSecure { return closeDescriptor(descriptor) }
         worker.refuse(descriptor: descriptor, peer: peer, fault)

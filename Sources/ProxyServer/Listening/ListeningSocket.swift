@@ -2,10 +2,10 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// A bound and listening TCP socket. Bound before any thread starts, so that a taken port is an error of the start.
+/// A bound and listening TCP socket. Bound before any thread starts, so that a port in use is a startup error.
 package struct ListeningSocket: Sendable {
     package let descriptor: Int32
-    /// As bound: a port of 0 has become the one that was chosen.
+    /// As bound: port 0 has been replaced by the chosen port.
     package let address: PeerAddress
 
     package static let backlog: Int32 = 4096
@@ -21,7 +21,7 @@ package struct ListeningSocket: Sendable {
         try self.init(listening: descriptor)
     }
 
-    /// One that listens already, in another network, say. It belongs to this value from now on.
+    /// Takes a socket that is already listening, for example in another network namespace. This value owns it from now on.
     package init(listening descriptor: Int32) throws(SystemError) {
         var actual = sockaddr_storage()
         var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -76,5 +76,5 @@ package struct ListeningSocket: Sendable {
     }
 }
 
-/// `close` as a name of its own, where a method is called `close` too.
+/// `close` under a different name, for types with a method `close`.
 func closeDescriptor(_ descriptor: Int32) { _ = Glibc.close(descriptor) }

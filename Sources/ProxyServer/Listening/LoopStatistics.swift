@@ -1,20 +1,20 @@
 import ProxyCore
 
-/// What one loop has done and has open: counted on the loop alone, without a lock, and asked for by message. Trivial.
+/// Counters of one loop: updated only on the loop, without a lock, and queried by message. Trivial.
 package struct LoopStatistics: Sendable {
     private var counts = InlineArray<16, UInt64>(repeating: 0)
-    /// Bytes of content that clients got.
+    /// Bytes of content sent to clients.
     package private(set) var sentBytes: UInt64 = 0
-    /// Those of them that no origin had to send for it.
+    /// The part of them that was not fetched from an origin for the request.
     package private(set) var savedBytes: UInt64 = 0
-    /// Requests for which a rule wanted something made of the content: where it was, where it stayed as it came, where it could not be.
+    /// Requests for which a rule required a transform: transformed, left unchanged, failed.
     package private(set) var transformed: UInt64 = 0
     package private(set) var untransformed: UInt64 = 0
     package private(set) var failedTransforms: UInt64 = 0
-    /// Connections of clients that are open, those that became tunnels included.
+    /// Open client connections, including those that became tunnels.
     package var connections = 0
     package var tunnels = 0
-    /// How often the loop has woken up.
+    /// The number of times that the loop has woken up.
     package var turns: UInt64 = 0
 
     package func count(of outcome: DecisionTrace.Outcome) -> UInt64 { counts[Int(outcome.rawValue)] }
@@ -25,7 +25,7 @@ package struct LoopStatistics: Sendable {
         return sum
     }
 
-    /// Requests that were answered with what was stored, or was being fetched for another.
+    /// Requests answered from the store, or from another request's fetch.
     package var hits: UInt64 { DecisionTrace.Outcome.allCases.reduce(0) { $0 + ($1.isAnsweredFromStore ? count(of: $1) : 0) } }
 
     mutating func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) {

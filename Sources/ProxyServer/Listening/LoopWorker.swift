@@ -9,7 +9,7 @@ import ResponseStore
 import TLSChannel
 import UpstreamTransport
 
-/// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
+/// Everything that belongs to one loop: its connections, its drivers, its transport. Confined to the loop's thread.
 final class LoopWorker {
     let loop: EventLoop
     let index: Int
@@ -17,38 +17,38 @@ final class LoopWorker {
     private let transports: WorkerTransports
     private let drivers = DriverPool()
     private let buffers = BufferPool()
-    /// Where every read of this loop goes first.
+    /// The buffer into which this loop reads.
     let readBuffer: UnsafeMutableRawBufferPointer
-    /// Where records of TLS are read, before what is in them goes to `readBuffer`.
+    /// Buffers for TLS records, before their content goes to `readBuffer`.
     let recordBuffers = RecordBuffers()
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
     private(set) lazy var interceptions = FairnessQueue(loop)
-    /// Of those whose clients leave a connection in TLS.
+    /// For clients that close a TLS connection.
     private(set) lazy var departures = FairnessQueue(loop)
     private(set) var settings: ServerSettings
     private(set) var context: ExchangeContext
     private(set) var recordings: ActiveRecordings?
-    /// Of what these have; `nil` before the first answer.
+    /// Responses replayed from `recordings`; `nil` before the first one.
     private(set) var replayMemory: ReplayMemory?
-    /// Some clients say who they are.
+    /// Whether some clients are authenticated.
     private(set) var identifiesClients: Bool
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
-    /// By the reason, of which there are few.
+    /// By reason; there are few reasons.
     private var tlsWarnings: [String: RareWarning] = [:]
-    /// Those of `connections` that are told that they are not served.
+    /// Those of `connections` that get a refusal.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private var requestCount: UInt64 = 0
-    /// Of the heads that clients of this loop have sent.
+    /// Memory of the heads that clients of this loop have sent.
     @exclusivity(unchecked) var headMemory = RequestHeadMemory()
     private var whenDrained: (() -> Void)?
-    /// The server is about to stop: nothing is begun that no client waits for.
+    /// Whether the server is stopping: no background work begins.
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) private var counts = LoopStatistics()
     let traces: TraceRing
-    /// The names of the rules that matched a request, put together for its trace.
+    /// The names of the rules that matched a request, joined for its trace.
     private var ruleNames: [UInt8] = []
     private var listeners: [Listener] = []
 
@@ -70,7 +70,7 @@ final class LoopWorker {
         readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)
     }
 
-    /// Makes the loop serve; called on its thread before it runs. The first loop also listens.
+    /// Starts the worker of a loop; called on its thread before it runs. The first loop also listens.
     static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: [ListeningSocket], handles: [LoopHandle]) {
         let worker = LoopWorker(loop: loop, index: index, shared: shared, loops: shared.counts.loops)
         loop.owner = worker
@@ -88,19 +88,19 @@ final class LoopWorker {
     var store: ResponseStore { shared.store }
     var fetches: FetchTable { shared.fetches }
     var checks: CheckPool { shared.checks }
-    /// The way upstream under the active settings; a reload makes a new one.
+    /// The transport under the active settings; a reload makes a new one.
     var transport: Transport { transports.current }
-    /// Tunnels being opened, by whichever transport.
+    /// Tunnels being opened, on all transports.
     var openingTunnels: Int {
         get { transports.openingTunnels }
         set { transports.openingTunnels = newValue }
     }
-    /// Wall-clock time, read once per batch.
+    /// Wall-clock time, read once in each batch.
     var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
     // MARK: Connections
 
-    /// - Parameter tls: of a listener that speaks it.
+    /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
     func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?) {
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer, tls: tls)
@@ -111,7 +111,7 @@ final class LoopWorker {
         }
     }
 
-    /// - Parameter detail: what is known besides the reason.
+    /// - Parameter detail: details beyond the reason.
     func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
         let reason = "\(refusal.reason)"
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
@@ -119,7 +119,7 @@ final class LoopWorker {
         shared.warn("TLS handshake with \(peer.address) on the listener \(address) failed: \(words); reported once a minute")
     }
 
-    /// Tells a client that it is not served. A refused connection counts as none of those served, and there are only so many.
+    /// Sends a client a refusal. Refused connections are not counted as served, and their number is limited.
     func refuse(descriptor: Int32, peer: PeerAddress, _ fault: Fault) {
         guard canRefuse else { return closeDescriptor(descriptor) }
         do throws(SystemError) {
@@ -151,7 +151,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// Storage for output while a request is under way: an idle connection holds none.
+    /// Lends an output buffer while a request is in flight: an idle connection has none.
     func lend(to buffer: inout [UInt8]) { buffers.lend(to: &buffer) }
 
     func takeBack(_ buffer: inout [UInt8]) { buffers.takeBack(&buffer, upTo: settings.proxyLimits.pipelinedOutput) }
@@ -164,7 +164,7 @@ final class LoopWorker {
         return driver
     }
 
-    /// For an exchange without a client; held here until it is over.
+    /// For an exchange without a client; kept here until it has ended.
     func takeBackgroundDriver() -> ExchangeDriver {
         let driver = drivers.take(for: self)
         drivers.keepRunning(driver)
@@ -177,10 +177,10 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// The driver's client has left, and the driver goes on for others.
+    /// The driver's client has left, and the driver continues for other requests.
     func keepRunning(_ driver: ExchangeDriver) { drivers.keepRunning(driver) }
 
-    /// Names are unique in this process: the loop's number, then a count.
+    /// Unique in this process: the loop's index, then a count.
     func nextRequestID() -> UInt64 {
         requestCount &+= 1
         return shared.instance ^ (UInt64(index) << 56) ^ requestCount
@@ -188,7 +188,7 @@ final class LoopWorker {
 
     // MARK: Recordings
 
-    /// Keeps an answer of the active recordings for whoever asks the same.
+    /// Keeps a response of the active recordings for equal requests.
     func remember(_ answer: ReplayedAnswer) {
         let memory = replayMemory ?? ReplayMemory(limit: settings.proxyLimits.replayedBytes)
         replayMemory = memory
@@ -201,7 +201,7 @@ final class LoopWorker {
 
     func note(_ transform: TransformTrace) { counts.note(transform) }
 
-    /// One on a line, in storage that is used again.
+    /// One name a line, in reused storage.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)
         for index in 0..<matched.count {
@@ -221,7 +221,7 @@ final class LoopWorker {
 
     // MARK: Settings and ends
 
-    /// Puts new active settings for the requests to come. Connections to origins are made anew under them.
+    /// Activates new settings for later requests. Connections to origins are opened again under them.
     func adopt(_ current: ServerShared.Current) {
         settings = current.settings
         context = current.context
@@ -231,7 +231,7 @@ final class LoopWorker {
         identifiesClients = current.settings.identifiesClients
         transports.replace(
             by: Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets))
-        // Who may no longer come in is let go with the answer that is under way.
+        // Clients that are no longer allowed are disconnected after the current response.
         for connection in Array(connections.values)
         where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
             connection.drain()
@@ -239,7 +239,7 @@ final class LoopWorker {
         transports.planClosing()
     }
 
-    /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
+    /// Closes idle connections and lets others finish; calls `completion` when none are left.
     func drain(_ completion: @escaping () -> Void) {
         whenDrained = completion
         isDraining = true
@@ -249,7 +249,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// Ends everything at once.
+    /// Closes everything at once.
     func closeAll() {
         closeListeners()
         for connection in Array(connections.values) { connection.close() }

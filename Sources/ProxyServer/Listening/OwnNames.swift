@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyCore
 
-/// The spellings by which a client may name one of our own listeners.
+/// The names by which a client may address one of our listeners.
 enum OwnNames {
     static func of(_ address: PeerAddress, _ tls: ListenerTLS? = nil) -> ExchangeContext.OwnAddress {
         var hosts = [Array("\(address.address)".utf8)] + (tls?.names ?? []).map { Array($0.lowercased().utf8) }

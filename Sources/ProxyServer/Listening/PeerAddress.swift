@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import HTTPMessage
 
-/// The other end of a connection, or a listener's own: an address and a port.
+/// The address and port of a connection's peer, or of a listener.
 package struct PeerAddress: Equatable, Sendable {
     package let address: IPAddress
     package let port: UInt16
@@ -12,7 +12,7 @@ package struct PeerAddress: Equatable, Sendable {
         self.port = port
     }
 
-    /// Where the connection of a descriptor has come in.
+    /// The local address of a connection.
     init(localOf descriptor: Int32) {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -22,7 +22,7 @@ package struct PeerAddress: Equatable, Sendable {
         self.init(address)
     }
 
-    /// An address of another family than IPv4 and IPv6 is taken as unspecified.
+    /// Address families other than IPv4 and IPv6 become the unspecified address.
     init(_ storage: sockaddr_storage) {
         switch Int32(storage.ss_family) {
         case AF_INET:

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Lets a warning that could come many times a second be said once a minute.
+/// Limits a frequent warning to once a minute.
 struct RareWarning {
     private var nextTime = MonotonicTime(nanoseconds: 0)
     private static let pauseMilliseconds = 60_000

@@ -5,15 +5,15 @@ import Recordings
 import ResponseStore
 import UpstreamTransport
 
-/// What the loops share: the store, the fetches under way, the budgets upstream, and the active settings.
+/// The state that the loops share: the store, fetches in flight, upstream budgets, and the active settings.
 final class ServerShared: Sendable {
-    /// The settings and what has been compiled from them; replaced as one by a reload.
+    /// The settings and the values derived from them; a reload replaces them together.
     struct Current: Sendable {
         let settings: ServerSettings
         let context: ExchangeContext
-        /// `nil` where no authority is given.
+        /// `nil` without a CA.
         let interception: Interception?
-        /// `nil` where nothing is replayed and nothing recorded.
+        /// `nil` if nothing is replayed or recorded.
         let recordings: ActiveRecordings?
     }
 
@@ -22,19 +22,19 @@ final class ServerShared: Sendable {
     let background = BackgroundCount()
     let checks: CheckPool
     let variants = TransformCache()
-    /// Of the contents of requests that are gathered.
+    /// Memory of gathered request contents.
     let requestMemory = GatheredMemory()
-    /// The thread on which certificates for hosts are made.
+    /// The thread that issues certificates for hosts.
     let leafMaker: LoopThread
-    /// Threads on which handshakes with clients are begun, one for each loop.
+    /// Threads that begin handshakes with clients, one for each loop.
     let handshakeBeginners: [LoopThread]
     let credentials = CredentialsJudge()
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog
-    /// Says something to the person who runs this. Called on any thread.
+    /// Reports a warning to the operator. Called on any thread.
     let warn: @Sendable (String) -> Void
-    /// Sets this process's request names apart from another's.
+    /// Distinguishes this process's request ids from those of other processes.
     let instance: UInt64
     private let state: Guarded<Current>
 

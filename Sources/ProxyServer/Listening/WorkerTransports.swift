@@ -1,12 +1,12 @@
 import EventLoop
 import UpstreamTransport
 
-/// The way upstream of one loop under the active settings, and those of settings before, until what they carry has ended.
+/// The transports of one loop: the active one, and those of earlier settings until their requests have ended.
 final class WorkerTransports: BatchHandler {
     private(set) var current: Transport
     @exclusivity(unchecked) private var retired: [Transport] = []
     private var isClosingPlanned = false
-    /// Tunnels being opened, by whichever transport.
+    /// Tunnels being opened, on all transports.
     var openingTunnels = 0
     private let loop: EventLoop
 
@@ -20,7 +20,7 @@ final class WorkerTransports: BatchHandler {
         current = transport
     }
 
-    /// Not at once: the exchange that has just ended may have been told so from within the transport.
+    /// Deferred, because the transport itself may have reported the end of the exchange.
     func planClosing() {
         guard !retired.isEmpty, !isClosingPlanned else { return }
         isClosingPlanned = true
@@ -32,7 +32,7 @@ final class WorkerTransports: BatchHandler {
         guard !retired.isEmpty, openingTunnels == 0 else { return }
         let quiet = retired.filter(\.isQuiet)
         retired.removeAll { one in quiet.contains { $0 === one } }
-        // Closing one can lead back here.
+        // Closing one can call this function again.
         for one in quiet { one.close() }
         for one in retired { one.closeIdleConnections() }
     }

@@ -2,12 +2,12 @@ import EventLoop
 import ProxyPolicy
 import Reachability
 
-/// From what the active settings are made: what was read last, and what the network is. Either may change at any time, on threads of their own.
+/// The sources of the active settings: those read last, and the state of the network. Either may change at any time, on its own thread.
 struct SettingsSource: Sendable {
     var settings: ServerSettings
     var rules: PolicyRuleSet
     var network = ReachabilityStatus.unknown
-    /// Counts the changes: what was made from an older one is not activated.
+    /// Counts the changes: values derived from an older version are not activated.
     fileprivate(set) var version = 0
 
     init(settings: ServerSettings, rules: PolicyRuleSet) {
@@ -17,7 +17,7 @@ struct SettingsSource: Sendable {
 }
 
 extension ProxyServer {
-    /// Puts active settings for every request that arrives from now on.
+    /// Activates settings for all later requests.
     func activate(_ change: (inout SettingsSource) -> Void) {
         let source = self.source.withLock { source in
             change(&source)
@@ -27,17 +27,17 @@ extension ProxyServer {
         let current = Self.current(source, addresses: addresses, after: shared.current, shared.warn)
         self.source.withLock { newest in
             guard newest.version == source.version else { return }
-            // What has begun under the settings before goes on; it connects nowhere any more.
+            // Requests in flight under the old settings continue, but open no new connections while the gate is closed.
             current.settings.transport.gate.set(source.settings.gatePosition(in: current.context.mode))
             shared.replace(current)
-            // Under the lock, so that each loop has the newest last.
+            // Under the lock, so that each loop gets the newest settings last.
             for thread in threads {
                 thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
             }
         }
     }
 
-    /// Listens to the network where the mode wants it.
+    /// Watches the network if the mode requires it.
     func followNetwork(_ mode: ServerSettings.Mode) {
         guard mode == .auto else { return network.end() }
         do throws(ReachabilityError) {

@@ -1,7 +1,7 @@
 import EventLoop
 import Reachability
 
-/// Hears of the network for as long as the mode is `auto`. Any thread may begin and end it; what it hears it tells on a thread of its own.
+/// Watches the network while the mode is `auto`. Any thread may begin and end it; it reports changes on its own thread.
 final class NetworkFollower: Sendable {
     private struct State {
         var monitor: ReachabilityMonitor?
@@ -10,11 +10,11 @@ final class NetworkFollower: Sendable {
 
     private let state = Guarded(State())
 
-    /// What is heard now; `nil` where nobody listens.
+    /// The current status; `nil` if the network is not watched.
     var status: ReachabilityStatus? { state.withLock { $0.monitor }?.status }
 
-    /// Listens from now on, if it did not before.
-    /// - Parameter tell: Called with each status in order, on the monitor's thread. It may not call `end`.
+    /// Begins to watch, unless it already does.
+    /// - Parameter tell: Called with each status in order, on the monitor's thread. It must not call `end`.
     func begin(_ tell: @escaping @Sendable (ReachabilityStatus) -> Void) throws(ReachabilityError) {
         if state.withLock({ $0.monitor != nil || $0.hasEnded }) { return }
         let monitor = try ReachabilityMonitor(onChange: tell)
@@ -26,7 +26,7 @@ final class NetworkFollower: Sendable {
         if !isKept { monitor.stop() }
     }
 
-    /// Listens no longer. Nothing is told after it.
+    /// Stops watching. There are no reports after it returns.
     func end() {
         let monitor = state.withLock { state in
             let monitor = state.monitor
@@ -36,7 +36,7 @@ final class NetworkFollower: Sendable {
         monitor?.stop()
     }
 
-    /// The same, for good.
+    /// Stops watching for good.
     func close() {
         state.withLock { $0.hasEnded = true }
         end()

@@ -6,16 +6,16 @@ import Recordings
 import ServerTrust
 import Snapshots
 
-/// What recordings have to do with an exchange: they are asked for the response, or record it. A recording gets the whole of what the
-/// origin sends, the client what it asked for of it.
+/// The part of recordings in an exchange: looks up its response, or records it. The recording gets everything that the origin sends; the
+/// client gets the part that it requested.
 final class ExchangeRecording {
-    /// `nil` where nothing is recorded or replayed.
+    /// `nil` if nothing is recorded or replayed.
     private var recordings: ActiveRecordings?
-    /// Where the exchange is recorded.
+    /// Records the exchange.
     private var recorder: ExchangeRecorder?
-    /// The same, where the log's line waits for what it comes to.
+    /// The same, if the log line waits for the recorded digest.
     private var loggedRecorder: ExchangeRecorder?
-    /// The recording is behind: until it has caught up, the origin is not read.
+    /// Whether the recording is behind: the origin is not read until it has caught up.
     private(set) var isBehind = false
 
     var isActive: Bool { recordings != nil }
@@ -71,7 +71,7 @@ final class ExchangeRecording {
         return RecordingQuery(request: request(for: driver), scope: scope, now: driver.now, wantsNearest: wantsNearest)
     }
 
-    /// The request as recordings know it: its content, or its digest.
+    /// The request for recordings: with its content, or only its digest.
     private func request(isForRecording: Bool = false, for driver: ExchangeDriver) -> RequestToMatch {
         let recorded = driver.exchange.recordedRequest(isForRecording: isForRecording)
         return RequestToMatch(
@@ -126,9 +126,9 @@ final class ExchangeRecording {
         }
     }
 
-    // MARK: What a loop remembers
+    // MARK: The loop's memory
 
-    /// What is remembered is of the active settings, and is told by the head alone.
+    /// Whether the loop's memory can be used: it belongs to the active settings, and depends only on the head.
     private func isRemembered(for driver: ExchangeDriver) -> Bool {
         recordings === driver.worker.recordings && driver.upload.content.isEmpty && driver.upload.longContent == nil
             && !driver.exchange.obligations.rewritesKey
@@ -160,7 +160,7 @@ final class ExchangeRecording {
         if isLogged { loggedRecorder = recorder }
     }
 
-    /// The head of a response that is recorded goes to the client.
+    /// Sends the head of a response that is recorded to the client.
     func relay(for driver: ExchangeDriver) {
         driver.fetch.go(by: .recording)
         recordHead(for: driver)
@@ -192,7 +192,7 @@ final class ExchangeRecording {
         waitForDisk(for: driver)
     }
 
-    /// What the client asked for of these bytes.
+    /// Sends the part of these bytes that the client requested.
     private func sendWanted(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
         guard driver.exchange.delivery.sendsContent else { return }
         guard driver.exchange.delivery.range != nil else { return driver.fetch.sendDirect(bytes, for: driver) }
@@ -201,7 +201,7 @@ final class ExchangeRecording {
         driver.fetch.sendDirect(bytes.extracting(wanted), for: driver)
     }
 
-    /// The disk is not to fall behind by more than the window.
+    /// Pauses the origin if the disk is behind by more than the window.
     private func waitForDisk(for driver: ExchangeDriver) {
         let limits = driver.worker.settings.proxyLimits
         guard let recorder, !isBehind, recorder.file.isBehind(limits.recordedWindow) else { return }
@@ -219,7 +219,7 @@ final class ExchangeRecording {
 
     func end(_ trailers: Fields, for driver: ExchangeDriver) { end(trailers, failure: nil, for: driver) }
 
-    /// The origin failed, or what it sent broke off. What is none of its faults is not recorded as one.
+    /// The origin failed, or its response was cut off. Faults with other causes are not recorded.
     func end(failedBy fault: Fault, for driver: ExchangeDriver) {
         guard recorder != nil else { return }
         guard let failure = RecordedFailure(fault) else { return drop(for: driver) }
@@ -256,7 +256,7 @@ final class ExchangeRecording {
         return times
     }
 
-    /// The exchange ends without an answer of the origin's that could be recorded.
+    /// The exchange ends without a response that could be recorded.
     func drop(for driver: ExchangeDriver) { drop(because: "left", for: driver) }
 
     private func drop(because reason: String, for driver: ExchangeDriver) {
@@ -266,7 +266,7 @@ final class ExchangeRecording {
         noteUnrecorded(recorder.file, reason, for: driver)
     }
 
-    /// Its client has left: what has an end is recorded to it.
+    /// The client has left: whether to record the rest of the response.
     func goesOn(for driver: ExchangeDriver) -> Bool { recorder != nil && driver.exchange.isRecordedToTheEnd }
 
     private func noteUnrecorded(_ file: RecordingFile, _ reason: String, for driver: ExchangeDriver) {
@@ -275,17 +275,18 @@ final class ExchangeRecording {
         file.noteUnrecorded(String(decoding: text, as: UTF8.self), reason)
     }
 
-    /// A request for WebSocket goes to the origin by itself: neither what is said behind its 101 nor another response to it is recorded.
+    /// A WebSocket request is forwarded to the origin without recording: neither the bytes after its 101 nor any other response to it is
+    /// recorded.
     func noteUnrecordedSwitch(for driver: ExchangeDriver) {
         if driver.exchange.mode.records, let file = recordings?.file { noteUnrecorded(file, "websocket", for: driver) }
     }
 
-    /// What goes through a tunnel is not recorded.
+    /// Notes a tunnel, because its content is not recorded.
     func noteTunnel(for driver: ExchangeDriver) {
         if driver.exchange.mode.records { noteTunnel(in: recordings, for: driver) }
     }
 
-    /// An intercepted tunnel is not, after all. The recordings that the exchange had were given back with its CONNECT.
+    /// Notes an intercepted tunnel whose content is hidden after all. The exchange released its recordings with its CONNECT.
     func noteHiddenTunnel(for driver: ExchangeDriver) {
         if driver.exchange.mode.records { noteTunnel(in: driver.worker.recordings, for: driver) }
     }
@@ -297,7 +298,7 @@ final class ExchangeRecording {
 
     // MARK: The log
 
-    /// - Returns: where the log's line waits for what the recording comes to.
+    /// - Returns: the recorder, if the log line waits for the recorded digest.
     func takeLoggedRecorder() -> ExchangeRecorder? { loggedRecorder == nil ? nil : loggedRecorder.take() }
 
     private func member(of answer: LayerAnswer, in layers: ReplaySources, for driver: ExchangeDriver) -> [UInt8] {
@@ -305,7 +306,7 @@ final class ExchangeRecording {
         return RecordingMember.members(layer: Array(layers.names[place.layer].utf8), digest: place.digest)
     }
 
-    /// What recordings had to do with the request, for the log.
+    /// How recordings were involved in the request, for the log.
     func member(for driver: ExchangeDriver) -> [UInt8] {
         let nearest: [UInt8] =
             if case .missed(_, let report?)? = driver.exchange.replayLookup { report.summary } else { [] }

@@ -6,28 +6,28 @@ import ServerTrust
 import TLSChannel
 import UpstreamTransport
 
-/// Decides what becomes of a client's TLS handshake, and hears how it ends.
+/// Decides how a client's TLS handshake continues, and is notified when it ends.
 protocol ClientTLSHandshakeDelegate: AnyObject {
-    /// All of the ClientHello is there. The handshake goes on with `show`, with `issue`, or not at all.
+    /// The ClientHello is complete. The handshake continues with `show` or `issue`, or ends.
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
     /// The client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
-    /// By what TLS is spoken, and whom the session is for, as `ServerTLSSession` has it.
-    /// - Returns: `nil` where there is no CA any more.
+    /// The TLS context, and the scope of the session's tickets, as for `ServerTLSSession`.
+    /// - Returns: `nil` if there is no CA any more.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
-    /// What is sent from here on is the session's.
+    /// From here on, all output comes from the session.
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession)
-    /// - Parameter records: what came behind it.
+    /// - Parameter records: bytes received after the handshake.
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer)
-    /// Where it has a session (`hasSession`), an alert may wait to be sent.
-    /// - Parameter detail: what is known besides the reason.
+    /// If the handshake has a session (`hasSession`), an alert may wait to be sent.
+    /// - Parameter detail: details beyond the reason.
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?)
 }
 
-/// TLS with a client, from its ClientHello to where its session is open: on a listener that speaks TLS, and inside a tunnel that is
-/// intercepted. Which certificate is shown is for the delegate to say.
+/// TLS with a client, from its ClientHello until its session is open: on a TLS listener, and inside an intercepted tunnel. The delegate
+/// chooses the certificate.
 ///
-/// States and moves: `reading`, until all of the ClientHello is there → `awaitingLeaf`, where a certificate has to be made → `queued` →
+/// States and moves: `reading`, until the ClientHello is complete → `awaitingLeaf`, if a certificate must be issued → `queued` →
 /// `beginning`, on another thread → `handshaking` → `ended`; from each to `ended`. Confined to its loop.
 final class ClientTLSHandshake {
     private enum State {
@@ -43,7 +43,7 @@ final class ClientTLSHandshake {
     private unowned let delegate: any ClientTLSHandshakeDelegate
     private var reader: ClientHelloReader
     private var state = State.reading
-    /// What is sent is the session's, its alerts as well.
+    /// Whether all output comes from the session, including alerts.
     private(set) var hasSession = false
 
     init(_ worker: LoopWorker, delegate: any ClientTLSHandshakeDelegate) {
@@ -52,10 +52,10 @@ final class ClientTLSHandshake {
         reader = ClientHelloReader(limits: worker.settings.parseLimits)
     }
 
-    /// Everything that came before the session.
+    /// All bytes received before the session.
     var octets: [UInt8] { reader.octets }
 
-    /// Whether what the client sends is to be read now.
+    /// Whether to read from the client now.
     var takesInput: Bool {
         switch state {
         case .reading, .handshaking: true
@@ -86,7 +86,7 @@ final class ClientTLSHandshake {
 
     // MARK: The certificate
 
-    /// Shows a certificate that the local CA issues for a name.
+    /// Uses a certificate that the local CA issues for a name.
     func issue(for name: LeafName) {
         guard let leaves = worker.interception?.leaves else { return fail(.noLeaf(.noAuthority)) }
         let now = POSIXTime(worker.now)
@@ -102,7 +102,7 @@ final class ClientTLSHandshake {
         leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
     }
 
-    /// A certificate is being made.
+    /// Whether a certificate is being issued.
     var awaitsLeaf: Bool {
         if case .awaitingLeaf = state { true } else { false }
     }
@@ -114,13 +114,13 @@ final class ClientTLSHandshake {
 
     // MARK: The queue
 
-    /// It still waits for its turn.
+    /// Whether it is still in the queue.
     var awaitsTurn: Bool {
         if case .queued = state { true } else { false }
     }
 
-    /// It is its turn. From here on it is under way, and tells the queue when it is over.
-    /// - Returns: `nil` where nothing comes of it, of which the queue need not be told.
+    /// Called when it is its turn. From here on it is in progress, and notifies the queue of its end.
+    /// - Returns: `nil` if it has failed; the queue need not be notified.
     func begin() -> HandshakeBeginning? {
         guard case .queued(let shown) = state else { return nil }
         guard let terms = delegate.terms(of: self) else {
@@ -132,7 +132,7 @@ final class ClientTLSHandshake {
         return HandshakeBeginning(context: terms.context, shown: shown, scope: terms.scope, octets: reader.octets)
     }
 
-    /// It has been begun, unless OpenSSL had no memory. It may have ended meanwhile.
+    /// The handshake has begun, unless OpenSSL had no memory. It may have been ended meanwhile.
     func began(_ begun: BegunHandshake?) {
         guard case .beginning = state else { return }
         guard let begun else { return fail(.noLeaf(.failed)) }
@@ -143,12 +143,12 @@ final class ClientTLSHandshake {
         octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
     }
 
-    /// Others wait, and this one's client has not gone on for long enough.
+    /// Fails because others wait and this client has not continued for long enough.
     func giveWay() { fail(.gaveWay) }
 
     // MARK: The handshake
 
-    /// - Parameter octets: with which the handshake has come so far.
+    /// - Parameter octets: the bytes with which the handshake has made this progress.
     private func goOn(
         _ progress: ServerTLSSession.Handshake, of session: ServerTLSSession, behind octets: UnsafeRawBufferPointer
     ) {
@@ -173,7 +173,7 @@ final class ClientTLSHandshake {
         delegate.handshake(self, didFailBy: refusal, detail)
     }
 
-    /// Lets go of what is under way. The delegate is told nothing.
+    /// Cancels work in flight, without calling the delegate.
     func end() {
         let former = state
         state = .ended

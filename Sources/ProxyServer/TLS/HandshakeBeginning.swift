@@ -2,8 +2,8 @@ import CertificateAuthority
 import ServerTrust
 import TLSChannel
 
-/// What it takes to answer a ClientHello: a session, a key agreement and a signature, of which each costs as much as many answers from
-/// memory. Any thread may do it.
+/// The work to answer a ClientHello: a session, a key agreement and a signature, each as expensive as many responses from memory. Any
+/// thread may do it.
 struct HandshakeBeginning: Sendable {
     enum Shown {
         case leaf(Leaf)
@@ -12,12 +12,12 @@ struct HandshakeBeginning: Sendable {
 
     let context: ServerTLSContext
     let shown: Shown
-    /// Whom the session is for, as `ServerTLSSession` has it.
+    /// The scope of the session's tickets, as for `ServerTLSSession`.
     let scope: [UInt8]
-    /// All that has come, which begins with the ClientHello.
+    /// All bytes received, beginning with the ClientHello.
     let octets: [UInt8]
 
-    /// - Returns: `nil` where OpenSSL has no memory.
+    /// - Returns: `nil` if OpenSSL has no memory.
     func begin() -> BegunHandshake? {
         let session =
             switch shown {
@@ -29,9 +29,9 @@ struct HandshakeBeginning: Sendable {
     }
 }
 
-/// A session on its way from the thread that has begun it to the loop on which it goes on: nobody else has it meanwhile.
+/// Passes a session from the thread that began it to the loop that continues it: no other thread uses it meanwhile.
 struct BegunHandshake: @unchecked Sendable {
     let session: ServerTLSSession
-    /// How far it came.
+    /// The progress of the handshake so far.
     let progress: ServerTLSSession.Handshake
 }

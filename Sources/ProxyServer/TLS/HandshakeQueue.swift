@@ -1,8 +1,8 @@
 import EventLoop
 
-/// Handshakes with clients, begun one after the other, in their order, on a thread beside the loop: each beginning costs as much as ten
-/// answers from memory, and nobody waits for it but its client. Where as many are under way as may be, the one that was begun first gives
-/// way to who waits, unless it has only begun. Confined to its loop.
+/// Begins handshakes with clients one by one, in order, on a thread beside the loop: beginning one costs as much as ten responses from
+/// memory, and only its own client waits for it. If the maximum number is in progress, the one that began first is ended in favor of a
+/// waiting one, unless it began only recently. Confined to its loop.
 final class HandshakeQueue: TimerHandler {
     private struct Begun {
         let handshake: ClientTLSHandshake
@@ -12,20 +12,20 @@ final class HandshakeQueue: TimerHandler {
     private unowned let worker: LoopWorker
     private let beginner: LoopHandle
     private var waiting = WaitingQueue<ClientTLSHandshake>()
-    /// Of those that wait, how many have left.
+    /// The number of waiting ones that have left.
     private var leftCount = 0
-    /// Begun, and not at their end, in their order: as many as there may be at most.
+    /// Begun but not finished, in order, up to the limit.
     private var underWay: [Begun] = []
-    /// One is being begun on the other thread.
+    /// Whether one is being begun on the other thread.
     private var isBeginning = false
-    /// Somebody is being chosen.
+    /// Whether the next one is being chosen.
     private var isChoosing = false
     private var timer: TimerID?
 
-    /// So long a client has for its part before another one may take its place, in milliseconds.
+    /// The time that a client has for its part before another may replace it, in milliseconds.
     static let undisturbedMilliseconds = 3_000
 
-    /// - Parameter beginner: the thread on which they are begun.
+    /// - Parameter beginner: the thread that begins handshakes.
     init(_ worker: LoopWorker, beginner: LoopHandle) {
         self.worker = worker
         self.beginner = beginner
@@ -36,13 +36,13 @@ final class HandshakeQueue: TimerHandler {
         beginNext()
     }
 
-    /// One that is under way is at its end, whichever way.
+    /// A handshake in progress has ended, for any reason.
     func ended(_ handshake: ClientTLSHandshake) {
         if let place = underWay.firstIndex(where: { $0.handshake === handshake }) { underWay.remove(at: place) }
         beginNext()
     }
 
-    /// One that waited has left.
+    /// A waiting handshake has left.
     func left() {
         leftCount += 1
         guard leftCount * 2 > waiting.count else { return }
@@ -53,7 +53,7 @@ final class HandshakeQueue: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { beginNext() }
 
     private func beginNext() {
-        // Whoever is refused, or gives way, leads back here: the call that is under way goes on.
+        // A refused or replaced handshake calls back here: the outer call continues.
         if isChoosing { return }
         isChoosing = true
         defer { isChoosing = false }
@@ -83,8 +83,8 @@ final class HandshakeQueue: TimerHandler {
 
     private var hasRoom: Bool { underWay.count < worker.settings.handshakeLimit }
 
-    /// The one that was begun first gives way, now or when its time has come.
-    /// - Returns: whether there is room.
+    /// Ends the handshake that began first, now or when its time has passed.
+    /// - Returns: whether there is a free place.
     private func makeRoom() -> Bool {
         guard let oldest = underWay.first else { return false }
         let moment = oldest.moment.advanced(milliseconds: Self.undisturbedMilliseconds)

@@ -4,8 +4,8 @@ import HTTPMessage
 import ServerTrust
 import UpstreamTransport
 
-/// The certificates that one authority has made for hosts, at most so many, for all loops. What is not there is made on another thread,
-/// once for all who ask meanwhile.
+/// The certificates that one CA has issued for hosts, up to a limit, for all loops. Others are issued on another thread, once for all
+/// requests that come meanwhile.
 final class LeafCertificateCache: Sendable {
     typealias Answer = Result<Leaf, MissingLeaf>
 
@@ -17,7 +17,7 @@ final class LeafCertificateCache: Sendable {
     private let authority: LocalAuthority
     private let state = Guarded(State())
 
-    /// So many names may wait at once to have a certificate made.
+    /// The maximum number of names waiting for a certificate.
     static let waitingLimit = 1024
 
     var root: Certificate { authority.root }
@@ -28,7 +28,7 @@ final class LeafCertificateCache: Sendable {
         state.withLock { $0.leaves.context(for: name, at: atClients(now)) }
     }
 
-    /// Has one made; `reply` is always answered.
+    /// Issues a certificate; `reply` is always called.
     func make(_ name: LeafName, at now: POSIXTime, on maker: LoopHandle, reply: Reply<Answer>) {
         enum Step { case joined, refused, first }
         let step = state.withLock { state -> Step in

@@ -4,8 +4,8 @@ import ServerTrust
 import TLSChannel
 import UpstreamTransport
 
-/// The beginning of a connection to a listener that speaks TLS: which certificate its client is shown, and what becomes of the connection.
-/// Confined to its loop; its connection keeps it.
+/// The beginning of a connection to a TLS listener: chooses the certificate for the client, and decides how the connection continues.
+/// Confined to its loop; its connection keeps it alive.
 final class ListenerHandshake: FirstBytesReader {
     private let worker: LoopWorker
     private let tls: ListenerTLS
@@ -28,7 +28,7 @@ final class ListenerHandshake: FirstBytesReader {
 
     func deadlinePassed(isLast: Bool) { refuse(.timedOut) }
 
-    /// No request can tell of it.
+    /// Logs the failure, because there is no request to report it with.
     private func refuse(_ refusal: TunnelRefusal, _ detail: String? = nil) {
         worker.warn(of: refusal, detail, with: connection.peer, at: address)
         connection.endHandshake()
@@ -53,7 +53,7 @@ extension ListenerHandshake: ClientTLSHandshakeDelegate {
 
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])? { (tls.context, Self.scope) }
 
-    /// Each context has ticket keys of its own, so that a ticket is this listener's.
+    /// Each context has its own ticket keys, so a ticket is only valid for this listener.
     private static let scope = Array("listener".utf8)
 
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) { connection.beginTLS(session) }

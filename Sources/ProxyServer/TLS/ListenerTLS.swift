@@ -3,22 +3,22 @@ import HTTPMessage
 import ServerTrust
 import TLSChannel
 
-/// How TLS is spoken with the clients of one listener (`https://` proxies).
+/// The TLS setup of one listener (`https://` proxies).
 package final class ListenerTLS: Sendable {
     package enum Shown: Sendable {
-        /// A certificate with its key, by which we are known.
+        /// A fixed certificate and its key.
         case identity(ClientIdentity)
-        /// Certificates of the active CA: for the name that a client asks for, where it is one of these, else for the address that
+        /// Certificates of the active CA: for the server name that the client sends, if it is one of these, otherwise for the address that
         /// it has connected to.
         case authority(names: [LeafName])
     }
 
     let shown: Shown
-    /// Whoever shows no certificate by one of the roots gets no further than the handshake.
+    /// Whether clients must send a certificate issued by one of the roots; otherwise the handshake fails.
     let asksForCertificates: Bool
     let context: ServerTLSContext
 
-    /// - Parameter roots: whose certificates clients have to show; with none, nobody is asked for one.
+    /// - Parameter roots: the CA certificates that client certificates must chain to; if empty, clients are not asked for a certificate.
     package init(showing shown: Shown, clientRoots roots: [Certificate] = []) throws(CertificateAuthority.AuthorityFault) {
         self.shown = shown
         asksForCertificates = !roots.isEmpty
@@ -30,7 +30,7 @@ package final class ListenerTLS: Sendable {
         if case .authority = shown { true } else { false }
     }
 
-    /// The names by which clients reach it, as the certificates have them.
+    /// The names in the certificates, by which clients reach the listener.
     var names: [String] {
         switch shown {
         case .authority(let names): names.map { "\($0)" }
@@ -38,10 +38,10 @@ package final class ListenerTLS: Sendable {
         }
     }
 
-    /// What is shown to who asks for this name, of an authority's; `nil` where neither it nor the address is a name.
+    /// The name for which the CA's certificate is used; `nil` if neither the server name nor the address is a valid name.
     static func name(among names: [LeafName], asked: [UInt8]?, at address: PeerAddress) -> LeafName? {
-        let named = asked.flatMap { try? LeafName(String(decoding: $0, as: UTF8.self)) }  // what is no name is none of ours
+        let named = asked.flatMap { try? LeafName(String(decoding: $0, as: UTF8.self)) }  // invalid names cannot match
         if let named, names.contains(named) { return named }
-        return try? LeafName("\(address.address)")  // an address always is one
+        return try? LeafName("\(address.address)")  // an address is always valid
     }
 }

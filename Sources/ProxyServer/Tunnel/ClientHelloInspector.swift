@@ -4,10 +4,11 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// Holds back what a client sends into a tunnel until it is known whom it means to reach. Made only where the settings guard a host.
+/// Holds back the first bytes that a client sends into a tunnel until it is known which host it wants to reach. Only made if the settings
+/// protect a host.
 ///
-/// States and moves: `reading`, until the ClientHello is whole or there will be none → `judging`, where the name in it selects whom the
-/// server has to be → `ended`, the tunnel having been told to go on or to end. Confined to its loop.
+/// States and moves: `reading`, until the ClientHello is complete or there will be none → `judging`, where the server must prove that it is
+/// the host named in it → `ended`, after which the tunnel continues or ends. Confined to its loop.
 final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private enum State { case reading, judging(Judgement), ended }
 
@@ -20,7 +21,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
     private var state = State.reading
-    /// Runs from the client's first byte on: who waits for the server to speak first may do so.
+    /// Runs from the client's first byte: clients may wait for the server to send first.
     private var timer: TimerID?
 
     init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String, needsName: Bool) {
@@ -38,7 +39,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         if case .reading = state { true } else { false }
     }
 
-    /// What came from the client next; not empty.
+    /// The next bytes from the client; not empty.
     func take(_ bytes: Span<UInt8>) {
         if timer == nil {
             let timer = worker.loop.makeTimer(self)
@@ -56,7 +57,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// No more will come from the client.
+    /// The client has ended its side.
     func inputEnded() {
         if reader.octets.isEmpty { open() } else { decide(on: nil) }
     }
@@ -74,11 +75,11 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The tunnel is at its end.
+    /// The tunnel has ended.
     func cancel() { end { _ in } }
 
     private func decide(on hello: ClientHello?) {
-        // By the settings of now, which may be other ones than when the tunnel was asked for.
+        // By the current settings, which may have changed since the CONNECT.
         let transport = worker.transport
         switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener, needsName: needsName) {
         case .pass: open()

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// A kernel pipe through which `splice` moves bytes without their coming into this process.
+/// A kernel pipe through which `splice` moves bytes without copying them into this process.
 final class Pipe {
     let readEnd: Int32
     let writeEnd: Int32
 
-    /// How much a pipe is asked to hold, in bytes; the kernel may grant less.
+    /// The requested capacity of a pipe, in bytes; the kernel may grant less.
     static let capacity = 256 * 1024
 
-    /// `splice` can not be told to raise no signal: a peer that has gone is an error of the call, not the end of the process.
+    /// `splice` has no flag against signals: a closed peer must be an error of the call, not the end of the process.
     private static let ignoringBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     init?() {
@@ -20,7 +20,7 @@ final class Pipe {
         if failed { return nil }
         readEnd = ends[0]
         writeEnd = ends[1]
-        // 1031 is F_SETPIPE_SZ; refused above the user's limit, and then the default size serves.
+        // 1031 is F_SETPIPE_SZ; it fails above the user's limit, and then the default size is used.
         _ = fcntl(writeEnd, 1031, Int32(Self.capacity))
     }
 

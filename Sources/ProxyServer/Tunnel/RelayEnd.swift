@@ -3,30 +3,30 @@ import Glibc
 import TLSChannel
 import UpstreamTransport
 
-/// One end of a relay: a socket, perhaps with TLS on it. It keeps what the peer has not taken.
+/// One end of a relay: a socket, optionally with TLS. It keeps bytes that the peer has not accepted.
 protocol RelayEnd: AnyObject {
-    /// To `wouldBlock`, behind which the descriptor becomes readable anew.
-    /// - Returns: `nil` where something was read that holds nothing for the other side: there may be more.
+    /// Reads until `wouldBlock`, after which the descriptor reports new input.
+    /// - Returns: `nil` if the bytes read contain nothing for the other side: there may be more.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received?
-    /// Takes all of it. Called when nothing waits.
+    /// Accepts all bytes. Only called if nothing is waiting.
     func send(_ octets: Span<UInt8>)
-    /// Writes what waits.
+    /// Writes waiting bytes.
     func flush() -> OutputQueue.Result
-    /// Says that no more is sent, once nothing waits. Where it is `blocked`, to be called again.
+    /// Ends sending. Only called if nothing is waiting. If it returns `blocked`, it must be called again.
     func endSending() -> OutputQueue.Result
-    /// Nothing waits to be written.
+    /// Whether nothing waits to be written.
     var isEmptied: Bool { get }
 }
 
-/// The client, by what its connection had to read and write with.
+/// The client, with the channel and output of its connection.
 final class ClientRelayEnd: RelayEnd {
     private var channel: ByteChannel
     private var output: OutputQueue
-    /// The loop's.
+    /// The loop's buffers.
     private let buffers: RecordBuffers
-    /// Whether the end of the connection without a close_notify is a failure (RFC 8446 §6.1), or passed on as any end is.
+    /// Whether an end without close_notify is a failure (RFC 8446 §6.1), or passed on like any end.
     private let expectsNotifiedEnd: Bool
-    /// There may be more in what came than was told, also to the reader of the request that has led here.
+    /// Whether more may have been received than reported, also by the reader of the original request.
     private var mayHoldMore = true
     private var hasEnded = false
 
@@ -46,7 +46,7 @@ final class ClientRelayEnd: RelayEnd {
     }
 
     private func told(_ received: ByteChannel.Received) -> SwitchedConnection.Received? {
-        // What TLS answers by itself leaves at once, and nobody has more and more of it made. A failure shows with the next write.
+        // TLS's own replies are sent at once, and their amount is limited. The next write reports a failure.
         if channel.unsentCount > 0 { _ = output.write(to: &channel) }
         if channel.unsentCount > ClientConnection.answersLimit { return .failed }
         switch received {
@@ -88,7 +88,7 @@ final class OriginRelayEnd: RelayEnd {
     func send(_ octets: Span<UInt8>) {
         var sent = 0
         while sent < octets.count, case .octets(let count) = connection.send(octets.extracting(sent...)) { sent += count }
-        // A failure shows with the next write.
+        // The next write reports a failure.
         waiting.append(octets.extracting(sent...))
     }
 

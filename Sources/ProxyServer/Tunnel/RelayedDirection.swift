@@ -1,5 +1,5 @@
-/// A direction with TLS that ends here on one side at least. What was read and not taken waits at the sink, and nothing more is read until it
-/// has left.
+/// A direction with TLS that ends here on at least one side. Bytes that the sink has not accepted wait there, and nothing more is read
+/// until they are written.
 final class RelayedDirection: TunnelDirection {
     private let source: any RelayEnd
     private let sink: any RelayEnd
@@ -7,13 +7,13 @@ final class RelayedDirection: TunnelDirection {
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
 
-    /// How many times bytes are moved in one turn, so that one relay does not hold the loop: 32 KiB of records that hold nothing but new
-    /// keys take TLS tens of milliseconds.
+    /// The maximum number of moves in one turn, so that one relay does not block the loop: 32 KiB of records with nothing but key updates
+    /// take TLS tens of milliseconds.
     private static let movesPerTurn = 2
 
     /// - Parameters:
-    ///   - received: what somebody else has read of the source.
-    ///   - isHeld: nothing is read before `resume`.
+    ///   - received: bytes of the source that were already read.
+    ///   - isHeld: whether nothing is read before `resume`.
     init(from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8], isHeld: Bool = false) {
         self.source = source
         self.sink = sink
@@ -24,7 +24,7 @@ final class RelayedDirection: TunnelDirection {
 
     var isEmptied: Bool { sink.isEmptied }
 
-    /// The source is read until its end is seen, whatever is known of it.
+    /// The source is read until its end is seen, regardless of `isEnding`.
     func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSource { move(through: buffer) }
     }

@@ -3,8 +3,8 @@ import Glibc
 
 /// A direction between two sockets without TLS.
 ///
-/// The first bytes are copied through the loop's buffer, which is cheaper than two descriptors for a tunnel that carries only a
-/// handshake; what goes beyond is spliced through a pipe.
+/// The first bytes are copied through the loop's buffer, which is cheaper than two more descriptors for a tunnel that carries only a
+/// handshake; later bytes are spliced through a pipe.
 final class SplicedDirection: TunnelDirection {
     private let source: Int32
     private let sink: Int32
@@ -14,19 +14,19 @@ final class SplicedDirection: TunnelDirection {
     private var heldOffset = 0
     private var pipe: Pipe?
     private var inPipe = 0
-    /// Until a pipe could not be had.
+    /// `false` once a pipe could not be created.
     private var canSplice = true
-    /// The source is known to send no more than what the kernel holds of it: it is read until its end is seen.
+    /// Whether the source sends no more than the kernel already holds: it is read until its end is seen.
     private var isSourceEnding = false
 
-    /// From this many bytes on, bytes are spliced.
+    /// The number of bytes after which bytes are spliced.
     private static let copiedCount: UInt64 = 64 * 1024
-    /// How many times bytes are moved in one turn, so that one fast tunnel does not hold the loop.
+    /// The maximum number of moves in one turn, so that one fast tunnel does not block the loop.
     private static let movesPerTurn = 16
 
     /// - Parameters:
-    ///   - unsent: goes out first and is not counted.
-    ///   - received: of the source, which somebody else has read: what goes out behind that.
+    ///   - unsent: is sent first and not counted.
+    ///   - received: bytes of the source that were already read; they are sent after `unsent`.
     init(from source: Int32, to sink: Int32, unsent: [UInt8] = [], received: [UInt8] = []) {
         self.source = source
         self.sink = sink
@@ -86,8 +86,8 @@ final class SplicedDirection: TunnelDirection {
             heldOffset = 0
             return
         }
-        // Less than the buffer holds was all there is, and what comes after it is an event of its own; only an end that came
-        // with these bytes is not.
+        // Fewer bytes than the buffer holds were all there were. Later bytes cause a new event, but an end that came with these bytes does
+        // not.
         if received < buffer.count, !isSourceEnding { state = .waitsForSource }
     }
 
@@ -120,7 +120,7 @@ final class SplicedDirection: TunnelDirection {
         inPipe -= moved
     }
 
-    /// The source will send no more, and the sink has everything.
+    /// The source has ended, and the sink has received everything.
     private func end() {
         state = .ended
         pipe = nil

@@ -4,18 +4,17 @@ import Glibc
 import ProxyCore
 import UpstreamTransport
 
-/// A tunnel between a client and an origin (RFC 9110 §9.3.6), or what follows a 101: bytes both ways, each direction ending by itself. An
-/// end inside TLS is told by a close_notify, outside of it by the end of that way of the connection.
+/// A tunnel between a client and an origin (RFC 9110 §9.3.6), or the connection after a 101: relays bytes in both directions, each of which
+/// ends by itself. Inside TLS an end is signaled by close_notify, otherwise by closing that direction of the connection.
 ///
-/// Between two sockets the kernel moves the bytes (`SplicedDirection`); where TLS ends here on one side, they go through the channels.
+/// Between two sockets the kernel moves the bytes (`SplicedDirection`); if TLS ends here on one side, they pass through the channels.
 ///
-/// Where it has a gate, what the client sends first goes to the gate, and the origin gets nothing until that has decided; the other
-/// direction moves meanwhile, for protocols in which servers speak first. A tunnel that is refused has let go of the origin and lingers
-/// so that the client can read why.
+/// If it has a gate, the client's first bytes go to the gate, and the origin gets nothing until the gate has decided. The other direction
+/// is relayed meanwhile, for protocols in which servers send first. A refused tunnel has released the origin, and lingers so that the
+/// client can read the reason.
 ///
-/// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both connections, which are watched by
-/// edges: what is waited for need not be said anew each time, and a side that has hung up while the other is slow to read wakes
-/// nobody.
+/// Confined to its loop, which keeps it alive while its descriptors are registered. It owns both connections. Their events are
+/// edge-triggered: interest need not be set each time, and a side that has closed while the other is slow causes no repeated events.
 final class Tunnel: TimerHandler, BatchHandler {
     private final class UpstreamEnd: EventHandler {
         unowned let tunnel: Tunnel
@@ -30,13 +29,13 @@ final class Tunnel: TimerHandler, BatchHandler {
     }
 
     enum Kind {
-        /// Of a CONNECT: the bytes are a protocol's that Larder does not know.
+        /// After a CONNECT: Larder does not know the protocol.
         case blind
-        /// Behind a 101.
+        /// After a 101.
         case switched
     }
 
-    /// What a successful CONNECT is answered with.
+    /// The response to a successful CONNECT.
     static let greeting: StaticString = "HTTP/1.1 200 OK\r\n\r\n"
 
     private let worker: LoopWorker
@@ -45,11 +44,11 @@ final class Tunnel: TimerHandler, BatchHandler {
     private let origin: SwitchedConnection
     private let toUpstream: any TunnelDirection
     private let toClient: any TunnelDirection
-    /// A side that is cut off takes the other with it by a reset, which is not to be taken for an end.
+    /// If one side is cut off, the other is closed with a reset, so that it is not taken for a clean end.
     private let resetsWhenCut: Bool
     private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?
-    /// What the client sent before there was a tunnel, where the gate is to see it.
+    /// Bytes that the client sent before the tunnel was open, for the gate.
     private var early: [UInt8]
     private let client: Registration
     private var upstream: Registration?
@@ -57,15 +56,15 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var isContinuing = false
     private var isClosed = false
     private var isRefused = false
-    /// The client sends no more, which was seen while the gate was shut.
+    /// Whether the client ended its side while the gate was closed.
     private var hasClientEnded = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
-    /// From a sink's first delay on, for good: until then its readiness would wake the tunnel for nothing.
+    /// Used for good after a sink's first delay: before that, its readiness would only cause useless wake-ups.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
-    /// Takes both connections over and begins to move bytes.
-    /// - Parameter uninspected: why the tunnel hides its requests, though its host is to be intercepted; noted once it is open.
+    /// Takes over both connections and begins to relay bytes.
+    /// - Parameter uninspected: why the tunnel hides its requests, although its host must be intercepted; noted once the tunnel is open.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: SwitchedConnection,
         kind: Kind, gate: ClientHelloInspector?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
@@ -117,7 +116,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         }
         loop.modify(client, Self.reading)
         if gate == nil { noteUninspected() }
-        // What is held goes out now; for the rest the kernel first reports what each side is ready for as it is now.
+        // Held bytes are sent now; for the rest, the kernel first reports the current readiness of each side.
         if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
         if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
         if let gate, !early.isEmpty {
@@ -129,8 +128,8 @@ final class Tunnel: TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) { close() }
 
-    /// Stops at once, as when the proxy ends, without a word to either side that was not said: a side that is not told of an end takes
-    /// what came for what it is, a part.
+    /// Closes at once, for example when the proxy stops, without signaling an end that did not happen: without that signal, a side knows
+    /// that its data is incomplete.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -149,10 +148,10 @@ final class Tunnel: TimerHandler, BatchHandler {
         origin.close()
     }
 
-    /// One side has broken off.
+    /// One side was cut off.
     private func cut() {
         if resetsWhenCut {
-            // What is told of an end gets what is before it.
+            // A side whose end was signaled still receives everything before it.
             if toClient.state != .ended { resetOnClose(client.descriptor) }
             if toUpstream.state != .ended { resetOnClose(origin.descriptor) }
         }
@@ -194,7 +193,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         settle()
     }
 
-    /// Passes ends on, and goes on in the next batch where a direction's turn was over before its bytes.
+    /// Passes ends on, and continues in the next batch if a direction has more bytes than its turn.
     private func settle() {
         if isClosed || isRefused { return }
         let up = toUpstream.state
@@ -214,18 +213,18 @@ final class Tunnel: TimerHandler, BatchHandler {
 // MARK: The gate
 
 extension Tunnel {
-    /// What the log says that CONNECT got.
+    /// Notes the outcome of the CONNECT for the log.
     func note(_ outcome: ConnectOutcome) { owner?.delivery.connectOutcome = outcome }
 
-    /// The server has been judged for this tunnel, and is believed.
+    /// The server has been verified for this tunnel, and is trusted.
     func note(_ judgement: Judgement) {
-        // By a verdict that was kept: what a probe before has told stays.
+        // The verdict was cached: the chain noted by an earlier probe stays.
         if judgement.chain.isEmpty { return }
         owner?.delivery.judgedChain = judgement.chain
         owner?.delivery.judgedName = judgement.host
     }
 
-    /// What the gate has held goes to the origin, and all else after it.
+    /// Sends the bytes that the gate held to the origin, and then all others.
     func open(with held: [UInt8]) {
         gate = nil
         noteUninspected()
@@ -234,19 +233,19 @@ extension Tunnel {
         settle()
     }
 
-    /// The server is not believed, or could not be judged.
+    /// The server is not trusted, or could not be verified.
     func refuse(_ error: TransportError) {
         refuse(owner?.tellFault(error) ?? FaultMapping.fault(error), alert: .unrecognizedName)
     }
 
-    /// The origin has got nothing, and gets nothing. The client is told by an alert, if there is one for it.
+    /// Refuses the tunnel: the origin gets nothing. Sends the client an alert, if there is one.
     func refuse(_ fault: Fault, alert: TLSAlert?) {
         gate = nil
         isRefused = true
         letGoOfOrigin()
         owner?.tunnelRefused(fault, counts)
         owner = nil
-        // Where the client takes it no more, it sees the end.
+        // If the client does not read the alert, it sees the end of the connection.
         if let alert, toClient.isEmptied { near.send(alert.record.span) }
         _ = near.endSending()
         _ = shutdown(client.descriptor, Int32(SHUT_WR))
@@ -279,7 +278,7 @@ extension Tunnel {
         }
     }
 
-    /// Until the client has read its alert and ends too, or has had its time.
+    /// Discards input until the client has read its alert and closed, or until the time limit.
     private func discardInput() {
         let buffer = worker.readBuffer
         for _ in 0..<Self.discardsPerTurn {
@@ -288,7 +287,7 @@ extension Tunnel {
             if count == 0 || errno != EAGAIN { close() }
             return
         }
-        // Whoever sends so much does not wait for an answer.
+        // A client that sends this much does not wait for a response.
         close()
     }
 
@@ -296,6 +295,6 @@ extension Tunnel {
 }
 
 extension ReadyEvents {
-    /// No more will come from there than what the kernel holds.
+    /// Whether the peer sends no more than the kernel already holds.
     fileprivate var isEnding: Bool { contains(.peerClosed) || isBroken }
 }

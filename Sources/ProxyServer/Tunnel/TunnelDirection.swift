@@ -1,19 +1,19 @@
-/// One direction of a tunnel: from one side to the other, which is told when the source has ended.
+/// One direction of a tunnel: from a source to a sink, which is notified when the source has ended.
 ///
-/// States and moves: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn was over before its bytes), and from each to
-/// `ended` or `failed`. Events are edge-triggered, so a wait begins only where there is certainly nothing more.
+/// States and moves: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn ended before its bytes), and from each to `ended` or
+/// `failed`. Events are edge-triggered, so it only waits when there are certainly no more bytes.
 protocol TunnelDirection: AnyObject {
     var state: TunnelDirectionState { get }
-    /// Bytes of the source.
+    /// The number of bytes from the source.
     var count: UInt64 { get }
-    /// The sink has got everything that was there for it.
+    /// Whether the sink has received all bytes so far.
     var isEmptied: Bool { get }
-    /// - Parameter isEnding: the source is known to send no more than what the kernel holds of it.
+    /// - Parameter isEnding: whether the source sends no more than the kernel already holds.
     func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer)
     func sinkReady(through buffer: UnsafeMutableRawBufferPointer)
-    /// Moves bytes until one side would block, the source has ended and everything has been written, or the turn is over.
+    /// Moves bytes until one side would block, the source has ended and everything is written, or the turn ends.
     func move(through buffer: UnsafeMutableRawBufferPointer)
-    /// Has `octets` go out next, of what the source sent and somebody else has read. Nothing has moved before.
+    /// Sends `octets` next: bytes of the source that were already read. Nothing has been moved before.
     func resume(with octets: [UInt8], isEnding: Bool)
 }
 

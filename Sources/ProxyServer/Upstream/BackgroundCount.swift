@@ -1,10 +1,10 @@
 import Synchronization
 
-/// How many validations without a client are under way, on all loops.
+/// The number of background exchanges in flight on all loops.
 final class BackgroundCount: Sendable {
     private let count = Atomic<Int>(0)
 
-    /// Counts one more, unless there are so many already.
+    /// Adds one, unless the limit is reached.
     func begin(limit: Int) -> Bool {
         if count.wrappingAdd(1, ordering: .relaxed).oldValue < limit { return true }
         end()

@@ -1,12 +1,12 @@
 import EventLoop
 
-/// One fetch under way and those who wait for it.
+/// A fetch in flight and the requests that wait for it.
 final class FetchEntry: Sendable {
     private struct State {
         var result: SharedFetch?
         var waiters: [(number: Int, reply: Reply<SharedFetch>)] = []
         var nextNumber = 0
-        /// Those who were told and have not come for it yet.
+        /// Waiters that were notified and have not called `leave` yet.
         var toldCount = 0
     }
 
@@ -16,11 +16,11 @@ final class FetchEntry: Sendable {
     init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
-    /// Someone waits, or was told and is on its way: what was published has to last until then.
+    /// Whether a request waits, or was notified and has not read the result yet: then the result must be kept.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
-    /// Waits until `leave`, which each who waits calls once: when it has what it was told, or when it gives up.
-    /// - Returns: the number to leave by, and what was published meanwhile; the reply is then not kept.
+    /// Waits until `leave`, which each waiter calls once: when it has read the result, or stops waiting.
+    /// - Returns: the number for `leave`, and the result if there already is one; then the reply is not kept.
     func wait(_ reply: Reply<SharedFetch>) -> (number: Int, published: SharedFetch?) {
         state.withLock { state in
             let number = state.nextNumber
@@ -40,7 +40,7 @@ final class FetchEntry: Sendable {
         }
     }
 
-    /// Tells everyone who waits, and whoever comes until the entry is removed.
+    /// Gives the result to all waiters, and to later ones until the entry is removed.
     func publish(_ result: SharedFetch) {
         let waiters = state.withLock { state in
             state.result = result

@@ -3,35 +3,34 @@ import HTTPCaching
 import HTTPMessage
 import ResponseStore
 
-/// What a fetch that others have joined brought.
+/// The result of a fetch that other requests have joined.
 enum SharedFetch: Sendable {
     case complete(StoredResponse)
-    /// The body is still on its way: it is read from the pending response.
+    /// The body is in flight: it is read from the pending response.
     case pending(StoredResponse, PendingResponse)
     case notShareable
-    /// The client for which it was made has left before an answer came, or what came is out of date: one of those who waited is to
-    /// ask anew.
+    /// The fetch's own client left before a response came, or the response is outdated: one of the waiting requests fetches again.
     case abandoned
 }
 
-/// The fetches under way, by cache key, shared by all loops and touched on a miss only.
+/// The fetches in flight, by cache key, shared by all loops and only used on a miss.
 ///
-/// Sharded, each shard under its own mutex that is held for a look-up; waiters are told through their loop's mailbox.
+/// Sharded, each shard with its own mutex, held only for a look-up; waiters are notified through their loop's mailbox.
 final class FetchTable: Sendable {
     enum Join {
         case leads(FetchEntry)
-        /// `number` is the one to leave the entry by.
+        /// `number` is the argument for `leave`.
         case waits(FetchEntry, number: Int, Reply<SharedFetch>)
         case shared(SharedFetch)
-        /// What came for this key lately could not be shared: waiting for one another would only cost time.
+        /// A recent response for this key could not be shared: waiting for each other would only cost time.
         case alone
     }
 
     private struct Contents {
         var entries: [FetchKey: FetchEntry] = [:]
-        /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
+        /// Hashes of keys whose responses could not be shared, each in the slot given by the hash; a newer one replaces an older one.
         var unshareable = [Int](repeating: 0, count: FetchTable.placeCount)
-        /// Keys about which no background fetch asks for a while, from when and until when, each in the place that its hash gives.
+        /// Keys for which background fetches are postponed, with start and end, each in the slot given by the hash.
         var postponed = [Postponed](repeating: Postponed(), count: FetchTable.placeCount)
     }
 
@@ -45,12 +44,12 @@ final class FetchTable: Sendable {
         let contents = Guarded(Contents())
     }
 
-    /// How many keys with responses that cannot be shared each shard remembers.
+    /// The number of slots in each shard.
     private static let placeCount = 256
 
     private let shards: [Shard] = (0..<16).map { _ in Shard() }
 
-    /// Joins the fetch of this key, or starts one. `makeReply` is called only where there is something to wait for.
+    /// Joins the fetch of this key, or starts one. `makeReply` is only called if there is something to wait for.
     func join(_ key: [UInt8], makeReply: () -> Reply<SharedFetch>) -> Join {
         let key = FetchKey(key)
         let hash = key.hash
@@ -76,7 +75,7 @@ final class FetchTable: Sendable {
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            // A clock that was set back ends the wait: it would last longer than was asked for.
+            // If the clock was set back, the postponement ends: it would last longer than intended.
             if postponed.hash == key.hash, postponed.start <= now, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry
@@ -84,14 +83,14 @@ final class FetchTable: Sendable {
         }
     }
 
-    /// A background fetch of this key has failed: the next one waits.
+    /// A background fetch of this key has failed: postpones the next one.
     func postpone(_ key: [UInt8], until end: Timestamp, at now: Timestamp) {
         let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, start: now, end: end) }
     }
 
-    /// Ends a fetch: later requests find the store, or lead a fetch of their own.
-    /// - Parameter isUnshareable: what came can be used by one request only; the next ones ask for themselves at once.
+    /// Ends a fetch: later requests use the store, or start their own fetch.
+    /// - Parameter isUnshareable: whether only one request can use the response; the next ones fetch for themselves at once.
     func remove(_ entry: FetchEntry, isUnshareable: Bool = false) {
         let hash = entry.key.hash
         shards[hash & 15].contents.withLock { contents in
@@ -109,8 +108,8 @@ final class FetchTable: Sendable {
         }
     }
 
-    /// What is under way for these keys may have left the origin before the write that invalidates them: nobody joins it from
-    /// now on (RFC 9111 §4.4). Those who have joined it asked before, and get it.
+    /// Fetches in flight for these keys may have responses from before the write that invalidates them: no request joins them from now on
+    /// (RFC 9111 §4.4). Requests that have joined came before the write, and get the response.
     func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let key = FetchKey(key)
@@ -118,7 +117,7 @@ final class FetchTable: Sendable {
         }
     }
 
-    /// What is under way and may be covered by a purge: nobody joins it from now on. The store knows what began before the purge.
+    /// No request joins fetches that a purge may cover. The store knows which of them began before the purge.
     func purge(_ purge: Purge) {
         for shard in shards {
             let keys = shard.contents.withLock { Array($0.entries.keys) }
@@ -131,7 +130,7 @@ final class FetchTable: Sendable {
     private static func place(of hash: Int) -> Int { (hash >> 4) & (placeCount - 1) }
 }
 
-/// A cache key with its hash, made once and in one go: an array's own hash is made byte by byte, for each look-up anew.
+/// A cache key with its hash, computed once over all bytes: an array's own hash is computed byte by byte, on each look-up.
 struct FetchKey: Hashable, Sendable {
     let hash: Int
     let octets: [UInt8]

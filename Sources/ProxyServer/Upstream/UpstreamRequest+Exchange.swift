@@ -5,7 +5,7 @@ import ProxyCore
 import ResponseStore
 import UpstreamTransport
 
-/// What the other modules have to know of an exchange, in their own words.
+/// Properties of an exchange in the terms of other modules.
 extension UpstreamRequest {
     init(of exchange: borrowing Exchange, head: [UInt8], body: BodyFraming, asksForTunnel: Bool, isForSwitch: Bool) {
         self.init(
@@ -18,7 +18,7 @@ extension UpstreamRequest {
 }
 
 extension Exchange {
-    /// An https origin is asked inside TLS or not at all.
+    /// Requests to an https origin are only sent inside TLS.
     var originScheme: Origin.Scheme {
         switch request.target.scheme {
         case .http: .http
@@ -28,7 +28,7 @@ extension Exchange {
 }
 
 extension UnstoredReason {
-    /// A rejection that the store does not know of.
+    /// The reason for the store's statistics, for a rejection that the store did not count.
     init(_ rejection: StorageRejection) {
         self = rejection.reason == .bodyTooLarge ? .bodyTooLong : .invalidated
     }
