@@ -45,7 +45,7 @@ extension LarderSettings {
     /// The rules, and what happens to requests that no rule allows.
     package var policy: PolicyRuleSet { rules.compiled.under(EgressTerms(egress.default, suggests: egress.suggests)) }
 
-    /// What was recorded is asked for, by the mode or by a rule's.
+    /// Larder looks for recorded responses, because of the mode or of a rule's mode.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
 
     /// How Larder uses forwarded exchanges for recordings; `nil` if it does not.

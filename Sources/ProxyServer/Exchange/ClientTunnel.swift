@@ -107,7 +107,7 @@ extension ExchangeDriver: TunnelDelegate {
         connection?.flush()
     }
 
-    /// What became of the opening of a tunnel, for the log.
+    /// Notes the result of opening a tunnel, for the log.
     func note(_ opening: TunnelOpening) {
         delivery.connectOutcome = opening.outcome
         delivery.judgedChain = opening.chain
