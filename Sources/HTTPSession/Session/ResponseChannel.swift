@@ -84,6 +84,9 @@ final class ResponseChannel: Sendable {
         var head: Head?
         var octets: [UInt8] = []
         var trust: TrustVerdict?
+        /// The end is being noted; no more bytes are taken.
+        var isEnding = false
+        /// Set after the end is noted everywhere, so that a reader who sees it finds the metrics complete and the transfer unregistered.
         var end: End?
         var consumption: BodyConsumption
         var isHeld = false
@@ -99,7 +102,7 @@ final class ResponseChannel: Sendable {
         var posted: MonotonicTime?
 
         mutating func takeFeeder() -> Waiter? {
-            if end == nil, isHeld || isSuspended { return nil }
+            if !isEnding, isHeld || isSuspended { return nil }
             defer { feeder = nil }
             return feeder
         }
@@ -147,7 +150,7 @@ final class ResponseChannel: Sendable {
 
     func received(_ bytes: Span<UInt8>) -> Reading {
         let (reading, waiter): (Reading, Waiter?) = state.withLock { state in
-            if state.end != nil { return (.notWanted, nil) }
+            if state.isEnding { return (.notWanted, nil) }
             switch state.consumption {
             case .whole(let limit):
                 if state.octets.count + bytes.count > limit { return (.tooLarge, nil) }
@@ -184,39 +187,41 @@ final class ResponseChannel: Sendable {
     /// Sets the end. Only the first call has an effect.
     func ended(_ failure: Failure?, trailers: Fields = Fields(), metrics: ExchangeMetrics? = nil) {
         let ending: Ending? = state.withLock { state in
-            if state.end != nil { return nil }
-            let end = End(
-                failure: failure, status: state.head?.status, trailers: trailers,
-                metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics(), trust: state.trust)
-            state.end = end
+            if state.isEnding { return nil }
+            state.isEnding = true
+            defer { state.whenEnded = [] }
+            return Ending(
+                end: End(
+                    failure: failure, status: state.head?.status, trailers: trailers,
+                    metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics(), trust: state.trust),
+                posted: state.posted, whenEnded: state.whenEnded)
+        }
+        guard let ending else { return }
+        book?.close(ending.end, posted: ending.posted)
+        for body in ending.whenEnded { body(ending.end) }
+        typealias Waiters = (head: Waiter?, octets: Waiter?, end: Waiter?, feeder: Waiter?)
+        let (late, waiters): ([@Sendable (End) -> Void], Waiters) = state.withLock { state in
+            state.end = ending.end
             defer {
                 state.headWaiter = nil
                 state.octetsWaiter = nil
                 state.endWaiter = nil
                 state.whenEnded = []
             }
-            return Ending(
-                end: end, posted: state.posted, whenEnded: state.whenEnded, headWaiter: state.headWaiter,
-                octetsWaiter: state.octetsWaiter, endWaiter: state.endWaiter, feeder: state.takeFeeder())
+            return (state.whenEnded, (state.headWaiter, state.octetsWaiter, state.endWaiter, state.takeFeeder()))
         }
-        guard let ending else { return }
-        book?.close(ending.end, posted: ending.posted)
-        for body in ending.whenEnded { body(ending.end) }
-        ending.headWaiter?.resume()
-        ending.octetsWaiter?.resume()
-        ending.endWaiter?.resume()
-        ending.feeder?.resume()
+        for body in late { body(ending.end) }
+        waiters.head?.resume()
+        waiters.octets?.resume()
+        waiters.end?.resume()
+        waiters.feeder?.resume()
     }
 
-    /// The callbacks and waiters to run at the end.
+    /// The end, and the callbacks to run before it is visible.
     private struct Ending {
         let end: End
         let posted: MonotonicTime?
         let whenEnded: [@Sendable (End) -> Void]
-        let headWaiter: Waiter?
-        let octetsWaiter: Waiter?
-        let endWaiter: Waiter?
-        let feeder: Waiter?
     }
 
     /// Fills the channel with a response that is already complete.
@@ -256,7 +261,7 @@ final class ResponseChannel: Sendable {
 
     /// Ends the exchange and its connection. Bytes already received can still be read, and the error follows them.
     func cancel(_ failure: Failure = .cancelled) {
-        if hasEnded { return }
+        if state.withLock({ $0.isEnding }) { return }
         ended(failure)
         tellLoop { $0.cancel() }
     }
