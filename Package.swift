@@ -98,7 +98,8 @@ let package = Package(
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         module(
-            "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+            "AccessLog",
+            uses: ["HTTPMessage", "HTTPCaching", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
         module(
             "Recordings",
             uses: [
@@ -106,19 +107,22 @@ let package = Package(
                 "Snapshots", "ProxyCore",
             ]),
         module(
+            "BodyTransforms",
+            uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"]),
+        module(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings",
+                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms",
                 "CLinux",
             ]),
         module(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
-                "ProxyServer", "CLinux",
+                "AccessLog", "ProxyServer", "CLinux",
             ]),
         // Layer 5
         module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
@@ -241,6 +245,7 @@ let package = Package(
             ]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "ProxyCore"]),
+        tests(of: "BodyTransforms", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "ProxyCore"]),
         tests(
             of: "ProxyServer",
             uses: [

@@ -1,3 +1,4 @@
+import AccessLog
 import EventLoop
 import HTTPWire
 import ProxyCore

@@ -1,4 +1,5 @@
 import AccessLog
+import BodyTransforms
 import CLinux
 import CertificateAuthority
 import ClientPasswords

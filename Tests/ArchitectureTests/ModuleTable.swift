@@ -57,7 +57,10 @@ enum ModuleTable {
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         "AccessLog": Module(
-            ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
+            ["HTTPMessage", "HTTPCaching", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
+            others: ["Glibc", "Synchronization"]),
+        "BodyTransforms": Module(
+            ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         "Recordings": Module(
             [
@@ -69,13 +72,13 @@ enum ModuleTable {
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings",
+                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
-                "ProxyServer", "CLinux",
+                "AccessLog", "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5
         "CommandSupport": Module(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),

@@ -1,3 +1,4 @@
+import AccessLog
 import HTTPCaching
 import HTTPMessage
 import ProxyCore

@@ -1,3 +1,4 @@
+import BodyTransforms
 import HTTPMessage
 import HTTPSerialization
 import ProxyCore

@@ -1,3 +1,4 @@
+import BodyTransforms
 import EventLoop
 import Glibc
 import HTTPCaching

@@ -1,4 +1,5 @@
 import AccessLog
+import BodyTransforms
 import EventLoop
 import HTTPMessage
 import HTTPWire

@@ -9,23 +9,29 @@ import ProxyPolicy
 ///
 /// It holds the most recently used ones, up to a number of bytes; a failure counts as its head. Each transform is made only once: other
 /// requests for it wait.
-final class TransformCache: Sendable {
+package final class TransformCache: Sendable {
     /// A stored body, by the row of its response, and what is made of it.
-    struct Key: Hashable, Sendable {
-        let row: StoredRowID
-        let fingerprint: UInt64
-        let source: TransformPlan.Source
+    package struct Key: Hashable, Sendable {
+        package let row: StoredRowID
+        package let fingerprint: UInt64
+        package let source: TransformPlan.Source
+
+        package init(row: StoredRowID, fingerprint: UInt64, source: TransformPlan.Source) {
+            self.row = row
+            self.fingerprint = fingerprint
+            self.source = source
+        }
     }
 
     /// The result for waiting requests.
-    enum Made: Sendable {
+    package enum Made: Sendable {
         case content(TransformedContent)
         case failed(TransformFault)
         /// The leading request has left: one of the waiting ones starts again.
         case abandoned
     }
 
-    enum Join {
+    package enum Join {
         case ready(StoredResponse)
         /// The content was made for another head of the same response.
         case made(TransformedContent)
@@ -37,17 +43,17 @@ final class TransformCache: Sendable {
     }
 
     /// The right to make a transform for all requests that wait for it.
-    struct Lead: Sendable {
-        let key: Key
+    package struct Lead: Sendable {
+        package let key: Key
         fileprivate let number: UInt64
     }
 
     /// The limits of a failed attempt: with other limits it may succeed.
-    struct Bounds: Equatable, Sendable {
+    package struct Bounds: Equatable, Sendable {
         private let body, output: UInt64
         private let depth: Int
 
-        init(_ plan: TransformPlan) {
+        package init(_ plan: TransformPlan) {
             (body, output, depth) = (plan.maximumBodyLength, plan.maximumOutputLength, plan.maximumDepth)
         }
     }
@@ -91,8 +97,10 @@ final class TransformCache: Sendable {
 
     private let contents = Guarded(Contents())
 
+    package init() {}
+
     /// - Parameter makeReply: is only called if there is something to wait for.
-    func join(_ key: Key, for stored: StoredResponse, within bounds: Bounds, makeReply: () -> Reply<Made>) -> Join {
+    package func join(_ key: Key, for stored: StoredResponse, within bounds: Bounds, makeReply: () -> Reply<Made>) -> Join {
         let found = contents.withLock { contents -> Join? in
             if let entry = contents.entries[key] {
                 switch entry.outcome {
@@ -127,7 +135,7 @@ final class TransformCache: Sendable {
     }
 
     /// Ends a transform: gives the result to waiting requests, and keeps it if there is space.
-    func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
+    package func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
         let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
             let waiters = Self.end(lead, in: &contents)
             return (waiters, Self.insert(made, lead.key, of: stored, within: bounds, limit: limit, into: &contents))
@@ -137,13 +145,13 @@ final class TransformCache: Sendable {
     }
 
     /// The leading request has left.
-    func abandon(_ lead: Lead) {
+    package func abandon(_ lead: Lead) {
         for waiter in contents.withLock({ Self.end(lead, in: &$0) }) { waiter.send(.abandoned) }
     }
 
     /// The request that leads a transform has left.
     /// - Returns: whether no other request waits for it, so that it can be canceled; a later request starts again.
-    func leave(_ lead: Lead) -> Bool {
+    package func leave(_ lead: Lead) -> Bool {
         contents.withLock { contents in
             let making = contents.making[lead.key]
             guard let making, making.number == lead.number, making.waiters.isEmpty else { return false }
@@ -161,12 +169,12 @@ final class TransformCache: Sendable {
 
     /// Adds the result for a response that was stored only now.
     /// - Returns: the bodies removed to make space.
-    func put(_ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int) -> [[UInt8]] {
+    package func put(_ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int) -> [[UInt8]] {
         contents.withLock { Self.insert(made, key, of: stored, within: bounds, limit: limit, into: &$0) }.compactMap(\.body)
     }
 
     /// Notes the variant made from a cached result, for requests with the same head.
-    func note(_ variant: StoredResponse, of stored: StoredResponse, _ key: Key) {
+    package func note(_ variant: StoredResponse, of stored: StoredResponse, _ key: Key) {
         let old = contents.withLock { contents -> StoredResponse? in
             guard contents.entries[key]?.body != nil else { return nil }
             let old = contents.entries[key]?.variant
@@ -179,7 +187,7 @@ final class TransformCache: Sendable {
     }
 
     /// The number of entries, and their bytes.
-    var counts: (entries: Int, bytes: Int) { contents.withLock { ($0.entries.count, $0.byteCount) } }
+    package var counts: (entries: Int, bytes: Int) { contents.withLock { ($0.entries.count, $0.byteCount) } }
 
     /// - Returns: the removed entries.
     private static func insert(

@@ -5,7 +5,7 @@ import ProxyCore
 import ProxyPolicy
 import Testing
 
-@testable import ProxyServer
+@testable import BodyTransforms
 
 @Suite("C9: transformed variants of stored responses")
 struct TransformCacheTests {

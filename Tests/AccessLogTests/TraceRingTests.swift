@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyCore
 import Testing
 
-@testable import ProxyServer
+@testable import AccessLog
 
 @Suite("The trace ring")
 struct TraceRingTests {

@@ -3,13 +3,13 @@
 /// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay others on the loop. A body of known
 /// length is one piece from the beginning; its unused part takes no memory. Callers that need it in one piece join the pieces off the loop.
 /// Large pieces are freed there too, whichever reference is released last.
-final class GatheredBody {
+package final class GatheredBody {
     private let checks: CheckPool
     /// In order; none is empty, except one reserved for a known length.
-    private(set) var pieces: [[UInt8]] = []
-    private(set) var count = 0
+    package private(set) var pieces: [[UInt8]] = []
+    package private(set) var count = 0
 
-    init(_ checks: CheckPool) { self.checks = checks }
+    package init(_ checks: CheckPool) { self.checks = checks }
 
     deinit { letGo() }
 
@@ -23,13 +23,13 @@ final class GatheredBody {
     private static let pieceLengths = 64 << 10...1 << 20
 
     /// Reserves memory for a body of this length before any of it has arrived.
-    func reserve(_ length: Int) {
+    package func reserve(_ length: Int) {
         guard pieces.isEmpty else { return }
         pieces.append([])
         pieces[0].reserveCapacity(length)
     }
 
-    func append(_ bytes: Span<UInt8>) {
+    package func append(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
         let room = pieces.last.map { max($0.capacity, Self.pieceLengths.lowerBound) - $0.count } ?? 0
         let first = min(room, bytes.count)
@@ -48,19 +48,19 @@ final class GatheredBody {
     }
 
     /// In bytes, including the copy that joining several pieces will make.
-    var memory: Int { pieces.count > 1 ? 2 * count : count }
+    package var memory: Int { pieces.count > 1 ? 2 * count : count }
 
     /// Replaces the pieces by the body in one piece, made elsewhere.
-    func replace(by body: [UInt8]) {
+    package func replace(by body: [UInt8]) {
         guard pieces.count > 1 else { return }
         letGo()
         pieces = [body]
     }
 
     /// In one piece; if there are several, they are copied.
-    var joined: [UInt8] { Self.join(pieces) }
+    package var joined: [UInt8] { Self.join(pieces) }
 
-    static func join(_ pieces: [[UInt8]]) -> [UInt8] {
+    package static func join(_ pieces: [[UInt8]]) -> [UInt8] {
         if pieces.count <= 1 { return pieces.first ?? [] }
         var body: [UInt8] = []
         body.reserveCapacity(pieces.reduce(0) { $0 + $1.count })

@@ -3,22 +3,28 @@ import HTTPSerialization
 import ProxyCore
 
 /// The work on an origin's gathered body, off the loop: it is checked and transformed.
-struct BodyWork: Sendable {
-    struct Outcome: Sendable {
+package struct BodyWork: Sendable {
+    package struct Outcome: Sendable {
         /// `passed` if no check was required.
-        let check: BodyCheckOutcome
+        package let check: BodyCheckOutcome
         /// `nil` if no transform was required.
-        let transform: TransformEnd?
+        package let transform: TransformEnd?
         /// In one piece.
-        var body: [UInt8] = []
+        package var body: [UInt8] = []
+
+        package init(check: BodyCheckOutcome, transform: TransformEnd?, body: [UInt8] = []) {
+            self.check = check
+            self.transform = transform
+            self.body = body
+        }
     }
 
-    let check: BodyCheck?
-    let transform: TransformWork?
+    package let check: BodyCheck?
+    package let transform: TransformWork?
     /// Whether the body is complete.
     let isWhole: Bool
 
-    init(for exchange: borrowing Exchange, isWhole: Bool) {
+    package init(for exchange: borrowing Exchange, isWhole: Bool) {
         self.isWhole = isWhole
         if exchange.wantsBodyCheck, let plan = exchange.validation {
             var limits = BodyCheckLimits()
@@ -35,9 +41,9 @@ struct BodyWork: Sendable {
     }
 
     /// Whether the content has a coding that cannot be decoded.
-    static func isUndecodable(_ head: borrowing ResponseHead) -> Bool { ContentCodings(of: head.fields) == .unsupported }
+    package static func isUndecodable(_ head: borrowing ResponseHead) -> Bool { ContentCodings(of: head.fields) == .unsupported }
 
-    func outcome(of pieces: [[UInt8]]) -> Outcome {
+    package func outcome(of pieces: [[UInt8]]) -> Outcome {
         let body = GatheredBody.join(pieces)
         let found = check.map { isWhole ? $0.outcome(of: body) : $0.outcome(ofBeginning: body) }
         let made = transform.map { isWhole ? $0.end(of: body) : .failed(.bodyTooLarge) }

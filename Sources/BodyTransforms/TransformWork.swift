@@ -4,11 +4,11 @@ import ProxyCore
 import ProxyPolicy
 
 /// A rule's transform of one body, in the transform module's types: prepared on the loop, carried out off it.
-struct TransformWork: Sendable {
+package struct TransformWork: Sendable {
     private let transform: ContentTransform
-    let patience: WorkPatience
+    package let patience: WorkPatience
 
-    init(_ plan: TransformPlan, from source: TransformPlan.Source, of head: borrowing ResponseHead) {
+    package init(_ plan: TransformPlan, from source: TransformPlan.Source, of head: borrowing ResponseHead) {
         var limits = ContentTransform.Limits()
         limits.bodyLength = plan.maximumBodyLength
         limits.outputLength = plan.maximumOutputLength
@@ -17,7 +17,7 @@ struct TransformWork: Sendable {
         patience = WorkPatience(milliseconds: plan.timeout)
     }
 
-    func end(of body: [UInt8]) -> TransformEnd {
+    package func end(of body: [UInt8]) -> TransformEnd {
         do throws(TransformFault) {
             let content = try transform.content(of: body, isOverdue: { patience.isOver })
             let hasher = DigestHasher(.sha256)

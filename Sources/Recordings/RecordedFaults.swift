@@ -1,11 +1,10 @@
 import ProxyCore
-import Recordings
 import Snapshots
 
 // Maps miss reasons and failures of recordings to `ProxyCore` and back.
 
 extension MissReason {
-    var word: StaticToken {
+    package var word: StaticToken {
         switch self {
         case .notRecorded: "not_recorded"
         case .varies: "varies"
@@ -18,7 +17,7 @@ extension MissReason {
 
 extension RecordedFailure.Kind {
     /// The fault that replay reproduces.
-    var fault: Fault {
+    package var fault: Fault {
         switch self {
         case .cutShort: .responseIncomplete
         case .refused: .connectionRefused
@@ -30,7 +29,7 @@ extension RecordedFailure.Kind {
 
 extension RecordedFailure {
     /// - Returns: `nil` for a fault that neither the origin nor the connection to it caused.
-    init?(_ fault: Fault) {
+    package init?(_ fault: Fault) {
         let row = GatewayError(fault)
         guard row.origin == .upstream else { return nil }
         let kind: Kind =

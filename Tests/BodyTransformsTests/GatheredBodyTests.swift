@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProxyServer
+@testable import BodyTransforms
 
 @Suite("Gathered bodies")
 struct GatheredBodyTests {

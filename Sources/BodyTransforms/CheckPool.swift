@@ -6,16 +6,16 @@ import Synchronization
 /// The thread that checks and transforms bodies and verifies recorded chains, away from all loops, with its queue.
 ///
 /// It has a slightly lower priority than the loops: if there are no more processors than loops, other requests go first.
-final class CheckPool: Sendable {
+package final class CheckPool: Sendable {
     private let loop: LoopThread
     /// The kinds of work, which are counted separately.
-    enum Kind { case body, recordedChain }
+    package enum Kind { case body, recordedChain }
 
     private let waitingBodies = Atomic<Int>(0)
     private let waitingChains = Atomic<Int>(0)
-    let memory = GatheredMemory()
+    package let memory = GatheredMemory()
 
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         loop = try LoopThread(name: "checks", .beside) { _ in
             // On Linux this applies only to this thread. Lowering the priority is always permitted.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
@@ -26,7 +26,7 @@ final class CheckPool: Sendable {
 
     /// - Parameter limit: the maximum number of this kind, including the one in progress.
     /// - Returns: `false` if the limit is reached; then there is no reply.
-    func run<Outcome: Sendable>(
+    package func run<Outcome: Sendable>(
         _ kind: Kind, limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
     ) -> Bool {
         guard count(1, kind) <= limit else {
@@ -41,10 +41,10 @@ final class CheckPool: Sendable {
     }
 
     /// The minimum size of a large body, in bytes: freeing its memory takes longer than a cache hit.
-    static let largeLength = 1 << 20
+    package static let largeLength = 1 << 20
 
     /// Frees bodies, on the pool's thread if one of them is large. The caller must not keep references.
-    func letGo(of bodies: consuming [[UInt8]]) {
+    package func letGo(of bodies: consuming [[UInt8]]) {
         guard bodies.contains(where: { $0.capacity >= Self.largeLength }) else { return }
         let leaving = Leaving(bodies)
         loop.handle.post { _ in leaving.letGo() }
@@ -67,7 +67,7 @@ final class CheckPool: Sendable {
         }
     }
 
-    func stop() {
+    package func stop() {
         loop.handle.stop()
         loop.join()
     }
