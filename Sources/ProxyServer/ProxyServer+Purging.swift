@@ -1,5 +1,6 @@
 import HTTPMessage
 import ResponseStore
+import SharedFetches
 
 extension ProxyServer {
     /// Purges matching responses from the store and from fetches in flight, or makes them stale. Once `report` is called with the purge in

@@ -54,6 +54,8 @@ enum ModuleTable {
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         // Layer 3
+        "SharedFetches": Module(
+            ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"], others: ["Synchronization"]),
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         "AccessLog": Module(
@@ -72,7 +74,7 @@ enum ModuleTable {
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms",
+                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(

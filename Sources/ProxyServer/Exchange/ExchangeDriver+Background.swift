@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ResponseStore
+import SharedFetches
 
 /// Exchanges without a client: validations (RFC 5861 §3) and fills. A driver without a connection runs on the loop whose client caused
 /// them. The response is stored, or the failure is logged; other requests for the key join meanwhile.

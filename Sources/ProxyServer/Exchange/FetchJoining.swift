@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ResponseStore
+import SharedFetches
 
 /// A wait for another request's fetch of the same key.
 final class FetchJoining {

@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ResponseStore
+import SharedFetches
 
 /// A response that is being stored, and the requests that have joined its fetch.
 final class ResponseStoring {

@@ -7,6 +7,7 @@ import ProxyCore
 import ProxyPolicy
 import Recordings
 import ResponseStore
+import SharedFetches
 import TLSChannel
 import UpstreamTransport
 

@@ -4,6 +4,7 @@ import EventLoop
 import ProxyCore
 import Recordings
 import ResponseStore
+import SharedFetches
 import UpstreamTransport
 
 /// The state that the loops share: the store, fetches in flight, upstream budgets, and the active settings.

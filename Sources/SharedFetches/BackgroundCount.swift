@@ -1,15 +1,17 @@
 import Synchronization
 
 /// The number of background exchanges in flight on all loops.
-final class BackgroundCount: Sendable {
+package final class BackgroundCount: Sendable {
     private let count = Atomic<Int>(0)
 
+    package init() {}
+
     /// Adds one, unless the limit is reached.
-    func begin(limit: Int) -> Bool {
+    package func begin(limit: Int) -> Bool {
         if count.wrappingAdd(1, ordering: .relaxed).oldValue < limit { return true }
         end()
         return false
     }
 
-    func end() { count.wrappingSubtract(1, ordering: .relaxed) }
+    package func end() { count.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -4,7 +4,7 @@ import HTTPMessage
 import ResponseStore
 
 /// The result of a fetch that other requests have joined.
-enum SharedFetch: Sendable {
+package enum SharedFetch: Sendable {
     case complete(StoredResponse)
     /// The body is in flight: it is read from the pending response.
     case pending(StoredResponse, PendingResponse)
@@ -16,8 +16,8 @@ enum SharedFetch: Sendable {
 /// The fetches in flight, by cache key, shared by all loops and only used on a miss.
 ///
 /// Sharded, each shard with its own mutex, held only for a look-up; waiters are notified through their loop's mailbox.
-final class FetchTable: Sendable {
-    enum Join {
+package final class FetchTable: Sendable {
+    package enum Join {
         case leads(FetchEntry)
         /// `number` is the argument for `leave`.
         case waits(FetchEntry, number: Int, Reply<SharedFetch>)
@@ -49,8 +49,10 @@ final class FetchTable: Sendable {
 
     private let shards: [Shard] = (0..<16).map { _ in Shard() }
 
+    package init() {}
+
     /// Joins the fetch of this key, or starts one. `makeReply` is only called if there is something to wait for.
-    func join(_ key: [UInt8], makeReply: () -> Reply<SharedFetch>) -> Join {
+    package func join(_ key: [UInt8], makeReply: () -> Reply<SharedFetch>) -> Join {
         let key = FetchKey(key)
         let hash = key.hash
         let (found, isNew) = shards[hash & 15].contents.withLock { contents -> (FetchEntry?, Bool) in
@@ -70,7 +72,7 @@ final class FetchTable: Sendable {
     }
 
     /// Leads the background fetch of this key, unless a fetch is in flight or the key is postponed.
-    func lead(_ key: [UInt8], at now: Timestamp) -> FetchEntry? {
+    package func lead(_ key: [UInt8], at now: Timestamp) -> FetchEntry? {
         let key = FetchKey(key)
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
@@ -84,14 +86,14 @@ final class FetchTable: Sendable {
     }
 
     /// A background fetch of this key has failed: postpones the next one.
-    func postpone(_ key: [UInt8], until end: Timestamp, at now: Timestamp) {
+    package func postpone(_ key: [UInt8], until end: Timestamp, at now: Timestamp) {
         let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, start: now, end: end) }
     }
 
     /// Ends a fetch: later requests use the store, or start their own fetch.
     /// - Parameter isUnshareable: whether only one request can use the response; the next ones fetch for themselves at once.
-    func remove(_ entry: FetchEntry, isUnshareable: Bool = false) {
+    package func remove(_ entry: FetchEntry, isUnshareable: Bool = false) {
         let hash = entry.key.hash
         shards[hash & 15].contents.withLock { contents in
             if contents.entries[entry.key] === entry { contents.entries[entry.key] = nil }
@@ -100,7 +102,7 @@ final class FetchTable: Sendable {
     }
 
     /// A response to this key can be shared after all.
-    func noteShareable(_ key: [UInt8]) {
+    package func noteShareable(_ key: [UInt8]) {
         let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { contents in
             let place = Self.place(of: hash)
@@ -110,7 +112,7 @@ final class FetchTable: Sendable {
 
     /// Fetches in flight for these keys may have responses from before the write that invalidates them: no request joins them from now on
     /// (RFC 9111 §4.4). Requests that have joined came before the write, and get the response.
-    func invalidate(_ keys: [[UInt8]]) {
+    package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let key = FetchKey(key)
             shards[key.hash & 15].contents.withLock { $0.entries[key] = nil }
@@ -118,7 +120,7 @@ final class FetchTable: Sendable {
     }
 
     /// No request joins fetches that a purge may cover. The store knows which of them began before the purge.
-    func purge(_ purge: Purge) {
+    package func purge(_ purge: Purge) {
         for shard in shards {
             let keys = shard.contents.withLock { Array($0.entries.keys) }
             let covered = keys.filter { purge.mayCover(key: $0.octets) }

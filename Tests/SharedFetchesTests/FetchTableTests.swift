@@ -3,7 +3,7 @@ import HTTPMessage
 import Synchronization
 import Testing
 
-@testable import ProxyServer
+@testable import SharedFetches
 
 @Suite("Fetches in flight")
 struct FetchTableTests {

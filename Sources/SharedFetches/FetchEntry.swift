@@ -1,7 +1,7 @@
 import EventLoop
 
 /// A fetch in flight and the requests that wait for it.
-final class FetchEntry: Sendable {
+package final class FetchEntry: Sendable {
     private struct State {
         var result: SharedFetch?
         var waiters: [(number: Int, reply: Reply<SharedFetch>)] = []
@@ -17,7 +17,7 @@ final class FetchEntry: Sendable {
 
     var published: SharedFetch? { state.withLock { $0.result } }
     /// Whether a request waits, or was notified and has not read the result yet: then the result must be kept.
-    var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
+    package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
     /// Waits until `leave`, which each waiter calls once: when it has read the result, or stops waiting.
     /// - Returns: the number for `leave`, and the result if there already is one; then the reply is not kept.
@@ -30,7 +30,7 @@ final class FetchEntry: Sendable {
         }
     }
 
-    func leave(_ number: Int) {
+    package func leave(_ number: Int) {
         state.withLock { state in
             if let index = state.waiters.firstIndex(where: { $0.number == number }) {
                 state.waiters.remove(at: index)
@@ -41,7 +41,7 @@ final class FetchEntry: Sendable {
     }
 
     /// Gives the result to all waiters, and to later ones until the entry is removed.
-    func publish(_ result: SharedFetch) {
+    package func publish(_ result: SharedFetch) {
         let waiters = state.withLock { state in
             state.result = result
             let waiters = state.waiters
