@@ -85,8 +85,8 @@ let package = Package(
         module(
             "HTTPSession",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "UpstreamTransport",
-                "CPSL",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
+                "UpstreamTransport", "CPSL",
             ]),
         module(
             "Snapshots",

@@ -8,7 +8,7 @@ package enum ShellSyntax: String, CaseIterable {
     package func text(_ environment: ClientEnvironment, over given: [String: String]) -> String {
         let variables = environment.variables(over: given)
         switch self {
-        case .sh: return Self.lines(variables) { "export \($0)=\(Self.shQuoted($1))" }
+        case .sh: return Self.lines(variables) { "export \($0)=\(ShellWord.quoted($1))" }
         case .fish: return Self.lines(variables) { "set -gx \($0) \(Self.fishQuoted($1))" }
         case .pwsh: return Self.lines(variables) { "$env:\($0) = \(Self.pwshQuoted($1))" }
         case .json: return JSONText.object(variables.map { ($0.name, .string($0.value)) }).written() + "\n"
@@ -23,10 +23,7 @@ package enum ShellSyntax: String, CaseIterable {
         variables.map { line($0.name, $0.value) + "\n" }.joined()
     }
 
-    /// POSIX: within single quotes no character has a special meaning; a single quote itself is written outside them.
-    package static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
-
-    /// Within single quotes, only a backslash before one of these two characters has a special meaning.
+    /// Within single quotes only a backslash before one of these two means anything.
     static func fishQuoted(_ value: String) -> String {
         "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }

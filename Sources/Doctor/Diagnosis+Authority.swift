@@ -4,6 +4,7 @@ import Foundation
 import LarderSettings
 import LocalCA
 import ServerTrust
+import TextCoding
 
 extension Diagnosis {
     /// Checks the CA that these settings, or an option of the running Larder, use for interception.
@@ -19,7 +20,7 @@ extension Diagnosis {
         guard let folder = named ?? AuthorityFolder(environment) else {
             return Finding("authority", .bad, "HOME is not set, so the CA's folder is unknown", remedy: "export HOME=~")
         }
-        let option = settings.folder == nil ? "" : " --folder \(Shell.word(folder.path))"
+        let option = settings.folder == nil ? "" : " --folder \(ShellWord.of(folder.path))"
         let reload = isRunning ? " && larder reload" : ""
         func remedied(_ fault: AuthorityFolderError, _ remedy: String?) -> Finding {
             Finding("authority", .bad, fault.reason, remedy: remedy.map { $0 + reload })
@@ -73,21 +74,21 @@ extension Diagnosis {
         let files = seats.flatMap { [folder.rootPath($0), folder.keyPath($0)] }.filter(folder.exists)
         let others = (folders + files).filter { Self.facts(of: $0)?.st_uid != geteuid() }
         if !others.isEmpty {
-            return "sudo chown \"$(id -u)\" \(others.map(Shell.word).joined(separator: " "))"
+            return "sudo chown \"$(id -u)\" \(others.map(ShellWord.of).joined(separator: " "))"
         }
         let open = (folders.map { ("700", $0) } + files.map { ("600", $0) }).filter { mode, path in
             Self.facts(of: path).map { String($0.st_mode & 0o7777, radix: 8) } != mode
         }
-        if !open.isEmpty { return open.map { "chmod \($0) \(Shell.word($1))" }.joined(separator: " && ") }
-        return "mv \(Shell.word(folder.path)) \(Shell.word(Self.unused(folder.path + ".bad"))) && larder ca init\(option)"
+        if !open.isEmpty { return open.map { "chmod \($0) \(ShellWord.of($1))" }.joined(separator: " && ") }
+        return "mv \(ShellWord.of(folder.path)) \(ShellWord.of(Self.unused(folder.path + ".bad"))) && larder ca init\(option)"
     }
 
     /// - Returns: `nil` if the file does not exist: then the settings must be changed.
     private func remedy(forPassphraseIn file: String) -> String? {
         var facts = stat()
         guard stat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-        if facts.st_uid != geteuid() { return "sudo chown \"$(id -u)\" \(Shell.word(file))" }
-        return facts.st_mode & 0o777 == 0o600 ? Self.edit(file) : "chmod 600 \(Shell.word(file))"
+        if facts.st_uid != geteuid() { return "sudo chown \"$(id -u)\" \(ShellWord.of(file))" }
+        return facts.st_mode & 0o777 == 0o600 ? Self.edit(file) : "chmod 600 \(ShellWord.of(file))"
     }
 
     private static func facts(of path: String) -> stat? {

@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import LarderSettings
 import ProxyServer
+import TextCoding
 
 extension Diagnosis {
     /// Checks the running Larder, with the environment for programs.
@@ -16,7 +17,7 @@ extension Diagnosis {
         switch AdminSocketPath.find(loaded.settings, environment) {
         case .path(let found): path = found
         case .several(let paths):
-            return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
+            return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(ShellWord.of(paths[0]))")
         case .none:
             guard loaded.settings.admin.socket == .off else {
                 return found(.bad, "the place of the admin socket is unknown", "export HOME=~; larder serve &")

@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import LarderSettings
 import ProxyAdmin
+import TextCoding
 
 extension Diagnosis {
     /// Less free space than this, in bytes, is a problem: SQLite's log beside the file alone may need as much.
@@ -20,7 +21,7 @@ extension Diagnosis {
         let place = Self.nearestThere(full)
         guard access(place, place == full ? R_OK | W_OK : W_OK | X_OK) == 0 else {
             let reason = String(cString: strerror(errno))
-            let word = Shell.word(place)
+            let word = ShellWord.of(place)
             return Finding(
                 "store", .bad, "cannot write to \(place): \(reason)",
                 remedy: Self.isOurs(place) ? "chmod u+rwX \(word)" : "sudo chown \"$(id -u)\" \(word) && chmod u+rwX \(word)")
@@ -45,7 +46,7 @@ extension Diagnosis {
         guard free + own >= Self.leastRoom else {
             return Finding("store", .bad, "\(explanation); other files fill it", remedy: Self.edit(loaded))
         }
-        let removal = "rm -f \(files.map(Shell.word).joined(separator: " "))"
+        let removal = "rm -f \(files.map(ShellWord.of).joined(separator: " "))"
         return Finding(
             "store", .bad, explanation, remedy: isRunning ? "larder stop && \(removal); larder serve &" : removal)
     }

@@ -4,6 +4,7 @@ import CommandSupport
 import Foundation
 import LarderSettings
 import LocalCA
+import TextCoding
 
 /// Checks Larder's environment without contacting a running Larder.
 package struct Diagnosis {
@@ -22,7 +23,7 @@ package struct Diagnosis {
     /// Evaluating the output of `larder env` corrects the variables.
     static let environmentRemedy = "eval \"$(larder env)\""
 
-    static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
+    static func edit(_ file: String) -> String { "${EDITOR:-vi} \(ShellWord.of(file))" }
 
     /// - Returns: `nil` if no settings file is active.
     package static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
@@ -125,16 +126,5 @@ extension Diagnosis {
         }
         return Finding(
             "trust variables", .bad, "\(name) is \(file), which lacks Larder's root certificate", remedy: Self.environmentRemedy)
-    }
-}
-
-/// Quotes words for a shell's command line.
-enum Shell {
-    static func word(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { octet in
-            (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
-                || "/._-:=".utf8.contains(octet)
-        }
-        return isPlain && !text.isEmpty ? text : ShellSyntax.shQuoted(text)
     }
 }

@@ -122,7 +122,17 @@ struct ResourceTests {
         #expect(try await HTTPSession.failure { try await tasks[2].value }.code == .unacceptableStatus)
     }
 
-    @Test("The curl command is quoted so that no value can end its word, and contains no secrets")
+    @Test("A quote with a combining mark does not end a word of curl's line")
+    func quotesCombinedQuotes() throws {
+        let session = try HTTPSession.plain { $0.defaultFields = [:] }
+        let value = "'\u{301}; echo ran; '\u{301}"
+        let request = HTTPRequest(.post, "http://h/", body: .octets(Array(value.utf8)))
+        let line = try session.curlCommand(for: request).get()
+        let words = try Shell.output(of: "curl() { printf '%s\\n' \"$@\"; }\n\(line)")
+        #expect(words.split(separator: "\n").contains(Substring(value)), "\(words)")
+    }
+
+    @Test("curl's line is quoted so that nothing ends its word, and says no secret")
     func describesByCurl() throws {
         let session = try HTTPSession.plain { $0.defaultFields = [:] }
         let request = HTTPRequest(

@@ -2,6 +2,7 @@ import Foundation
 import HTTPMessage
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import CommandEnvironment
 @testable import Doctor
@@ -41,12 +42,12 @@ struct ShellSyntaxTests {
     @Test(
         "Each syntax removes the special meaning of a value's characters",
         arguments: [
-            (ShellSyntax.shQuoted, "a'b$c", "'a'\\''b$c'"), (ShellSyntax.fishQuoted, "a'b\\c$d", "'a\\'b\\\\c$d'"),
+            (ShellWord.quoted, "a'b$c", "'a'\\''b$c'"), (ShellSyntax.fishQuoted, "a'b\\c$d", "'a\\'b\\\\c$d'"),
             (ShellSyntax.pwshQuoted, "a'b\u{2019}$c", "'a''b\u{2019}\u{2019}$c'"),
             (ShellSyntax.dotenvQuoted, "http://127.0.0.1:3180", "http://127.0.0.1:3180"),
             (ShellSyntax.dotenvQuoted, "a b$c", "'a b$c'"),
             (ShellSyntax.dotenvQuoted, "it's $5 \"`\\\n", "\"it's \\$5 \\\"\\`\\\\\\n\""),
-            (ShellSyntax.shQuoted, "'\u{301}", "''\\''\u{301}'"), (Shell.word, "'\u{301}", "''\\''\u{301}'"),
+            (ShellWord.quoted, "'\u{301}", "''\\''\u{301}'"), (ShellWord.of, "'\u{301}", "''\\''\u{301}'"),
             (ShellSyntax.fishQuoted, "'\u{301}\\\u{301}", "'\\'\u{301}\\\\\u{301}'"),
             (ShellSyntax.pwshQuoted, "'\u{301}\u{2019}\u{301}", "'''\u{301}\u{2019}\u{2019}\u{301}'"),
             (ShellSyntax.dotenvQuoted, "'\u{301}$\u{301}", "\"'\u{301}\\$\u{301}\""),

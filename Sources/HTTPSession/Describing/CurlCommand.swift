@@ -1,4 +1,5 @@
 import HTTPMessage
+import TextCoding
 
 extension HTTPSession {
     /// A POSIX shell command that sends the same request with curl, for debugging. Secrets are left out, so that it can be
@@ -21,16 +22,16 @@ private struct CurlCommand {
 
     init(_ request: PreparedRequest, revealing: Bool) {
         self.revealing = revealing
-        if request.method == .head { words.append("--head") } else { words += ["--request", Self.quoted(request.method.name)] }
+        words += request.method == .head ? ["--head"] : ["--request", ShellWord.quoted(request.method.name)]
         for (name, value) in request.fields { add(name, value) }
         add(request)
-        words.append(Self.quoted(request.uri.description))
+        words.append(ShellWord.quoted(request.uri.description))
     }
 
     private mutating func add(_ name: String, _ value: String) {
         let shown = revealing || !Self.isSecret(name) ? value : "REDACTED"
         // curl drops a field without a value, unless a semicolon follows its name.
-        words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
+        words += ["--header", ShellWord.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
     }
 
     private mutating func add(_ request: PreparedRequest) {
@@ -38,24 +39,20 @@ private struct CurlCommand {
         case .none: return
         case .octets(let octets):
             if let text = String(validating: octets, as: UTF8.self), !text.utf8.contains(0) {
-                words += ["--data-raw", Self.quoted(text)]
+                words += ["--data-raw", ShellWord.quoted(text)]
             } else {
-                source = "printf %s \(Self.quoted(Base64.encode(octets))) | base64 -d | "
+                source = "printf %s \(ShellWord.quoted(Base64.encode(octets))) | base64 -d | "
                 words += ["--data-binary", "@-"]
             }
-        case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
+        case .file(let path): words += ["--data-binary", ShellWord.quoted("@" + path)]
         case .stream: words += ["--data-binary", "@-"]
         }
         // Otherwise curl would send the type of a form.
-        if !request.fields.contains(.contentType) { words += ["--header", Self.quoted("Content-Type:")] }
+        if !request.fields.contains(.contentType) { words += ["--header", ShellWord.quoted("Content-Type:")] }
     }
 
     private static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return ["authorization", "cookie", "token", "api-key", "apikey", "secret", "password"].contains { name.contains($0) }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

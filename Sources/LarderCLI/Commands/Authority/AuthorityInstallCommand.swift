@@ -41,14 +41,8 @@ struct TrustStoreOptions: ParsableArguments {
 
     /// The same subcommand as a command line for another user to run, for one kind of store.
     func words(verb: String, folder: AuthorityFolder, kind: TrustStoreKind) -> String {
-        let prefix = root.map { " --root \(Self.quoted($0))" } ?? ""
-        return "larder ca \(verb) --only \(kind.rawValue)\(prefix) --folder \(Self.quoted(folder.path))"
-    }
-
-    /// A path quoted as one word for a shell.
-    private static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { ASCII.isAlpha($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
-        return isPlain ? path : "'\(path.replacing("'", with: "'\\''"))'"
+        let prefix = root.map { " --root \(ShellWord.of($0))" } ?? ""
+        return "larder ca \(verb) --only \(kind.rawValue)\(prefix) --folder \(ShellWord.of(folder.path))"
     }
 }
 

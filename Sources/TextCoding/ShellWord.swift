@@ -1,0 +1,24 @@
+/// Text as one word of a command line for a POSIX shell.
+package enum ShellWord {
+    /// The text in single quotes, within which no character means anything to the shell. A quote in the text stands between two pairs of
+    /// them, after a backslash.
+    package static func quoted(_ text: String) -> String {
+        var word = "'"
+        // By scalars: a quote with a combining mark is one `Character`, which is not equal to a quote.
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+        }
+        return word + "'"
+    }
+
+    /// The text as it is if it consists of ASCII letters, digits and `/._-:`; otherwise in quotes.
+    package static func of(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            default: (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || "/._-:".utf8.contains(byte)
+            }
+        }
+        return isPlain && !text.isEmpty ? text : quoted(text)
+    }
+}
