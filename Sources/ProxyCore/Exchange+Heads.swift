@@ -156,7 +156,22 @@ extension Exchange {
     }
 }
 
-// MARK: Generated responses
+// MARK: Interim responses and trailers
+
+extension Exchange {
+    /// The client may wait for `100 Continue`, and never send the content.
+    package var mayWithholdContent: Bool { request.fields.contains(.expect) }
+
+    package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
+
+    /// Trailer fields of the request, as they go to the origin.
+    package func forwarded(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: request.fields) }
+
+    /// Trailer fields of the response, as they go to the client and into the store.
+    package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }
+}
+
+// MARK: Answers of our own
 
 extension Exchange {
     /// The error response for `trace.fault` (RFC 9209).
@@ -420,30 +435,4 @@ extension Exchange {
         case nil: break
         }
     }
-}
-
-// MARK: For the log
-
-extension Exchange {
-    /// Lends both heads to the log. Mutating, so that nothing is copied.
-    package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
-        body(request, response)
-    }
-
-    /// Lends the trace, the request's head and its key, in the same way.
-    package mutating func withTraced(
-        _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
-    ) {
-        body(trace, request, key.span)
-    }
-
-    /// The rule that denied the request, otherwise the last one that matched; empty if none did. For the log.
-    package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
-
-    private var overrides: RuleOverrides {
-        RuleOverrides(of: trace, selected: cache.selected, facts: cache.facts, matched: matched)
-    }
-
-    /// The origin's directives that rules overrode, with those rules.
-    package var ruleOverrides: [(rule: String, word: StaticString)] { overrides.all }
 }

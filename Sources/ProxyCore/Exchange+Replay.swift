@@ -39,7 +39,10 @@ extension Exchange {
     /// Whether the recording needs the whole response, whatever the client has or requests; the client's response is made from it.
     package var wantsWholeRecorded: Bool { mode.records && isRead }
 
-    /// The maximum length of request content that is gathered, in bytes.
+    /// The client of a recorded exchange has left: a body with an end is recorded to it.
+    package var isRecordedToTheEnd: Bool { if case .known = upstream.body { true } else { false } }
+
+    /// How much of the request's content is gathered, in bytes.
     package var gatheredRequestLimit: Int {
         usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
     }
@@ -153,6 +156,61 @@ extension Exchange {
         trace.status = delivery.status.code
         state = .delivering
         commands.append(isRecorded ? .relayRecorded : .relay(store: false))
+    }
+}
+
+// MARK: What is recorded
+
+extension Exchange {
+    /// The bytes of the request's fields, by which answers are remembered.
+    package var requestFieldBytes: [UInt8] { request.fields.bytes }
+
+    /// What recordings know of a request, but for its content.
+    package struct RecordedRequest: Sendable {
+        package let method: [UInt8]
+        package let uri: [UInt8]
+        package let fields: Fields
+    }
+
+    /// - Parameter isForRecording: The recording is to hold the whole, so that conditions and ranges are left out.
+    package mutating func recordedRequest(isForRecording: Bool) -> RecordedRequest {
+        var uri: [UInt8] = []
+        CacheKey.write(request, into: &uri)
+        var fields = request.fields.alone
+        if isForRecording, wantsWholeRecorded {
+            fields.removeCacheConditions()
+            fields.remove(.range)
+            fields.remove(.ifRange)
+        }
+        return RecordedRequest(method: Self.bytes(request.span(of: request.methodName)), uri: uri, fields: fields)
+    }
+
+    /// The head of the origin's response, for a recording.
+    package mutating func recordedHead() -> (status: Status, reason: [UInt8], fields: Fields) {
+        (response.status, Self.bytes(response.span(of: response.reason)), response.fields.alone)
+    }
+
+    /// A cache for several users may not keep the response.
+    package var isResponseUnshared: Bool { ResponseDirectives(response.fields, targets: .none).forbidsSharing }
+
+    /// The fields of an interim response that is recorded. Those of 100 and 102 hold for one connection alone, and are not.
+    package static func recordedHints(_ head: borrowing ResponseHead) -> Fields? {
+        head.status == .earlyHints ? head.fields.alone : nil
+    }
+
+    /// Recorded early hints, as they come before the final response (RFC 8297 §2).
+    package func writeEarlyHints(_ fields: Fields, into output: inout [UInt8]) {
+        var head = ResponseHead()
+        head.status = .earlyHints
+        head.fields = fields
+        writeInformational(head, into: &output)
+    }
+
+    private static func bytes(_ span: Span<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(span.count)
+        for index in span.indices { bytes.append(span[index]) }
+        return bytes
     }
 }
 

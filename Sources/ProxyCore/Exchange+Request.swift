@@ -53,6 +53,9 @@ extension Exchange {
 
 /// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
+    /// Who may send the request depends on the client's address.
+    package var asksForAddress: Bool { if case .other = request.method { true } else { false } }
+
     private mutating func askForCredentials(at now: Timestamp, into commands: inout CommandBuffer) {
         switch request.fields.lineCount(of: .proxyAuthorization) {
         case 0: return fail(.credentialsRequired(reason: "missing"), at: now, into: &commands)
@@ -180,6 +183,9 @@ extension Exchange {
         state = .connecting
         commands.append(.openTunnel)
     }
+
+    /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
+    package var tunnelFault: Fault? { obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil }
 }
 
 // MARK: Trust

@@ -97,6 +97,22 @@ extension Exchange {
         delivery.cut(part)
         trace.status = delivery.status.code
     }
+
+    /// Where the content goes of a response that is to be stored.
+    package var storagePlan: StoragePlan {
+        StoragePlan(
+            body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
+    }
+
+    /// Whether so many bytes of content are still gathered. From there on they are streamed.
+    package func gathers(_ count: Int) -> Bool { count <= context.limits.gatheredBodyLength }
+
+    /// Content whose length no head has told has turned out this long.
+    /// - Returns: `nil` where the rules let it be kept.
+    package func rejection(ofLength count: Int) -> StorageRejection? {
+        guard let limit = keptBodyLength, UInt64(count) > limit else { return nil }
+        return .tooLarge
+    }
 }
 
 // MARK: Freshening
@@ -325,96 +341,6 @@ extension Exchange {
     }
 }
 
-// MARK: Background
-
-/// A background validation (RFC 5861 §3): a response was served stale, and the client's request is used to validate it. The response is
-/// only for the store.
-///
-///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
-///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
-extension Exchange {
-    /// Prepares the exchange to validate the response that `served` has delivered, under the same rules.
-    ///
-    /// The request is the client's, so that it selects the same response, but without conditions, range and cache directives. HEAD becomes
-    /// GET, because it brings no body to store.
-    package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
-        begin(id: id, context: served.context)
-        isBackground = true
-        request = served.request
-        request.becomeWholeGET()
-        directives = RequestDirectives(request)
-        directives.trust = served.directives.trust
-        obligations = served.obligations
-        matched = served.matched
-        key = served.key
-        secondaryKey = served.secondaryKey
-        cache.selected = served.cache.selected
-        found.siblings = served.found.siblings
-        found.partials = served.found.partials
-    }
-
-    mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard let selected = cache.selected else { preconditionFailure("nothing to validate") }
-        cache.isLeading = true
-        cache.isValidating = selected.facts.canBeValidated
-        trace.reuse = cache.isValidating ? .validate(.stale) : .forward(.stale)
-        fetch(at: now, into: &commands)
-    }
-
-    /// Ends the exchange; no client is notified.
-    mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
-        trace.outcome = outcome
-        trace.status = 0
-        state = .finished
-        commands.append(.finish)
-    }
-
-    /// An error from the origin leaves the stored response unchanged (RFC 9111 §4.3.3).
-    mutating func leaveStored(into commands: inout CommandBuffer) {
-        commands.append(.discardUpstreamBody)
-        commands.append(.releaseJoined)
-        endBackground(.failed, into: &commands)
-    }
-}
-
-// MARK: The rest of a stored part
-
-/// A fetch of the bytes missing between stored parts (`Fill`), only for the store.
-///
-///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
-///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
-extension Exchange {
-    /// The fill that follows this exchange; `nil` if no rule requires one.
-    package var fill: Fill? {
-        guard obligations.cache.fillsParts == true else { return nil }
-        var request = request
-        if !isBackground { request.becomeWholeGET() }
-        return Fill(
-            key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
-            trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
-    }
-
-    /// Prepares the exchange to fetch missing bytes.
-    package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
-        begin(id: id, context: fill.context)
-        isBackground = true
-        request = fill.request
-        directives = RequestDirectives(request)
-        directives.trust = fill.trust
-        obligations = fill.obligations
-        matched = fill.matched
-        key = fill.key
-        secondaryKey = fill.secondaryKey
-        ranges.completion = completion
-    }
-
-    mutating func startFill(at now: Timestamp, into commands: inout CommandBuffer) {
-        cache.isLeading = true
-        trace.reuse = .forward(.fill)
-        fetch(at: now, into: &commands)
-    }
-}
-
 extension ResponseHead {
     /// Whether the status describes the current resource, or says that it is gone, independent of the client, its rate and its input.
     fileprivate var isOfAnotherRepresentation: Bool {
@@ -423,147 +349,5 @@ extension ResponseHead {
         case 200...399, 404, 410: true
         default: false
         }
-    }
-}
-
-extension RequestHead {
-    /// Removes from the client's request what does not apply to the store.
-    fileprivate mutating func becomeWholeGET() {
-        if method == .head {
-            methodName = fields.appendBytes(Array("GET".utf8).span)
-            method = .get
-        }
-        fields.remove { _, line in
-            switch line.known {
-            case .range, .ifRange, .ifNoneMatch, .ifModifiedSince, .cacheControl, .pragma, .contentLength: true
-            default: false
-            }
-        }
-    }
-}
-
-/// Decisions about a response while its content is received, and the bytes and fields that the driver needs on the way.
-extension Exchange {
-    // MARK: Storing
-
-    /// Where the content of a response to be stored goes.
-    package var storagePlan: StoragePlan {
-        StoragePlan(
-            body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
-    }
-
-    /// Whether this many bytes of content are still gathered. Longer content is streamed.
-    package func gathers(_ count: Int) -> Bool { count <= context.limits.gatheredBodyLength }
-
-    /// For content of unknown length that has reached this length.
-    /// - Returns: `nil` if rules allow it to be stored.
-    package func rejection(ofLength count: Int) -> StorageRejection? {
-        guard let limit = keptBodyLength, UInt64(count) > limit else { return nil }
-        return .tooLarge
-    }
-
-    // MARK: The fetch
-
-    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange
-    /// became the leader.
-    package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
-
-    /// Whether the fetch continues without its client.
-    package func isWanted(by demand: FetchDemand) -> Bool { demand.isThere || isBackground && state != .finished }
-
-    /// The client of a recorded exchange has left: whether the rest of the body is still recorded.
-    package var isRecordedToTheEnd: Bool { if case .known = upstream.body { true } else { false } }
-
-    /// Whether the rest of a body comes from the server that has sent its beginning, under the same trust policy.
-    package func isOfSameServer(trust: UInt64, chain: RecordedChain?) -> Bool {
-        guard trust == upstream.trust else { return false }
-        return upstream.chain == nil || chain?.digest == upstream.chain?.digest
-    }
-
-    /// The time before the key's next background fetch, after this one has failed, in milliseconds.
-    package var backgroundRetryDelay: Int64 { max(context.limits.backgroundRetryDelay, upstream.retryAfter ?? 0) }
-
-    /// Why no connection is made for a tunnel: a rule forbids it, regardless of the egress gate. `nil` if one may be made.
-    /// Whether the ClientHello in the tunnel has to name the host, since the rules allow a tunnel to this host alone.
-    package var tunnelNeedsName: Bool { obligations.tunnel == .named }
-
-    package var tunnelFault: Fault? {
-        if obligations.tunnel == .inspectedOnly { return .egressDenied }
-        return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
-    }
-
-    /// Whether the client's address decides if the request is allowed.
-    package var asksForAddress: Bool { if case .other = request.method { true } else { false } }
-
-    // MARK: Messages
-
-    /// The client's conditions, for the trace.
-    package var clientConditions: RequestConditions { RequestConditions(in: request.fields) }
-
-    /// Whether the client may wait for `100 Continue`, and never send the content.
-    package var mayWithholdContent: Bool { request.fields.contains(.expect) }
-
-    package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
-
-    /// The request's trailer fields, as forwarded to the origin.
-    package func forwarded(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: request.fields) }
-
-    /// The response's trailer fields, as sent to the client and stored.
-    package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }
-
-    /// Whether a body that is too long to be gathered is checked by its beginning.
-    package var checksBeginning: Bool { validation?.wellformed == .image }
-
-    // MARK: Recordings
-
-    /// The bytes of the request's fields, by which responses are kept in memory.
-    package var requestFieldBytes: [UInt8] { request.fields.bytes }
-
-    /// The request for recordings, without its content.
-    package struct RecordedRequest: Sendable {
-        package let method: [UInt8]
-        package let uri: [UInt8]
-        package let fields: Fields
-    }
-
-    /// - Parameter isForRecording: The recording needs the whole response, so conditions and ranges are left out.
-    package mutating func recordedRequest(isForRecording: Bool) -> RecordedRequest {
-        var uri: [UInt8] = []
-        CacheKey.write(request, into: &uri)
-        var fields = request.fields.alone
-        if isForRecording, wantsWholeRecorded {
-            fields.removeCacheConditions()
-            fields.remove(.range)
-            fields.remove(.ifRange)
-        }
-        return RecordedRequest(method: Self.bytes(request.span(of: request.methodName)), uri: uri, fields: fields)
-    }
-
-    /// The head of the origin's response, for a recording.
-    package mutating func recordedHead() -> (status: Status, reason: [UInt8], fields: Fields) {
-        (response.status, Self.bytes(response.span(of: response.reason)), response.fields.alone)
-    }
-
-    /// Whether shared caches must not store the response.
-    package var isResponseUnshared: Bool { ResponseDirectives(response.fields, targets: .none).forbidsSharing }
-
-    /// The fields of an interim response to record. Those of 100 and 102 apply only to one connection, and are not recorded.
-    package static func recordedHints(_ head: borrowing ResponseHead) -> Fields? {
-        head.status == .earlyHints ? head.fields.alone : nil
-    }
-
-    /// Writes recorded early hints, which precede the final response (RFC 8297 §2).
-    package func writeEarlyHints(_ fields: Fields, into output: inout [UInt8]) {
-        var head = ResponseHead()
-        head.status = .earlyHints
-        head.fields = fields
-        writeInformational(head, into: &output)
-    }
-
-    private static func bytes(_ span: Span<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(span.count)
-        for index in span.indices { bytes.append(span[index]) }
-        return bytes
     }
 }

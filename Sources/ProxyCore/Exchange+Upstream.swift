@@ -16,7 +16,14 @@ extension Exchange {
         commands.append(.fetch)
     }
 
-    /// The conditions that `writeForwardedHead` adds to the client's request, or replaces.
+    /// Another fetch of the same may have ended, and its response been stored, after the look-up and before this exchange came to
+    /// lead: memory is looked at again.
+    package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
+
+    /// Whether the fetch goes on without its client.
+    package func isWanted(by demand: FetchDemand) -> Bool { demand.isThere || isBackground && state != .finished }
+
+    /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
     private var ownConditions: RequestConditions {
         if ranges.completion != nil { return [.range, .ifRange] }
         guard cache.isValidating, let stored = cache.selected else { return [] }
@@ -202,6 +209,9 @@ extension Exchange {
     /// The response checks that the matching rules require, if any.
     package var validation: ValidationPlan? { matched.validation }
 
+    /// A body that is too long to be gathered is checked by its beginning.
+    package var checksBeginning: Bool { validation?.wellformed == .image }
+
     private func validateHead() -> ValidationFaults {
         // A 304 to the client's own condition has no content to check.
         guard let validation, response.status != .notModified else { return ValidationFaults() }
@@ -357,8 +367,14 @@ extension Exchange {
         upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
     }
 
-    /// Applies the head of the rest, which is of the same representation, to the whole response (RFC 9111 §3.4).
-    /// - Returns: `false` if the response was being stored and is now only for this client.
+    /// Whether the rest of a body comes from the server that has sent its beginning, under the same trust policy.
+    package func isOfSameServer(trust: UInt64, chain: RecordedChain?) -> Bool {
+        guard trust == upstream.trust else { return false }
+        return upstream.chain == nil || chain?.digest == upstream.chain?.digest
+    }
+
+    /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
+    /// - Returns: `false` where what was to be kept is for this client alone now.
     package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
         guard let kept = keptResponse(at: now) else { return true }
         let refusal = Freshening.refusal(

@@ -238,7 +238,7 @@ final class BodyDelivery {
     /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
     private func divertIfLarge(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {
         // With TLS, the kernel cannot move the bytes.
-        guard case .http = driver.exchange.originScheme, mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
+        guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
             let connection = driver.connection, !connection.channel.isSecured,
             case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
             let upstream = driver.fetch.upstream, let pipe = Pipe()

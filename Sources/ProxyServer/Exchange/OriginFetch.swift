@@ -94,7 +94,7 @@ final class OriginFetch {
         head.reserveCapacity(1024)
         writeHead(&head)
         let transport = driver.worker.transport
-        let asksForTunnel = transport.asksForTunnel(to: driver.exchange.originScheme)
+        let asksForTunnel = transport.asksForTunnel(to: Origin.Scheme(of: driver.exchange))
         upstream = transport.open(
             UpstreamRequest(
                 of: driver.exchange, head: head, body: body, asksForTunnel: asksForTunnel, isForSwitch: isForSwitch),

@@ -10,19 +10,19 @@ extension UpstreamRequest {
     init(of exchange: borrowing Exchange, head: [UInt8], body: BodyFraming, asksForTunnel: Bool, isForSwitch: Bool) {
         self.init(
             origin: Origin(
-                scheme: exchange.originScheme, host: String(decoding: exchange.originHost, as: UTF8.self),
+                scheme: Origin.Scheme(of: exchange), host: String(decoding: exchange.originHost, as: UTF8.self),
                 port: exchange.originPort),
             method: exchange.request.method, head: head, body: body, via: asksForTunnel ? exchange.tunnelVia : "",
             isRetryable: exchange.request.method.isIdempotent, isForSwitch: isForSwitch)
     }
 }
 
-extension Exchange {
+extension Origin.Scheme {
     /// Requests to an https origin are only sent inside TLS.
-    var originScheme: Origin.Scheme {
-        switch request.target.scheme {
-        case .http: .http
-        case .https: .https
+    init(of exchange: borrowing Exchange) {
+        switch exchange.request.target.scheme {
+        case .http: self = .http
+        case .https: self = .https
         }
     }
 }
