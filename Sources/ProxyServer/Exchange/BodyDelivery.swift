@@ -1,79 +1,62 @@
 import BodyTransforms
 import EventLoop
-import Glibc
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ProxyCore
 import Recordings
 import ResponseStore
-import ServerTrust
 import UpstreamTransport
 
 /// Sends the response to the client: heads, and a body from any source, as fast as the client reads it.
 final class BodyDelivery {
     /// `parts`: a body in memory of which several parts are sent.
-    private enum Source: UInt8 { case none, origin, memory, parts, disk, pending }
+    enum Source: UInt8 { case none, origin, memory, parts, disk, pending }
 
     /// A piece of a body that comes partly from the store and partly from the origin.
-    private struct Segment {
+    struct Segment {
         let source: Source
         let range: Range<UInt64>
     }
 
-    private var source: Source = .none
+    var source: Source = .none
     /// Whether chunked framing is added (RFC 9112 §7.1).
     private(set) var isChunked = false
     /// The next byte to send and the end; `end` is the maximum if the length is unknown.
-    private var offset: UInt64 = 0
-    private var end: UInt64 = .max
+    var offset: UInt64 = 0
+    var end: UInt64 = .max
     private(set) var body: BodyReference?
     /// A body in memory of which parts are sent, and the number of parts begun.
-    private var bytes: [UInt8] = []
-    private var begunPartCount = 0
+    var bytes: [UInt8] = []
+    var begunPartCount = 0
     /// The location of `body`, if it is not in the store.
-    private var recorded: RecordedBodyPlace?
+    var recorded: RecordedBodyPlace?
     /// Keeps the body from being evicted while it is sent.
     private var hold: BodyHold?
     private(set) var reader: PendingReader?
     /// The offset of the pending response in the body, and the segments after the current one.
-    private var readerStart: UInt64 = 0
-    @exclusivity(unchecked) private var segments: [Segment] = []
-    private var isWaiting = false
-    private var reading: Reply<BodyReadResult>?
+    var readerStart: UInt64 = 0
+    @exclusivity(unchecked) var segments: [Segment] = []
+    var isWaiting = false
+    var reading: Reply<BodyReadResult>?
     /// A piece read from disk in advance.
-    private var readAhead: (bytes: [UInt8], range: Range<Int>)?
+    var readAhead: (bytes: [UInt8], range: Range<Int>)?
     /// A gathered body that is delivered: one that was checked, or a pending response that was read to its end for a failed transform.
     private var whole: GatheredBody?
     /// Its share of the memory, for a body that was checked or gathered for a transform.
     private var share: GatheredMemory.Share?
     /// The number of bytes sent: content, and heads.
-    private(set) var sentCount: UInt64 = 0
+    var sentCount: UInt64 = 0
     private(set) var headCount: UInt64 = 0
     /// The pipe for a body that is spliced.
     private(set) var pipe: Pipe?
-    // For the log.
-    /// The member for the recording that was delivered.
-    private(set) var recordingMember: [UInt8] = []
-    /// The outcome of a CONNECT.
-    var connectOutcome: ConnectOutcome?
-    /// Why a tunnel's content is not inspected, although its host must be intercepted.
-    var uninspected: UninspectedReason?
-    /// The name under which the server of a tunnel to an address was verified.
-    var judgedName: String?
-    /// The verified chain of the server for this request (`OriginExchange.judgedChain`).
-    var judgedChain: [Certificate] = []
 
-    /// Up to this length, a body is copied after its head and sent in the same write.
-    private static let copiedBodyLength = 16 * 1024
-    /// Shorter bodies fit into any socket buffer.
-    private static let boundedBodyLength: UInt64 = 1 << 20
-    /// Shorter bodies are not worth a pipe.
-    private static let divertedLength: UInt64 = 1 << 20
+    /// Up to this length a body is copied behind its head and leaves in the same write.
+    static let copiedBodyLength = 16 * 1024
 
     /// Whether anything was sent, or was noted after the end of the exchange.
     @inline(__always) var isTouched: Bool {
-        sentCount != 0 || headCount != 0 || source != .none || reader != nil || connectOutcome != nil || !judgedChain.isEmpty
+        sentCount != 0 || headCount != 0 || source != .none || reader != nil
     }
 
     func reset() {
@@ -84,7 +67,6 @@ final class BodyDelivery {
         // Checked first, because each release of nothing is a call.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
-        if !recordingMember.isEmpty { recordingMember = [] }
         if !bytes.isEmpty { bytes = [] }
         begunPartCount = 0
         if hold != nil { hold = nil }
@@ -99,15 +81,7 @@ final class BodyDelivery {
         sentCount = 0
         headCount = 0
         if pipe != nil { pipe = nil }
-        if connectOutcome != nil {
-            connectOutcome = nil
-            uninspected = nil
-            judgedName = nil
-        }
-        if !judgedChain.isEmpty { judgedChain = [] }
     }
-
-    func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
     func note(tunnelled count: UInt64) { sentCount = count }
 
@@ -124,8 +98,6 @@ final class BodyDelivery {
     }
 
     func read(recorded place: RecordedBodyPlace?) { recorded = place }
-
-    func note(recording member: [UInt8]) { recordingMember = member }
 
     /// Delivers a pending response that was read to its end from memory.
     func deliver(gathered body: GatheredBody, _ share: GatheredMemory.Share?) {
@@ -171,8 +143,8 @@ final class BodyDelivery {
         if isPending { cutPart(for: driver) }
         sendRelayedHead(for: driver)
         source = isPending ? .pending : .origin
-        boundSending(for: driver)
-        divertIfLarge(mode, for: driver)
+        KernelRelay.boundBuffer(for: driver)
+        pipe = KernelRelay.divert(mode, isChunked: isChunked, for: driver)
         if !driver.exchange.delivery.sendsContent, !isPending { source = .none }
     }
 
@@ -192,7 +164,7 @@ final class BodyDelivery {
             offset = range.lowerBound
             end = range.upperBound
         }
-        boundSending(for: driver)
+        KernelRelay.boundBuffer(for: driver)
     }
 
     /// The part of a range of the body that the client requested.
@@ -202,21 +174,7 @@ final class BodyDelivery {
         return lower < upper ? Int(lower)..<Int(upper) : nil
     }
 
-    /// Called after the head of a body in flight was written. Bytes in the kernel's buffer for a client that leaves were fetched in vain,
-    /// and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for clients on this machine.
-    private func boundSending(for driver: ExchangeDriver) {
-        guard let connection = driver.connection, driver.peer.address.isLoopback else { return }
-        switch driver.exchange.delivery.length {
-        case .none: return
-        case .known(let length) where length < Self.boundedBodyLength: return
-        case .known, .unknown: break
-        }
-        // The kernel doubles it.
-        var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
-        _ = setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    /// Sends content to this client, framed according to its head.
+    /// Content of the response for this client, framed as its head has said.
     func append(_ bytes: Span<UInt8>, to connection: ClientConnection) {
         guard !bytes.isEmpty else { return }
         sentCount += UInt64(bytes.count)
@@ -232,19 +190,6 @@ final class BodyDelivery {
     func endChunks(_ trailers: Fields, for driver: ExchangeDriver) {
         guard isChunked, let connection = driver.connection else { return }
         ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer)
-    }
-
-    /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
-    /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
-    private func divertIfLarge(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {
-        // With TLS, the kernel cannot move the bytes.
-        guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
-            let connection = driver.connection, !connection.channel.isSecured,
-            case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
-            let upstream = driver.fetch.upstream, let pipe = Pipe()
-        else { return }
-        self.pipe = pipe
-        upstream.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity)
     }
 
     func divert(_ count: Int, for driver: ExchangeDriver) {
@@ -301,7 +246,7 @@ final class BodyDelivery {
         if let whole { return send(whole.joined, on: connection, for: driver) }
         if reader != nil {
             source = .pending
-            boundSending(for: driver)
+            KernelRelay.boundBuffer(for: driver)
             return pump(for: driver)
         }
         switch selected.body {
@@ -354,7 +299,7 @@ final class BodyDelivery {
         offset = wanted.lowerBound
         end = offset
         source = .disk
-        boundSending(for: driver)
+        KernelRelay.boundBuffer(for: driver)
         pump(for: driver)
     }
 
@@ -372,192 +317,5 @@ final class BodyDelivery {
             read(body, for: driver)
         }
         pump(for: driver)
-    }
-
-    // MARK: Pumping
-
-    /// Called when the connection has written all its output.
-    /// - Returns: whether there is more to write at once.
-    func outputDrained(for driver: ExchangeDriver) -> Bool {
-        switch source {
-        case .none: return false
-        case .origin:
-            driver.checking.contentLeft()
-            if driver.fetch.isContinuationDue { driver.fetch.continueNow(for: driver) } else { driver.fetch.resume(for: driver) }
-            return false
-        case .memory:
-            source = .none
-            driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
-            return driver.connection?.output.isEmpty == false
-        case .parts, .disk, .pending:
-            pump(for: driver)
-            return driver.connection?.output.isEmpty == false
-        }
-    }
-
-    /// Sends the rest from the pending response, from this byte on.
-    func pump(from offset: UInt64, for driver: ExchangeDriver) {
-        source = .pending
-        self.offset = offset
-        pump(for: driver)
-    }
-
-    /// Moves available bytes from the body's source to the connection, up to the window.
-    func pump(for driver: ExchangeDriver) {
-        // Each awaited source calls this again. Until then there is nothing to write, and trying again after each batch would keep the loop
-        // busy.
-        guard let connection = driver.connection, !isWaiting else { return }
-        while !isWaiting, !connection.output.hasTail,
-            connection.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
-        {
-            let hasMore =
-                switch source {
-                case .pending: pumpPending(connection, for: driver)
-                case .disk: pumpDisk(connection, for: driver)
-                case .parts: pumpParts(connection, for: driver)
-                case .none, .origin, .memory: false
-                }
-            if !hasMore { break }
-        }
-        connection.flushSoon()
-    }
-
-    private func pumpPending(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        guard let reader else { return false }
-        if offset >= end { return endPart(connection, for: driver) }
-        let place = offset - readerStart
-        switch reader.read(at: place) {
-        case .bytes(let chunk, let range):
-            let left = Int(clamping: end - offset)
-            let piece = range.lowerBound..<range.lowerBound + min(range.count, left)
-            offset += UInt64(piece.count)
-            send(.chunk(chunk), piece, on: connection)
-            return true
-        case .wait:
-            isWaiting = true
-            let epoch = driver.epoch
-            let reply = driver.loop.reply { [self] (_: Void) in
-                guard driver.epoch == epoch else { return }
-                isWaiting = false
-                pump(for: driver)
-            }
-            reader.whenReadable(at: place, reply)
-            return false
-        case .end(let trailers): return endBody(trailers, for: driver)
-        case .failed: return breakOff(for: driver)
-        case .onDisk(let body):
-            readPiece(body, at: place, for: driver)
-            return false
-        }
-    }
-
-    private func pumpDisk(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        if offset >= end { return endPart(connection, for: driver) }
-        if let piece = readAhead {
-            readAhead = nil
-            send(piece.bytes, piece.range, on: connection)
-            return true
-        }
-        if let body { readPiece(body, at: offset, for: driver) }
-        return false
-    }
-
-    private func pumpParts(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        if offset >= end { return endPart(connection, for: driver) }
-        let range = Int(offset)..<Int(end)
-        offset = end
-        send(.bytes(bytes), range, on: connection)
-        return true
-    }
-
-    private func readPiece(_ body: BodyReference, at place: UInt64, for driver: ExchangeDriver) {
-        isWaiting = true
-        let epoch = driver.epoch
-        let reply = driver.loop.reply { [self] (result: BodyReadResult) in
-            guard driver.epoch == epoch else { return }
-            isWaiting = false
-            reading = nil
-            receivePiece(result, for: driver)
-            driver.connection?.flush()
-        }
-        reading = reply
-        if let recorded { return recorded.read(at: place, reply: reply) }
-        driver.store.readBody(body, at: place, reply: reply)
-    }
-
-    private func receivePiece(_ result: BodyReadResult, for driver: ExchangeDriver) {
-        guard let connection = driver.connection else { return }
-        switch result {
-        case .bytes(let bytes, let range):
-            if connection.output.hasTail { readAhead = (bytes, range) } else { send(bytes, range, on: connection) }
-            pump(for: driver)
-        case .failed: _ = breakOff(for: driver)
-        }
-    }
-
-    /// The rest of the body is not available: the client must not take its part for the whole.
-    private func breakOff(for driver: ExchangeDriver) -> Bool {
-        source = .none
-        driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
-        return false
-    }
-
-    /// Sends the requested part of a piece read from disk.
-    private func send(_ bytes: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
-        let count = min(range.count, Int(clamping: end - offset))
-        offset += UInt64(count)
-        send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: connection)
-    }
-
-    /// Writes a piece without copying it, if it is large and not chunked.
-    private func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on connection: ClientConnection) {
-        guard !range.isEmpty else { return }
-        if isChunked || range.count <= Self.copiedBodyLength {
-            return bytes.withBytes(range) { append($0.bindMemory(to: UInt8.self).span, to: connection) }
-        }
-        sentCount += UInt64(range.count)
-        connection.output.setTail(bytes, range)
-    }
-
-    // MARK: Ends
-
-    /// A piece was sent completely: continues with the next segment or part, or ends.
-    /// - Returns: whether there is more to send.
-    private func endPart(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        if beginSegment() { return true }
-        guard let multipart = driver.exchange.delivery.multipart else {
-            return endBody(driver.exchange.cache.selected?.trailers ?? Fields(), for: driver)
-        }
-        let before = connection.output.buffer.count
-        guard begunPartCount < multipart.parts.count else {
-            multipart.writeEnd(into: &connection.output.buffer)
-            sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
-            return endBody(Fields(), for: driver)
-        }
-        let part = multipart.parts[begunPartCount]
-        multipart.writePartHead(begunPartCount, into: &connection.output.buffer)
-        sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
-        begunPartCount += 1
-        offset = part.lowerBound
-        end = part.upperBound
-        return true
-    }
-
-    /// - Returns: `false` if there is none, and the body has ended.
-    private func beginSegment() -> Bool {
-        guard !segments.isEmpty else { return false }
-        let segment = segments.removeFirst()
-        source = segment.source
-        offset = segment.range.lowerBound
-        end = segment.range.upperBound
-        return true
-    }
-
-    private func endBody(_ trailers: Fields, for driver: ExchangeDriver) -> Bool {
-        guard let connection = driver.connection else { return false }
-        if isChunked { ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer) }
-        source = .none
-        driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
-        return false
     }
 }

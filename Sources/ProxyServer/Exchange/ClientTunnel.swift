@@ -22,7 +22,7 @@ final class ClientTunnel {
         if let fault = driver.exchange.tunnelFault { return driver.handle(.upstreamFailed(fault, at: driver.now)) }
         let opening = transport.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
         self.opening = opening
-        driver.delivery.connectOutcome = opening.outcome
+        driver.logged.connectOutcome = opening.outcome
         driver.worker.openingTunnels += 1
     }
 
@@ -109,13 +109,13 @@ extension ExchangeDriver: TunnelDelegate {
 
     /// Notes the result of opening a tunnel, for the log.
     func note(_ opening: TunnelOpening) {
-        delivery.connectOutcome = opening.outcome
-        delivery.judgedChain = opening.chain
+        logged.connectOutcome = opening.outcome
+        logged.judgedChain = opening.chain
     }
 
     /// The requests in an intercepted tunnel are hidden after all: the tunnel is open.
     func noteHidden(_ reason: UninspectedReason) {
-        delivery.uninspected = reason
+        logged.uninspected = reason
         recording.noteHiddenTunnel(for: self)
     }
 

@@ -17,7 +17,7 @@ extension ExchangeDriver {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
         let user = exchange.incoming.sender?.user ?? []
-        let members = delivery.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
+        let members = logged.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
             log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
         }
@@ -50,9 +50,9 @@ extension ExchangeDriver {
             record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
-        if let outcome = delivery.connectOutcome {
+        if let outcome = logged.connectOutcome {
             record.connect = outcome.word
-            record.uninspected = delivery.uninspected
+            record.uninspected = logged.uninspected
         }
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
@@ -70,14 +70,14 @@ extension ExchangeDriver {
     private func madeMembers() -> [UInt8] {
         if !accessLog.tellsMembers { return [] }
         let recording = recording.member(for: self)
-        return delivery.judgedChain.isEmpty ? recording : recording + chainMember()
+        return logged.judgedChain.isEmpty ? recording : recording + chainMember()
     }
 
     private func chainMember() -> [UInt8] {
-        if delivery.judgedChain.isEmpty { return [] }
+        if logged.judgedChain.isEmpty { return [] }
         return JudgedChain.member(
-            host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
-            chain: delivery.judgedChain)
+            host: logged.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
+            chain: logged.judgedChain)
     }
 
     /// Only the recording's thread knows the recorded digest, so it writes the line.

@@ -39,6 +39,7 @@ final class ExchangeDriver {
     let delivery = BodyDelivery()
     let recording = ExchangeRecording()
     let tunnel = ClientTunnel()
+    @exclusivity(unchecked) var logged = LoggedFacts()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
     /// A pending look-up on disk.
@@ -80,6 +81,7 @@ final class ExchangeDriver {
         fetch.resetMetrics()
         // Events of the previous exchange after its end must not count for this one.
         if delivery.isTouched { delivery.reset() }
+        if logged.isTouched { logged.reset() }
         isInUse = true
         epoch &+= 1
         closesConnection = false
@@ -252,6 +254,7 @@ final class ExchangeDriver {
         if transforms { transforming.exchangeEnded(for: self) }
         if tunnel.isUsed { tunnel.exchangeEnded(for: self) }
         delivery.reset()
+        logged.reset()
         if transforms { transforming.letGo(for: self) }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection

@@ -139,7 +139,7 @@ final class OriginFetch {
     private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
         metrics = upstream.metrics
         // A later connection for the same request may be a reused one.
-        driver.delivery.note(upstream.judgedChain)
+        driver.logged.note(upstream.judgedChain)
     }
 
     func receive(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
@@ -415,47 +415,5 @@ final class OriginFetch {
         reset(for: driver)
         if driver.exchange.isBackground { driver.handle(.deliveryEnded(isComplete: false, at: driver.now)) }
         driver.giveBackIfDone()
-    }
-}
-
-/// A discarded fetch may still report events: only those of the current fetch are handled.
-extension ExchangeDriver: OriginExchangeDelegate {
-    func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
-        if upstream == fetch.upstream { fetch.receive(informational: head, for: self) }
-    }
-
-    func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
-        if upstream == fetch.upstream { fetch.receive(&head, framing, from: upstream, for: self) }
-    }
-
-    func exchange(_ upstream: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
-        if upstream == fetch.upstream { fetch.receive(bytes, for: self) }
-    }
-
-    func exchange(_ upstream: OriginExchange, didDivertBody count: Int) { fetch.divert(count, for: self) }
-
-    func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
-        if upstream == fetch.upstream { fetch.end(copy trailers, for: self) }
-    }
-
-    func exchange(
-        _ upstream: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
-    ) {
-        guard upstream == fetch.upstream else { return connection.close() }
-        fetch.receive(switching: &head, from: upstream, on: connection, for: self)
-    }
-
-    func exchange(_ upstream: OriginExchange, didFailWith error: TransportError) {
-        if upstream == fetch.upstream { fetch.fail(error, from: upstream, for: self) }
-    }
-
-    func exchangeIsReadyForBody(_ upstream: OriginExchange) {
-        if upstream == fetch.upstream { upload.originTakesMore(for: self) }
-    }
-
-    /// The fault; the exchange is also notified of details for the client.
-    func tellFault(_ error: TransportError) -> Fault {
-        if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure))) }
-        return FaultMapping.fault(error)
     }
 }

@@ -134,7 +134,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     // MARK: Plain HTTP
 
     private func enterPlainHTTP() {
-        owner.delivery.connectOutcome = .plainHTTP
+        owner.logged.connectOutcome = .plainHTTP
         let octets = held
         end { $0.tunnelEnded(TunnelCounts()) }
         octets.withUnsafeBytes { connection.enter(plainAuthority, plain: $0) }
@@ -205,7 +205,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: .accessDenied) }
         self.uninspected = uninspected
         let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
-        owner.delivery.connectOutcome = opening.outcome
+        owner.logged.connectOutcome = opening.outcome
         state = .tunnelling(opening)
         worker.openingTunnels += 1
         connection.setDeadline(worker.settings.timeouts.tunnelIdle)
@@ -271,7 +271,7 @@ extension ConnectInterceptor: ClientTLSHandshakeDelegate {
     }
 
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) {
-        owner.delivery.connectOutcome = .intercepted
+        owner.logged.connectOutcome = .intercepted
         connection.beginTLS(session)
     }
 

@@ -36,7 +36,7 @@ final class ExchangeRecording {
         let epoch = driver.epoch
         let reply = driver.loop.reply { [self] (answer: LayerAnswer) in
             guard driver.epoch == epoch else { return }
-            driver.delivery.note(recording: member(of: answer, in: layers, for: driver))
+            driver.logged.recordingMember = member(of: answer, in: layers, for: driver)
             remember(answer, for: driver)
             receive(answer, from: layers, for: driver)
             driver.connection?.flush()
@@ -84,7 +84,7 @@ final class ExchangeRecording {
     }
 
     private func receive(_ known: ReplayedAnswer, from layers: ReplaySources, for driver: ExchangeDriver) {
-        driver.delivery.note(recording: known.logMember)
+        driver.logged.recordingMember = known.logMember
         sendEarlyHints(known.earlyHints, for: driver)
         if let body = known.body {
             driver.delivery.read(recorded: RecordedBodyPlace(layers: layers, layer: known.layer, body: body))
@@ -148,7 +148,7 @@ final class ExchangeRecording {
         let head = driver.exchange.requestFieldBytes
         let uri = driver.exchange.key
         driver.worker.remember(
-            ReplayedAnswer(head: head.span, uri: uri.span, stored, place, logMember: driver.delivery.recordingMember))
+            ReplayedAnswer(head: head.span, uri: uri.span, stored, place, logMember: driver.logged.recordingMember))
     }
 
     // MARK: Recording
@@ -311,7 +311,7 @@ final class ExchangeRecording {
         let nearest: [UInt8] =
             if case .missed(_, let report?)? = driver.exchange.replayLookup { report.summary } else { [] }
         switch driver.exchange.trace.recording {
-        case .replayed: return driver.delivery.recordingMember
+        case .replayed: return driver.logged.recordingMember
         case .recorded: return RecordingMember.members(layer: Array("new".utf8))
         case .missed: return RecordingMember.members(nearest: nearest)
         case nil: return []

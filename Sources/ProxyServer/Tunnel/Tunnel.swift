@@ -214,14 +214,14 @@ final class Tunnel: TimerHandler, BatchHandler {
 
 extension Tunnel {
     /// Notes the outcome of the CONNECT for the log.
-    func note(_ outcome: ConnectOutcome) { owner?.delivery.connectOutcome = outcome }
+    func note(_ outcome: ConnectOutcome) { owner?.logged.connectOutcome = outcome }
 
     /// The server has been verified for this tunnel, and is trusted.
     func note(_ judgement: Judgement) {
         // The verdict was cached: the chain noted by an earlier probe stays.
         if judgement.chain.isEmpty { return }
-        owner?.delivery.judgedChain = judgement.chain
-        owner?.delivery.judgedName = judgement.host
+        owner?.logged.judgedChain = judgement.chain
+        owner?.logged.judgedName = judgement.host
     }
 
     /// Sends the bytes that the gate held to the origin, and then all others.
