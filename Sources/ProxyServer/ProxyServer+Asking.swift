@@ -21,7 +21,14 @@ extension ProxyServer {
         askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }
     }
 
-    /// The active exchange context.
+    /// Looks for the latest request with this method and key for which it was decided whether to store the response.
+    package func latestStorage(method: [UInt8], key: [UInt8], _ reply: Reply<TracedRequest?>) {
+        askLoops({ $0.traces.latestStorage(method: method, key: key) }) { answers in
+            reply.send(answers.compactMap { $0 }.max { $0.trace.receivedAt < $1.trace.receivedAt })
+        }
+    }
+
+    /// What requests are decided by now.
     package var context: ExchangeContext { shared.current.context }
 
     /// The active limits for request heads.

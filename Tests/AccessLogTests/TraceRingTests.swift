@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import Testing
@@ -6,9 +7,14 @@ import Testing
 
 @Suite("The trace ring")
 struct TraceRingTests {
-    private func note(_ id: UInt64, url: String, key: String? = nil, rules: String = "", in ring: TraceRing) {
+    private func note(
+        _ id: UInt64, url: String, key: String? = nil, rules: String = "", storage: StorageTrace? = nil, isKeyCut: Bool = false,
+        in ring: TraceRing
+    ) {
         var record = TraceRecord()
         record.id = id
+        record.trace.storage = storage
+        record.isKeyCut = isKeyCut
         ring.note(
             record, method: Array("GET".utf8).span, url: Array(url.utf8).span, key: Array((key ?? url).utf8).span,
             rules: Array(rules.utf8).span,
@@ -38,6 +44,27 @@ struct TraceRingTests {
         #expect(ring.find(2)?.key == "http://a.example:80/x")
         #expect(ring.find(3)?.key == "")
         #expect(ring.find(4)?.key == String(repeating: "k", count: TraceRing.keyLimit))
+    }
+
+    @Test("The latest trace with a method and a key is found that decided about storage")
+    func findsDecisionsAboutStorage() {
+        let ring = TraceRing(count: 10, byteCount: 1 << 20)
+        let key = Array("http://a.example:80/x".utf8)
+        func found(_ key: [UInt8], method: String = "GET") -> UInt64? {
+            ring.latestStorage(method: Array(method.utf8), key: key)?.id
+        }
+        #expect(found(key) == nil)
+        note(1, url: "http://a.example/x", key: "http://a.example:80/x", rules: "one", storage: .refused(.noStore), in: ring)
+        note(2, url: "http://a.example:80/x", storage: .refused(.private), in: ring)
+        note(3, url: "http://a.example:80/x", in: ring)
+        note(4, url: "http://a.example:80/y", storage: .refused(.noStore), in: ring)
+        note(5, url: "http://a.example:80/x", storage: .refused(.noStore), isKeyCut: true, in: ring)
+        #expect(found(key) == 2)
+        #expect(found(key, method: "PUT") == nil && found(Array("http://a.example:80/".utf8)) == nil)
+        for id in UInt64(6)...14 { note(id, url: "other", in: ring) }
+        #expect(found(key) == nil)
+        note(15, url: "http://a.example/x", key: "http://a.example:80/x", rules: "one", storage: .refused(.noStore), in: ring)
+        #expect(found(key) == 15)
     }
 
     @Test("Long texts replace the oldest records within the byte limit, and never mix with other records")

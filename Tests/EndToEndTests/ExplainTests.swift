@@ -48,6 +48,21 @@ struct ExplainTests {
         return Dictionary(steps.map { ($0["step"] as? String ?? "", $0) }) { $1 }
     }
 
+    @Test("Where the response to the latest such request was not stored, the explanation names the reason", arguments: [1, 4])
+    func namesTheLastRefusal(loops: Int) throws {
+        let explained = try Explained(loops: loops)
+        #expect(steps(try explained.explain("/no-store"))["last response"] == nil)
+        _ = try explained.stage.fetch("/no-store")
+        try eventually { try steps(explained.explain("/no-store"))["last response"] != nil }
+        let explanation = try explained.explain("/no-store")
+        try Schema.check(explanation)
+        let step = try #require(steps(explanation)["last response"])
+        #expect((step["says"] as? String)?.hasPrefix("not stored: the response has no-store (request ") == true, "\(step)")
+        #expect((step["values"] as? [String: Any])?["reason"] as? String == "no_store")
+        // Another query is another request, and without log.access.query Larder does not know it.
+        #expect(steps(try explained.explain("/no-store?a"))["last response"] == nil)
+    }
+
     static let cases: [(path: String, fields: String, action: String, reason: String)] = [
         ("/fresh", "", "serve_stored", "fresh"),
         ("/heuristic", "", "serve_stored", "fresh"),

@@ -20,7 +20,7 @@ struct ExplainedTrustTests {
         let head = "GET \(scheme)://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n"
         let heads = try ExplainedHeads(Array(head.utf8), contentLength: nil, limits: ParseLimits())
         let explained = Explainer.explain(
-            heads, context: stage.proxy.server.context, tellsQuery: true, at: Timestamp(seconds: 1_800_000_000)
+            heads, context: stage.proxy.server.context, Explainer.Terms(tellsQuery: true), at: Timestamp(seconds: 1_800_000_000)
         ) { _, _ in .found([], partials: [], isComplete: true) }
         guard case .explanation(let explanation) = explained else {
             Issue.record("it waits")

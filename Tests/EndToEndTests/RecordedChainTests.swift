@@ -91,7 +91,7 @@ struct RecordedChainTests {
             "GET https://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\nCache-Control: only-if-cached\r\n\r\n"
         let explained = Explainer.explain(
             try ExplainedHeads(Array(head.utf8), contentLength: nil, limits: ParseLimits()),
-            context: stage.proxy.server.context, tellsQuery: true, at: Timestamp(seconds: Int64(time(nil)))
+            context: stage.proxy.server.context, Explainer.Terms(tellsQuery: true), at: Timestamp(seconds: Int64(time(nil)))
         ) { key, _ in
             guard case .found(let variants) = stage.proxy.store.inMemory(key.span) else { return .later }
             return .found(variants.responses, partials: [], isComplete: true)

@@ -78,4 +78,45 @@ struct ExplainCommandTests {
         let long = try explain("http://example.test/\(String(repeating: "x", count: 100))", "--set", "limits.request_line=100")
         #expect(long.code == 0 && long.output.contains("answer: 414, failed"))
     }
+
+    @Test("With -c or --set the given settings apply, beside a running Larder too, and the output says whose they are")
+    func usesTheGivenSettings() throws {
+        let served = try ServeTests.Served()
+        _ = try served.ports()
+        let socket = "\(served.folder.path)/admin.sock"
+        let file = try served.folder.write(
+            """
+            admin: {socket: \(socket)}
+            store: {path: ":memory:"}
+            rules: [{name: closed, match: {host: example.test}, deny: {}}]
+            """, to: "other.yaml")
+        let mine = try CommandLineTests.larder("explain", "-c", file, "http://example.test/")
+        #expect(mine.code == 0 && mine.output.contains("answer: 403, denied"), "\(mine)")
+        #expect(mine.talk == "larder: the settings of this command apply, and not those of the Larder that is running\n")
+        let set = try CommandLineTests.larder(
+            "explain", "http://example.test/", "--set", "admin.socket=\(socket)", "--set", "store.path=/nonexistent/store.sqlite",
+            "--set",
+            "rules=[{name: closed, deny: {}}]")
+        #expect(set.output.contains("answer: 403, denied"), "\(set)")
+        for named in [["--socket", socket], ["--set", "admin.socket=\(socket)"]] {
+            let its = try CommandLineTests.larder(["explain", "-c", file, "http://example.test/"] + named)
+            #expect(its.code == 0 && its.output.contains("rules: none matches"), "\(its)")
+            #expect(its.talk == "larder: the settings of the Larder that is running apply, and not \(file)\n")
+        }
+    }
+
+    @Test("Without a running Larder the step trust names the policy that would judge the server, or why it is not known")
+    func namesThePolicy() throws {
+        let folder = try TemporaryFolder()
+        let bundle = try folder.write(CertificateText.pem(TestAuthority().der), to: "root.pem")
+        let judged = try explain(
+            "https://example.test/", "--set", "tls.hosts={example.test: {anchors: {bundle: \(bundle)}}}")
+        #expect(judged.code == 0 && judged.output.contains(": 1 anchor, no pins\n"), "\(judged)")
+        let unknown = try explain(
+            "https://example.test/", "--set", "tls.hosts={example.test: {anchors: {bundle: \(folder.path)/none}}}")
+        #expect(unknown.code == 0 && unknown.output.contains("├─ trust: not examined: "), "\(unknown)")
+        #expect(!judged.output.contains("accepts") && !unknown.output.contains("accepts"))
+        let denied = try explain("https://example.test/", "--set", "tls.default=deny")
+        #expect(denied.output.contains("no trust policy accepts example.test"), "\(denied)")
+    }
 }

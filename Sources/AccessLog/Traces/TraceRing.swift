@@ -90,8 +90,27 @@ package final class TraceRing {
         return nil
     }
 
-    /// The number of traces that can be found.
-    package var count: Int {
+    /// The latest trace with this method and key for which it was decided whether to store the response. A key that is kept without its
+    /// query is no key.
+    func latestStorage(method: [UInt8], key: [UInt8]) -> TracedRequest? {
+        for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
+            let record = records[number % recordLimit]
+            guard texts.holds(record.textStart) else { return nil }
+            if record.trace.storage != nil, hasMethod(method, key: key, record) { return read(record) }
+        }
+        return nil
+    }
+
+    private func hasMethod(_ method: [UInt8], key: [UInt8], _ record: TraceRecord) -> Bool {
+        let keyCount = Int(record.isKeyURL ? record.urlCount : record.keyCount)
+        guard !record.isKeyCut, Int(record.methodCount) == method.count, keyCount == key.count else { return false }
+        let written = texts.text(record.textStart)
+        let keyStart = record.isKeyURL ? method.count : record.textCount - keyCount
+        return written[..<method.count].elementsEqual(method) && written[keyStart..<keyStart + keyCount].elementsEqual(key)
+    }
+
+    /// How many can be found.
+    var count: Int {
         var count = 0
         for number in max(0, recordCount - recordLimit)..<recordCount
         where texts.holds(records[number % recordLimit].textStart) { count += 1 }

@@ -13,8 +13,9 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Explain what Larder would do with a request now, or did, and why.",
         discussion: """
-            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder, or, if \
-            there is none, the settings and the store's file. --id explains a past request, by its id in the access log.
+            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder. With -c \
+            or --set, or if none is running, it uses these settings and the store's file. --id explains a past request, by its id in the access \
+            log.
             """)
 
     @Argument(help: "The URL of the request.")
@@ -89,13 +90,22 @@ struct ExplainCommand: ParsableCommand {
         }
         let loaded = try options.load(trustFiles: connect ? TrustFiles() : nil)
         let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
-        if let (client, _) = try RunningLarder.find(loaded) {
+        if usesOwnSettings {
+            if RunningLarder.isRunning(loaded) {
+                Terminal.talk("larder: the settings of this command apply, and not those of the Larder that is running\n")
+            }
+        } else if let (client, _) = try RunningLarder.find(loaded) {
+            if let file = options.settings.config {
+                Terminal.talk(
+                    "larder: the settings of the Larder that is running apply, and not \(printable(file, limit: 4096))\n")
+            }
             return try RunningLarder.ask(
                 client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: format.output
             ) { tell($0, server) }
         }
         do {
-            let explanation = try StoreAlone(loaded).explain(heads, contentLength: content?.count)
+            let isJudged = authority != nil && !connect
+            let explanation = try StoreAlone(loaded, judgesServers: isJudged).explain(heads, contentLength: content?.count)
             tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
@@ -134,7 +144,13 @@ struct ExplainCommand: ParsableCommand {
         return NamedServer(argument: String(url[scheme.upperBound...].prefix { !"/?#".contains($0) }))
     }
 
-    /// Prints the explanation and, in the same form, the result of checking the server.
+    /// Whether the command explains by its own settings. A running Larder that is named explains by the active ones.
+    private var usesOwnSettings: Bool {
+        let namesLarder = options.listen != nil || options.socket != nil
+        return !namesLarder && options.settings.setsMoreThanTheSocket
+    }
+
+    /// The explanation, and in the same form what was found of the server.
     private func tell(_ explanation: String, _ server: PinCheck?) {
         guard let server else { return Terminal.output(explanation) }
         switch format.output {

@@ -49,6 +49,15 @@ enum RunningLarder {
         }
     }
 
+    /// Whether one answers, or several do.
+    static func isRunning(_ loaded: LoadedSettings) -> Bool {
+        switch AdminSocketPath.find(loaded.settings, loaded.sources.environment) {
+        case .none: false
+        case .path(let path): (try? AdminClient(path: path)) != nil
+        case .several: true
+        }
+    }
+
     /// - Returns: `nil` if there is no admin socket.
     /// - Throws: exit code 1, after reporting that several are running.
     private static func path(_ loaded: LoadedSettings) throws(ExitCode) -> String? {

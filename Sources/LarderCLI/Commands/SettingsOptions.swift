@@ -12,7 +12,13 @@ struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Set any setting by its dotted name; the value is YAML.", valueName: "name=value"))
     var set: [String] = []
 
-    /// Loads the settings and prints warnings. Problems are printed and end the command with exit code 2.
+    /// Whether the options set more than the path of an admin socket.
+    var setsMoreThanTheSocket: Bool {
+        let namesSocket = set.contains { $0.hasPrefix("admin.socket=") }
+        return set.contains { !$0.hasPrefix("admin.socket=") } || config != nil && !namesSocket
+    }
+
+    /// The active settings, after warnings were said. Problems are said and end the command with exit code 2.
     /// - Parameters:
     ///   - defaults: settings in the form of `--set`, which the user's `--set` overrides.
     ///   - project: the settings of a project's folder.

@@ -12,11 +12,29 @@ import TextCoding
 struct StoreAlone {
     private let loaded: LoadedSettings
     private let path: String
+    /// Why the policies of trust are not known; `nil` where they are, or nothing is said of them.
+    private let trustProblem: String?
 
+    /// - Parameter judgesServers: whether the files of the trust policies are read, which these settings were read without.
     /// - Throws: exit code 2, after reporting the problem.
-    init(_ loaded: LoadedSettings) throws(ExitCode) {
-        self.loaded = loaded
+    init(_ loaded: LoadedSettings, judgesServers: Bool) throws(ExitCode) {
         path = try ServingPlan(loaded).storePath
+        guard judgesServers else {
+            self.loaded = loaded
+            trustProblem = nil
+            return
+        }
+        var sources = loaded.sources
+        // `explain` intercepts nothing, so it needs no key of the local CA.
+        sources.trustFiles = TrustFiles(interceptsNobody: true)
+        switch sources.load(isFirst: false).outcome {
+        case .settings(let settings):
+            self.loaded = LoadedSettings(settings: settings, file: loaded.file, sources: sources)
+            trustProblem = nil
+        case .problems(let problems):
+            self.loaded = loaded
+            trustProblem = problems.first?.description ?? "the settings cannot be read again"
+        }
     }
 
     /// - Parameters:
@@ -28,9 +46,10 @@ struct StoreAlone {
         let context = ProxyServer.context(settings, rules: loaded.settings.policy, addresses: [])
         let tellsQuery = loaded.settings.log.access.includesQuery
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        if heads.response != nil { return Explainer.judge(heads, context: context, tellsQuery: tellsQuery, at: now) }
+        let terms = Explainer.Terms(tellsQuery: tellsQuery, trustProblem: trustProblem)
+        if heads.response != nil { return Explainer.judge(heads, context: context, terms, at: now) }
         let file = try openFile()
-        let explained = Explainer.explain(heads, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
+        let explained = Explainer.explain(heads, context: context, terms, at: now) { key, _ in
             // An unreadable response counts as absent, as for a request.
             .found(
                 (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)

@@ -12,16 +12,29 @@ package enum Explainer {
         case later
     }
 
+    /// What an explanation may show, and what it knows beside the dry run.
+    package struct Terms: Sendable {
+        /// Whether the query of a URL may be shown, as in the log.
+        let tellsQuery: Bool
+        /// Why the policies of trust are not known.
+        let trustProblem: String?
+
+        package init(tellsQuery: Bool, trustProblem: String? = nil) {
+            self.tellsQuery = tellsQuery
+            self.trustProblem = trustProblem
+        }
+    }
+
     package enum Explained {
         case explanation(Explanation)
         case waiting(key: [UInt8])
     }
 
     package static func explain(
-        _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp,
+        _ heads: ExplainedHeads, context: ExchangeContext, _ terms: Terms, at now: Timestamp,
         lookUp: (_ key: [UInt8], _ onDisk: Bool) -> Answer
     ) -> Explained {
-        if let refusal = heads.refusal { return .explanation(Explanation(refusal, at: now, tellsQuery: tellsQuery)) }
+        if let refusal = heads.refusal { return .explanation(Explanation(refusal, at: now, tellsQuery: terms.tellsQuery)) }
         let request = heads.request
         var dryRun = DryRun(request, content: heads.requestContent, context: context)
         var step = dryRun.start(body: body(of: request), at: now)
@@ -32,38 +45,38 @@ package enum Explainer {
                 step = dryRun.found(responses, partials: partials, isComplete: isComplete, at: now)
             }
         }
-        return .explanation(Explanation(dryRun, at: now, tellsQuery: tellsQuery))
+        return .explanation(Explanation(dryRun, at: now, terms))
     }
 
     /// Explains a saved response: whether Larder would store it if the origin sent it now, and how it would then handle the same request.
     package static func judge(
-        _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
+        _ heads: ExplainedHeads, context: ExchangeContext, _ terms: Terms, at now: Timestamp
     ) -> Explanation {
-        if let refusal = heads.refusal { return Explanation(refusal, at: now, tellsQuery: tellsQuery) }
+        if let refusal = heads.refusal { return Explanation(refusal, at: now, tellsQuery: terms.tellsQuery) }
         var dryRun = DryRun(heads.request, content: heads.requestContent, context: context)
         var step = dryRun.start(body: body(of: heads.request), at: now)
         while case .needsLookUp = step { step = dryRun.found([], partials: [], isComplete: true, at: now) }
         guard case .asksOrigin = dryRun.conclusion, let response = heads.response else {
-            return Explanation(dryRun, at: now, tellsQuery: tellsQuery, judgesSaved: true)
+            return Explanation(dryRun, at: now, terms, judgesSaved: true)
         }
         _ = dryRun.answer(response, body: heads.responseBody.length, at: now)
         let origin = Explanation.Step(
             "origin", "the saved response, as if it arrived now: \(response.status.code)",
             values: [("status", .number(Int(response.status.code)))])
         return Explanation(
-            dryRun, at: now, tellsQuery: tellsQuery, judgesSaved: true, origin: origin,
-            again: again(dryRun, heads, context, tellsQuery, now))
+            dryRun, at: now, terms, judgesSaved: true, origin: origin,
+            again: again(dryRun, heads, context, terms, now))
     }
 
     /// The same request after the response is stored.
     private static func again(
-        _ first: borrowing DryRun, _ heads: ExplainedHeads, _ context: ExchangeContext, _ tellsQuery: Bool, _ now: Timestamp
+        _ first: borrowing DryRun, _ heads: ExplainedHeads, _ context: ExchangeContext, _ terms: Terms, _ now: Timestamp
     ) -> Explanation.Step? {
         guard case .relays(stores: true) = first.conclusion, let stored = first.exchange.makeStoredResponse(body: .bytes([]))
         else {
             return nil
         }
-        let second = explain(heads, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
+        let second = explain(heads, context: context, terms, at: now) { _, _ in
             .found([stored], partials: [], isComplete: true)
         }
         guard case .explanation(let explanation) = second else { return nil }

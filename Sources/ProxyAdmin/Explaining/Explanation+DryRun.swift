@@ -8,14 +8,15 @@ import TextCoding
 /// Explains how a request would be handled, from a completed dry run.
 extension Explanation {
     /// - Parameters:
-    ///   - tellsQuery: whether the query may be shown, as in the log.
+    ///   - terms: what the explanation may show, and what is known beside the dry run.
     ///   - judgesSaved: a saved response is being explained: the store was not searched.
     ///   - origin: the step about a response that was given as the origin's.
     ///   - again: the step about the same request after that response is stored.
     package init(
-        _ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool, judgesSaved: Bool = false, origin: Step? = nil,
+        _ dryRun: borrowing DryRun, at now: Timestamp, _ terms: Explainer.Terms, judgesSaved: Bool = false, origin: Step? = nil,
         again: Step? = nil
     ) {
+        let tellsQuery = terms.tellsQuery
         let trace = dryRun.exchange.trace
         let request = dryRun.exchange.request
         let matched = dryRun.exchange.matched
@@ -35,21 +36,24 @@ extension Explanation {
         let isSupposed = judgesSaved && trace.fault == nil
         reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
         status = trace.status
+        key = judgesSaved ? [] : dryRun.exchange.key
         steps =
             [
                 decision.ruleStep, DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
                 DecisionSteps.keyStep(
                     Self.shown(String(decoding: dryRun.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
-                Self.trustStep(dryRun, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
+                Self.trustStep(dryRun, terms.trustProblem, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep,
+                decision.freshnessStep,
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
                 decision.transformStep, decision.faultStep, Self.answer(dryRun, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
 
     /// The trust policy that would verify an https server.
-    private static func trustStep(_ dryRun: borrowing DryRun, at now: Timestamp) -> Step? {
+    private static func trustStep(_ dryRun: borrowing DryRun, _ problem: String?, at now: Timestamp) -> Step? {
         let request = dryRun.exchange.request
         guard request.target.form == .absolute, request.target.scheme == .https else { return nil }
+        if let problem { return Step("trust", "not examined: \(problem)", values: [("policy", .null)]) }
         let host = String(decoding: dryRun.exchange.originHost, as: UTF8.self)
         guard let policy = dryRun.exchange.context.trustSummary(host, request.target.port, now) else {
             return Step("trust", "no trust policy accepts \(host)", values: [("policy", .null)])

@@ -1,4 +1,5 @@
 import HTTPMessage
+import ProxyServer
 import TextCoding
 
 /// How Larder handled a request, or would handle it now, step by step, with the RFC section for each step. For people (`text`) and for
@@ -51,7 +52,25 @@ package struct Explanation: Sendable {
     package let reason: String
     /// 0 if it is unknown.
     package let status: UInt16
-    package let steps: [Step]
+    package internal(set) var steps: [Step]
+    /// The cache key of a request that was not sent; empty for one that was.
+    var key: [UInt8] = []
+
+    /// Adds the reason why the response to the latest request of this kind was not stored.
+    func noting(_ latest: TracedRequest) -> Explanation {
+        guard case .refused(let refusal) = latest.trace.storage else { return self }
+        let text = ReasonText(refusal)
+        let name = Self.hexadecimal(latest.id)
+        var noted = self
+        noted.steps.append(
+            Step(
+                "last response", "not stored: \(text.says) (request \(name), \(latest.trace.receivedAt.rfc3339))", text.section,
+                values: [
+                    ("id", .string(name)), ("at", .string(latest.trace.receivedAt.rfc3339)),
+                    ("reason", .string("\(refusal.word)")),
+                ]))
+        return noted
+    }
 
     // MARK: JSON
 

@@ -53,12 +53,13 @@ package enum ExplainRoutes {
         }
         let now = Timestamp(milliseconds: exchange.loop.wallClockMilliseconds)
         let wantsText = request.wantsText
+        let terms = Explainer.Terms(tellsQuery: tellsQuery)
         if question.response != nil {
-            let explanation = Explainer.judge(question, context: context, tellsQuery: tellsQuery, at: now)
+            let explanation = Explainer.judge(question, context: context, terms, at: now)
             return answer(explanation, exchange, wantsText: wantsText)
         }
         // The disk is not read if memory has the answer.
-        let explained = Explainer.explain(question, context: context, tellsQuery: tellsQuery, at: now) { key, onDisk in
+        let explained = Explainer.explain(question, context: context, terms, at: now) { key, onDisk in
             if onDisk { return .later }
             return switch store.inMemory(key.span) {
             case .found(let variants):
@@ -67,15 +68,24 @@ package enum ExplainRoutes {
             case .unknown: .later
             }
         }
+        func answerNoting(_ explanation: Explanation) {
+            guard explanation.action == .forward, !explanation.key.isEmpty,
+                tellsQuery || !explanation.key.contains(UInt8(ascii: "?"))
+            else { return answer(explanation, exchange, wantsText: wantsText) }
+            let reply = exchange.loop.reply { (latest: TracedRequest?) in
+                answer(latest.map(explanation.noting) ?? explanation, exchange, wantsText: wantsText)
+            }
+            server.latestStorage(method: Array(explanation.method.utf8), key: explanation.key, reply)
+        }
         switch explained {
-        case .explanation(let explanation): answer(explanation, exchange, wantsText: wantsText)
+        case .explanation(let explanation): answerNoting(explanation)
         case .waiting(let key):
             let reply = exchange.loop.reply { (result: LookUpResult) in
                 let found = result.responses
-                let explained = Explainer.explain(question, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
+                let explained = Explainer.explain(question, context: context, terms, at: now) { key, _ in
                     .found(found, partials: store.partials(of: key), isComplete: true)
                 }
-                if case .explanation(let explanation) = explained { answer(explanation, exchange, wantsText: wantsText) }
+                if case .explanation(let explanation) = explained { answerNoting(explanation) }
             }
             store.lookUp(key, reply: reply)
         }
