@@ -62,22 +62,30 @@ package struct TriedClient {
         return failed(name, "it bypasses Larder", said)
     }
 
-    /// Nothing listens there: a client that receives this error from Larder has accepted its certificate.
+    /// Larder reaches no server there, or rejects it. A program that gets this response has accepted the certificate of Larder.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
-        let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
+        let isAnswered = said.split(whereSeparator: \.isNewline).contains(where: Self.isOfAnswer)
+        let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter {
+            !$0.contains("Picked up") && !Self.isOfAnswer($0)
+        }
         let text = lines.joined(separator: "\n").lowercased()
         if text.contains(/certificate|ssl|tls|x509|pkix/) {
             return failed(name, "it does not trust Larder's root certificate", said)
         }
         let isInTunnel = !text.contains(/connect tunnel|after connect|tunnel connection failed/)
-        if isInTunnel, text.contains(/\b50[24]\b|connection_refused/) {
+        if isInTunnel, isAnswered || text.contains(/\b50[24]\b|connection_refused/) {
             return Finding(name, .good, "it trusts Larder's root certificate")
         }
         return failed(name, "its request fails", said)
     }
 
-    /// Removes paths, since a folder's name may contain words of an error message.
+    /// Whether a program printed the body or the field of an error response of Larder.
+    private static func isOfAnswer(_ line: Substring) -> Bool {
+        line.contains("\"type\":\"about:blank\"") || line.lowercased().contains("proxy-status:")
+    }
+
+    /// A folder may be called as the words are that tell of a fault.
     private func withoutPlaces(_ said: String) -> String {
         let places = ([folder] + environment.values.filter { $0.hasPrefix("/") && $0.count > 1 }).sorted { $0.count > $1.count }
         return places.reduce(said) { $0.replacing($1, with: "") }.replacing(/\/\S*/, with: "")

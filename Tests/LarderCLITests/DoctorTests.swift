@@ -238,6 +238,20 @@ struct DoctorTests {
         #expect(lines.dropFirst(2).first == "skipped  ruby: ruby or timeout is not installed")
     }
 
+    @Test(
+        "Where another program listens on port 443, the answer of Larder that it is not trusted shows that Larder is",
+        arguments: [
+            "{\"type\":\"about:blank\",\"title\":\"The certificate is not trusted.\",\"code\":\"certificate_not_trusted\"}",
+            "  Proxy-Status: larder-00112233; error=tls_certificate_error; details=\"untrusted_root\"",
+        ])
+    func passesOtherServers(answer: String) throws {
+        let script = Self.npm("case $4 in http:*) curl -sS \"$4\" ;; *) cat $HOME/answer ;; esac")
+        let outcome = try Self.outcome(
+            of: "\(script)\nprintf '%s\\n' \"$answer\" > $HOME/answer\nlarder doctor --client npm | tail -2", ["answer": answer])
+        #expect(
+            outcome.output.hasSuffix("good     npm, https: it trusts Larder's root certificate\n"), "\(outcome)")
+    }
+
     @Test("When a signal ends it, it leaves neither files nor processes", arguments: [("INT", 130), ("TERM", 143)])
     func sweepsWhenEnded(name: String, code: Int) throws {
         let script = Self.npm("echo $$ > $HOME/npm; sleep 60")
