@@ -81,6 +81,29 @@ struct MatchingTests {
         #expect(try Self.answer([one], to: one, terms: terms) == "one")
     }
 
+    @Test(
+        "A match file may leave out the port that the scheme implies",
+        arguments: [
+            ("http://a.example/*", "http://a.example:80/*"), ("HTTPS://*.a.example/x", "HTTPS://*.a.example:443/x"),
+            ("http://a.example", "http://a.example:80/"), ("http://a.example?x=*", "http://a.example:80/?x=*"),
+            ("http://[::1]/*", "http://[::1]:80/*"), ("http://[::1]:8080/*", "http://[::1]:8080/*"),
+            ("http://a.example:8080/*", "http://a.example:8080/*"), ("http://a.example*", "http://a.example*"),
+            ("http://*/x", "http://*/x"), ("*/x", "*/x"), ("*", "*"), ("ftp://a.example/*", "ftp://a.example/*"),
+        ])
+    func addsPorts(written: String, read: String) throws {
+        let terms = try MatchTerms(text: Array(#"{"canonicalisers":[{"uri":"\#(written)","query":{"ignore":["t"]}}]}"#.utf8))
+        #expect(terms.canonicalisers.first?.uri == read)
+        #expect(
+            try MatchTerms(text: Array(#"{"canonicalisers":[{"query":{"ignore":["t"]}}]}"#.utf8)).canonicalisers[0].uri == "*")
+    }
+
+    @Test("A rule for a host without a port is for requests to the port that the scheme implies")
+    func concernsTheImpliedPort() throws {
+        let terms = try MatchTerms(text: Array(#"{"canonicalisers":[{"uri":"http://a/*","query":{"ignore":["t"]}}]}"#.utf8))
+        let recorded = Self.exchange("http://a:80/?t=1", "it")
+        #expect(try Self.answer([recorded], to: Self.exchange("http://a:80/?t=2"), terms: terms) == "it")
+    }
+
     @Test("A canonicaliser removes its listed parts, only from requests that it applies to")
     func canonicalises() throws {
         var rule = Canonicaliser(uri: "http://a:80/*")

@@ -12,7 +12,7 @@ extension MatchTerms {
         return .object(JSONObject(members))
     }
 
-    /// Reads terms in the manifest's JSON form.
+    /// Reads them as a user writes them: a URI may leave out its scheme's port, which the manifest has.
     /// - Throws: `noJSON`, `malformed`, `tooLarge`.
     package init(text: [UInt8]) throws(SnapshotError) {
         let json: JSONValue
@@ -22,6 +22,19 @@ extension MatchTerms {
             throw .noJSON(line: error.line, column: error.column, Self.sentence(error.reason))
         }
         try self.init(json: json)
+        for index in canonicalisers.indices { canonicalisers[index].uri = Self.withPort(canonicalisers[index].uri) }
+    }
+
+    /// `http://a.example/*` as `http://a.example:80/*`. A pattern stays as it is where a `*` stands for the end of the authority.
+    private static func withPort(_ uri: String) -> String {
+        guard let scheme = uri.firstRange(of: "://"),
+            let port = ["http": 80, "https": 443][uri[..<scheme.lowerBound].lowercased()]
+        else { return uri }
+        let authority = uri[scheme.upperBound...].prefix { !"/?".contains($0) }
+        let hasPort = authority.drop { $0 != "]" }.contains(":") || !authority.contains("]") && authority.contains(":")
+        guard let last = authority.last, last != "*", !hasPort else { return uri }
+        let rest = uri[authority.endIndex...]
+        return "\(uri[..<authority.endIndex]):\(port)\(rest.hasPrefix("/") ? "" : "/")\(rest)"
     }
 
     private static func sentence(_ reason: JSONParseError.Reason) -> String {
