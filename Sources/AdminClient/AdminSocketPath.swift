@@ -2,6 +2,7 @@ import CommandSupport
 import FoundationEssentials
 import Glibc
 import LarderSettings
+import ProxyAdmin
 import TextCoding
 
 /// The path of the admin socket for these settings, for `serve`, which creates it, and for the commands that connect to it.
@@ -59,7 +60,13 @@ package enum AdminSocketPath {
         folder(environment, isRoot: isRoot).map { "\($0)/\(name(ofPort: port))" }
     }
 
-    /// The message if several Larders are running.
+    /// Removes the sockets in the folder of this one whose processes have ended. A Larder that was killed leaves its socket there.
+    package static func removeLeftOvers(beside path: String) {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        for name in names(in: folder) where "\(folder)/\(name)" != path { AdminSocket.removeLeftOver("\(folder)/\(name)") }
+    }
+
+    /// Why none of several is asked.
     package static func several(_ paths: [String]) -> String {
         "several Larders are running, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
             + "or with --socket or --listen if the command has these options"

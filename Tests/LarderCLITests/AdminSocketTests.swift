@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -80,11 +81,49 @@ struct AdminSocketTests {
             port = String(try String(contentsOfFile: ports, encoding: .utf8).dropLast())
         }
 
-        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        deinit { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+
+        func kill() {
+            Glibc.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
     }
 
     private func environment(_ folder: TemporaryFolder) -> [String: String] {
         ["folder": folder.path, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "TMPDIR": folder.path]
+    }
+
+    @Test("A Larder that starts removes the sockets of those that were killed, and no other")
+    func removesLeftOvers() throws {
+        let folder = try TemporaryFolder()
+        let killed = try Served(in: folder, name: "killed", environment(folder))
+        let running = try Served(in: folder, name: "running", environment(folder))
+        killed.kill()
+        let another = "\(folder.path)/larder/admin-1.sock"
+        #expect(FileManager.default.createFile(atPath: another, contents: nil))
+        let started = try Served(in: folder, name: "started", environment(folder))
+        defer { withExtendedLifetime((running, started)) {} }
+        let sockets = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/larder").filter {
+            $0.hasSuffix(".sock")
+        }
+        #expect(Set(sockets) == ["admin-\(running.port).sock", "admin-\(started.port).sock", "admin-1.sock"])
+    }
+
+    @Test("status names the settings file that the latest reload read")
+    func namesTheFileOfTheReload() throws {
+        let folder = try TemporaryFolder()
+        let served = try Served(in: folder, name: "one", environment(folder))
+        defer { withExtendedLifetime(served) {} }
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder status | grep settings
+            mkdir -p $folder/.config/larder; echo 'limits: {fields: 50}' > $folder/.config/larder/config.yaml
+            $larder reload
+            $larder status | grep settings
+            """, environment(folder))
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.first?.hasSuffix(" no file") == true, "\(outcome)")
+        #expect(lines.last?.hasSuffix(" \(folder.path)/.config/larder/config.yaml") == true, "\(outcome)")
     }
 
     @Test("Two Larders of one user run side by side; commands select one by its port, or find the only one")

@@ -1,3 +1,4 @@
+import AdminClient
 import ArgumentParser
 import EventLoop
 import Foundation
@@ -19,7 +20,9 @@ extension RunningServer {
             return nil
         }
         do throws(AdminSocketError) {
-            return try AdminSocket(path: path)
+            let socket = try AdminSocket(path: path)
+            if plan.settings.admin.socket == .auto { AdminSocketPath.removeLeftOvers(beside: path) }
+            return socket
         } catch {
             if case .failed = error, plan.settings.admin.socket == .auto {
                 logger.notice("no admin socket: \(error)")
@@ -30,10 +33,10 @@ extension RunningServer {
         }
     }
 
-    func serveAdmin(on socket: AdminSocket, _ plan: ServingPlan, _ loaded: LoadedSettings) throws(ExitCode) {
+    func serveAdmin(on socket: AdminSocket, _ plan: ServingPlan) throws(ExitCode) {
         do throws(SystemError) {
             let logger = log.logger
-            try keep(AdminServer(socket, routes: routes(plan, loaded)) { logger.warning("\($0)") })
+            try keep(AdminServer(socket, routes: routes(plan)) { logger.warning("\($0)") })
         } catch {
             log.logger.error("the admin socket is not available: \(error)")
             throw ExitCode.failure
@@ -41,9 +44,9 @@ extension RunningServer {
     }
 
     /// The table of routes: each module's routes are added here.
-    private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
+    private func routes(_ plan: ServingPlan) -> [AdminRoute] {
         [
-            StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
+            StatusRoute.route(of: statusSource(plan), server: server, store: store),
             ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
             ControlRoutes.stop { self.drain() },
             ClientSetUpRoute.route(addresses) { self.trust },
@@ -60,11 +63,12 @@ extension RunningServer {
             + log.warnings.all.filter { !standing.contains($0.message) }
     }
 
-    private func statusSource(_ plan: ServingPlan, _ loaded: LoadedSettings) -> StatusSource {
+    private func statusSource(_ plan: ServingPlan) -> StatusSource {
         let accessLog = accessLog
         return StatusSource(
             version: Version.number, process: getpid(),
-            startedAt: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), settingsFile: loaded.file,
+            startedAt: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
+            settingsFile: { self.readFiles.withLock { $0.file } },
             listeners: addresses.map(\.description), loops: plan.loopCount, storePath: plan.storePath,
             storeLimit: Int(clamping: plan.settings.store.disk.high),
             memoryLimit: Int(clamping: plan.settings.store.memory.marks.high),

@@ -32,7 +32,7 @@ final class RunningServer: Sendable {
     /// The active settings.
     let served: Guarded<ServedSettings>
     /// The files that the active settings were read from.
-    private let readFiles: Guarded<(file: String?, empty: [String])>
+    let readFiles: Guarded<(file: String?, empty: [String])>
     private let allowsEmpty: Bool
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
@@ -58,10 +58,10 @@ final class RunningServer: Sendable {
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
-        let sockets = if let opened { opened } else { try Self.listen(settings.listen, logger) }
+        let sockets = if let opened { opened } else { try Self.bind(settings.listen, logger) }
         (store, storeRemark) = try Self.openStore(plan, logger)
         // Two chained Larders are not a loop: each signs Via with its own name.
-        pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
+        pseudonym = "larder-" + Hexadecimal.encode(padded: UInt32.random(in: 0...UInt32.max))
         do {
             accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }
         } catch {
@@ -70,6 +70,15 @@ final class RunningServer: Sendable {
         }
         // Opened after the store, which fails more often. Every failure below closes it.
         let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
+        // A client that can connect to the port finds the admin socket too.
+        if opened == nil {
+            do throws(ExitCode) {
+                try Self.listen(sockets, logger)
+            } catch {
+                adminSocket?.close()
+                throw error
+            }
+        }
         let active: ServedSettings
         do {
             active = try ServedSettings(settings).refreshingExpired()
@@ -110,7 +119,7 @@ final class RunningServer: Sendable {
         }
         // Without it, serving still works but uses more memory.
         freedMemory = try? FreedMemory()
-        if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
+        if let adminSocket { try serveAdmin(on: adminSocket, plan) }
     }
 
     /// The active trust settings.
@@ -288,12 +297,24 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// The default IPv6 address is omitted on a machine that does not support it; an address that the settings name must work.
-    private static func listen(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
+    /// Separate from `bind`, which reports a port in use before the store is opened.
+    private static func listen(_ sockets: [ListeningSocket], _ logger: Logger) throws(ExitCode) {
+        for socket in sockets {
+            do throws(SystemError) {
+                try socket.listen()
+            } catch {
+                logger.error("cannot listen on \(socket.address): \(String(cString: strerror(error.code)))")
+                throw ExitCode.failure
+            }
+        }
+    }
+
+    /// IPv6 of the defaults is left out where the machine has none; what was asked for by name must work.
+    private static func bind(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         for address in addresses {
             do throws(SystemError) {
-                sockets.append(try ListeningSocket(host: "\(address.address)", port: address.port))
+                sockets.append(try ListeningSocket(binding: "\(address.address)", port: address.port))
             } catch {
                 let reason = String(cString: strerror(error.code))
                 let isMissingIPv6 = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT

@@ -35,7 +35,8 @@ package struct StatusSource: Sendable {
     package var version: String
     package var process: Int32
     package var startedAt: Timestamp
-    package var settingsFile: String?
+    /// The file that the latest reload read; `nil` without one.
+    package var settingsFile: @Sendable () -> String?
     package var listeners: [String]
     package var loops: Int
     package var storePath: String
@@ -47,8 +48,9 @@ package struct StatusSource: Sendable {
     package var warnings: @Sendable () -> [Warning]
 
     package init(
-        version: String, process: Int32, startedAt: Timestamp, settingsFile: String?, listeners: [String], loops: Int,
-        storePath: String, storeLimit: Int, memoryLimit: Int, droppedLines: @escaping @Sendable () -> UInt64,
+        version: String, process: Int32, startedAt: Timestamp, settingsFile: @escaping @Sendable () -> String?,
+        listeners: [String],
+        loops: Int, storePath: String, storeLimit: Int, memoryLimit: Int, droppedLines: @escaping @Sendable () -> UInt64,
         warnings: @escaping @Sendable () -> [Warning]
     ) {
         self.version = version

@@ -12,6 +12,9 @@ package struct AdminSocket: Sendable {
     private let lock: Int32
 
     static let backlog: Int32 = 32
+    private static let lockAttempts = 20
+    /// In microseconds.
+    private static let lockPause: UInt32 = 10_000
 
     /// Binds and listens, until `close` or the end of the process.
     package init(path: String) throws(AdminSocketError) {
@@ -35,7 +38,20 @@ package struct AdminSocket: Sendable {
         _ = Glibc.close(lock)
     }
 
-    /// The socket is accessible to the owner alone from the start: the mode is set before it has a name.
+    /// Removes the socket at this path if its process has ended. The lock's file stays.
+    package static func removeLeftOver(_ path: String) {
+        // First without the lock: a process that starts at this path may need it.
+        guard let address = UnixAddress(path: path), (try? isRefused(path, address)) == true else { return }
+        do throws(AdminSocketError) {
+            let lock = try takeLock(path)
+            defer { _ = Glibc.close(lock) }
+            try removeLeftOver(path, address)
+        } catch {
+            // It is in use, or another user's.
+        }
+    }
+
+    /// For the owner alone from its first moment on: the mode is set before the socket has a name.
     private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }
@@ -51,8 +67,13 @@ package struct AdminSocket: Sendable {
     private static func takeLock(_ path: String) throws(AdminSocketError) -> Int32 {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw .failed(SystemError("open", code: errno), path: path + ".lock") }
-        if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
-        let code = errno
+        var code = EWOULDBLOCK
+        // Another Larder that starts holds it for a moment, when it looks for sockets that are left over.
+        for attempt in 0..<Self.lockAttempts where code == EWOULDBLOCK {
+            if attempt > 0 { usleep(Self.lockPause) }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+            code = errno
+        }
         _ = Glibc.close(lock)
         if code == EWOULDBLOCK { throw .inUse(path: path) }
         throw .failed(SystemError("flock", code: code), path: path + ".lock")
@@ -63,12 +84,16 @@ package struct AdminSocket: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        guard try isRefused(path, address) else { throw .inUse(path: path) }
+        _ = unlink(path)
+    }
+
+    /// Whether no process listens on the socket.
+    private static func isRefused(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Bool {
         let probe = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard probe >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }
         defer { _ = Glibc.close(probe) }
-        let isRefused = address.withAddress { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
-        guard isRefused else { throw .inUse(path: path) }
-        _ = unlink(path)
+        return address.withAddress { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 
     private static func folder(of path: String) -> String {

@@ -11,17 +11,27 @@ package struct ListeningSocket: Sendable {
     package static let backlog: Int32 = 4096
 
     package init(host: String, port: UInt16) throws(SystemError) {
+        try self.init(binding: host, port: port)
+        try listen()
+    }
+
+    /// A socket to which no client can connect before `listen()`. A port on which another socket listens is an error.
+    package init(binding host: String, port: UInt16) throws(SystemError) {
         let (descriptor, length, storage) = try Self.open(host: host, port: port)
         var target = storage
         let bound = withUnsafeMutablePointer(to: &target) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         if bound != 0 { throw Self.failure("bind", descriptor) }
-        if listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
         try self.init(listening: descriptor)
     }
 
-    /// Takes a socket that is already listening, for example in another network namespace. This value owns it from now on.
+    /// Closes the socket if that fails.
+    package func listen() throws(SystemError) {
+        if Glibc.listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
+    }
+
+    /// One that listens already, in another network, say. It belongs to this value from now on.
     package init(listening descriptor: Int32) throws(SystemError) {
         var actual = sockaddr_storage()
         var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
