@@ -25,7 +25,7 @@ extension ProxyServer {
                 _ = try trust.evaluate(evidence, host: host, port: port, at: POSIXTime(now))
                 return .accepted
             } catch {
-                return .refused(TrustRefusal(error))
+                return .refused(TrustRefusal(error, port: port))
             }
         }
     }

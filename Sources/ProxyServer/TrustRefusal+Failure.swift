@@ -3,12 +3,13 @@ import ServerTrust
 
 /// Trust failures with advice for users. The switch over the reasons has no `default`, so that a new reason must get a sentence.
 extension TrustRefusal {
-    package convenience init(_ failure: TrustFailure) {
+    /// - Parameter port: the server's.
+    package convenience init(_ failure: TrustFailure, port: UInt16) {
         self.init(
             reason: StaticToken(failure.reason.word), host: failure.host, source: failure.policySource,
             certificate: failure.certificate.map { Certificate($0, position: failure.depth ?? 0) },
             serverKey: failure.serverKeyDigest?.description ?? "", expected: failure.expectedDigests.map(\.description),
-            seen: failure.seenDigests.map(\.description), advice: Advice(failure).text)
+            seen: failure.seenDigests.map(\.description), advice: Advice(failure, port: port).text)
     }
 }
 
@@ -25,13 +26,16 @@ extension TrustRefusal.Certificate {
 private struct Advice {
     private let failure: TrustFailure
     private let host: String
+    /// The host, with its port where that is not the usual one.
+    private let server: String
     private let subject: String
     /// `the settings (larder.yaml:14:5)`
     private let settings: String
 
-    init(_ failure: TrustFailure) {
+    init(_ failure: TrustFailure, port: UInt16) {
         self.failure = failure
         host = TrustRefusal.plain(failure.host, limit: TrustRefusal.lineLimit)
+        server = port == 443 ? host : "\(host.contains(":") ? "[\(host)]" : host):\(port)"
         subject = TrustRefusal.plain(failure.certificate?.subject ?? "the server", limit: TrustRefusal.lineLimit)
         let place = TrustRefusal.place(failure.policySource)
         settings = place.isEmpty ? "the settings" : "the settings (\(place))"
@@ -81,7 +85,7 @@ private struct Advice {
     private static let namedPins = 4
 
     private var rotation: String {
-        isOfCertificates ? "add its next certificate to the pins there" : "run `larder pins rotate \(host) --add PIN`"
+        isOfCertificates ? "add its next certificate to the pins there" : "run `larder pins rotate \(server) --add PIN`"
     }
 
     private var isOfCertificates: Bool { failure.seenDigests.first == failure.certificate?.digest }

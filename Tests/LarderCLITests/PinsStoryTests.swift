@@ -81,8 +81,8 @@ struct PinsStoryTests {
         try story.reload()
         let refused = try story.fetch()
         #expect(refused.status == 502 && refused["Proxy-Status"]?.contains("details=\"pin_mismatch\"") == true)
-        // The command in the error message finds the pins, which are under a port other than the default.
-        #expect(refused.text.contains("larder pins rotate 127.0.0.1 --add"))
+        // The command that the error names finds the pins, with the port and without.
+        #expect(refused.text.contains("larder pins rotate \(story.host) --add"))
         let named = try story.pins("rotate", "127.0.0.1", "--add", first)
         #expect(named.code == 1 && named.talk.contains("the pins of 127.0.0.1 are under 127.0.0.1:"), "\(named)")
 

@@ -24,11 +24,20 @@ struct TrustRefusalTests {
     @Test("Dates are reported in full, including those before 1970", arguments: [-3_000_000_000, -1_000_000, 1_000, 1_000_000])
     func dates(from: Int) throws {
         let failure = try Self.failure(from: from, until: from < 0 ? -1 : from + 1, pins: [])
-        let refusal = TrustRefusal(failure)
+        let refusal = TrustRefusal(failure, port: 443)
         let certificate = try #require(refusal.certificate)
         #expect(certificate.notBefore.wholeMatch(of: /(19|20)\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil, "\(certificate.notBefore)")
         #expect(refusal.advice.contains(failure.reason == .expired ? certificate.notAfter : certificate.notBefore))
         #expect(refusal.place == "larder.yaml:3:1")
+    }
+
+    @Test(
+        "The advice for a rotation names the port, unless it is the usual one",
+        arguments: [(443, "one.test"), (8443, "one.test:8443")])
+    func namesThePort(port: UInt16, server: String) throws {
+        let refusal = TrustRefusal(
+            try Self.failure(pins: [try #require(SHA256Digest([UInt8](repeating: 1, count: 32)))]), port: port)
+        #expect(refusal.advice.contains("run `larder pins rotate \(server) --add PIN`"), "\(refusal.advice)")
     }
 
     @Test("Many pins and names do not make it long, and the number left out is reported")
@@ -39,7 +48,7 @@ struct TrustRefusalTests {
         let names = ["DNS:one.test"] + (0..<300).map { "DNS:\(String(repeating: "\"<", count: 100))\($0).test" }
         let failure = try Self.failure(names: names.joined(separator: ","), pins: digests)
         #expect(failure.reason == .pinMismatch)
-        let refusal = TrustRefusal(failure)
+        let refusal = TrustRefusal(failure, port: 443)
         #expect(refusal.expected.texts.count == 16 && refusal.expected.more == 84)
         #expect(refusal.advice.contains("and 96 more"))
         let body = GatewayErrorBody(
