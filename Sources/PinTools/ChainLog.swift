@@ -113,7 +113,12 @@ package struct ChainLog {
     private mutating func addCounts() {
         let further = passedOverCount - Self.noteLimit
         if further > 0 { notes.append("\(further) further lines are skipped") }
-        if unlistedCount > 0 { notes.append("\(unlistedCount) handshakes with further servers or chains are left out") }
+        if unlistedCount > 0 {
+            let are =
+                unlistedCount == 1
+                ? "handshake with a further server or chain is" : "handshakes with further servers or chains are"
+            notes.append("\(unlistedCount) \(are) left out")
+        }
     }
 }
 

@@ -44,7 +44,7 @@ struct PinAuditReport {
 
     var text: String {
         var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to it yet" }
-        if unlistedCount > 0 { lines.append("\(unlistedCount) handshakes with further hosts") }
+        if unlistedCount > 0 { lines.append("\(unlistedCount) handshake\(unlistedCount == 1 ? "" : "s") with further hosts") }
         if lines.isEmpty { lines = ["no pins are report-only"] }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
     }
