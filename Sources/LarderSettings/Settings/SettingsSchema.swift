@@ -91,7 +91,7 @@ package enum SettingsSchema {
         ),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
-            "Longest pause between two pieces of a request body, or of a response that the client reads."),
+            "How long Larder waits for the next piece of a request body, or for the client to read more of a response."),
         Setting(
             "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true,
             "How long a client connection may be idle between two requests."),
@@ -165,12 +165,13 @@ package enum SettingsSchema {
                 .time(), or: "off",
                 meaning: "no limit"),
             reloadable: true,
-            "How long after it became stale a response is served while `mode: auto` finds no network. `mode: offline` has no "
-                + "such limit."
+            "How long Larder serves a stale response, counted from the end of its lifetime, while `mode: auto` finds no network. "
+                + "`mode: offline` has no such limit."
         ),
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
-            "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`."),
+            "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`. The policies listed there inherit nothing from "
+                + "it except `connect: intercept`."),
         Setting(
             "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
             "Trust policies for hosts: CA certificates, pins and other requirements on a server's certificate."),
@@ -195,8 +196,8 @@ package enum SettingsSchema {
             "Whether Encrypted Client Hello (ECH) is allowed. Browsers send an extension that looks like ECH to every host."),
         Setting(
             "tls.connect.never_intercept", \.tls.connect.neverIntercept, .list(of: .hostPattern), reloadable: true,
-            "Hosts that get a tunnel even if `tls.default` intercepts, for programs that trust only their maker's "
-                + "certificates. An entry in `tls.hosts` takes precedence."),
+            "Hosts that get a tunnel even if `tls.default` intercepts. Their programs accept only the certificates of their "
+                + "vendor. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
             "What a client gets that offers no HTTP/1.1 in TLS to an intercepted host, as gRPC does: a tunnel once Larder has "
@@ -252,9 +253,9 @@ package enum SettingsSchema {
             "How old a snapshot may be when it is replayed. The age of its newest generation counts."),
         Setting(
             "replay.on_expired", \.recordings.onExpired, .word(), reloadable: true,
-            "What happens to a snapshot older than `replay.expires_after`: Larder warns (`warn`), does not replay it "
-                + "(`fail`), or re-records it in `mode: replay` (`refresh`). `refresh` forwards every request, as `mode: refresh` "
-                + "does, although `mode: replay` forwards none. In other modes, and if a rule replays, `refresh` only warns."),
+            "What happens to a snapshot older than `replay.expires_after`. `warn`: Larder replays it, and warns. `fail`: Larder "
+                + "does not replay it. `refresh`: in `mode: replay`, Larder forwards every request and re-records the snapshot; in "
+                + "other modes, and if a rule replays, it warns."),
         Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM. Larder replays only snapshots that one of them has signed. If the list is empty, "
