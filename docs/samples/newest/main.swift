@@ -16,7 +16,9 @@ func newest(base: String, pin: String, anchors: String, folder: String) async th
         pins: PinSet(.publicKey, [Pin(pin)]))
     var configuration = SessionConfiguration()
     configuration.base = try TargetURI(base)
-    configuration.cache = try FileResponseCache(path: folder + "/answers.sqlite", capacity: 64 << 20)
+    let cache = try FileResponseCache(path: folder + "/answers.sqlite", capacity: 64 << 20)
+    defer { cache.close() }
+    configuration.cache = cache
     configuration.retries.limit = 4
     configuration.retries.delay = .milliseconds(100)
     let session = try HTTPSession(
