@@ -66,7 +66,7 @@ package enum AdminSocketPath {
         for name in names(in: folder) where "\(folder)/\(name)" != path { AdminSocket.removeLeftOver("\(folder)/\(name)") }
     }
 
-    /// Why none of several is asked.
+    /// The message if several Larders are running.
     package static func several(_ paths: [String]) -> String {
         "several Larders are running, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
             + "or with --socket or --listen if the command has these options"

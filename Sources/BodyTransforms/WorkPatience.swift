@@ -1,13 +1,13 @@
 import Synchronization
 
-/// How long somebody waits for a piece of work: asked by the thread that does it, ended by the loop for which it is done, or by the server's end.
+/// How long a piece of work is still wanted: checked by the thread that does it, ended by its loop or by the server's end.
 package final class WorkPatience: Sendable {
     private let deadline: ContinuousClock.Instant
     private let isGivenUp = Atomic<Bool>(false)
 
     package init(milliseconds: Int64) { deadline = ContinuousClock.now.advanced(by: .milliseconds(milliseconds)) }
 
-    /// Nobody waits for it any more.
+    /// No caller waits for the result any more.
     package func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
 
     package var isOver: Bool { isGivenUp.load(ordering: .relaxed) || ContinuousClock.now >= deadline }

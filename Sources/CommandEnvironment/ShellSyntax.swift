@@ -23,7 +23,7 @@ package enum ShellSyntax: String, CaseIterable {
         variables.map { line($0.name, $0.value) + "\n" }.joined()
     }
 
-    /// Within single quotes only a backslash before one of these two means anything.
+    /// Within single quotes, only a backslash before one of these two characters has a special meaning.
     static func fishQuoted(_ value: String) -> String {
         "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }

@@ -85,7 +85,7 @@ package struct TriedClient {
         line.contains("\"type\":\"about:blank\"") || line.lowercased().contains("proxy-status:")
     }
 
-    /// A folder may be called as the words are that tell of a fault.
+    /// Removes paths, since a folder's name may contain words of an error message.
     private func withoutPlaces(_ said: String) -> String {
         let places = ([folder] + environment.values.filter { $0.hasPrefix("/") && $0.count > 1 }).sorted { $0.count > $1.count }
         return places.reduce(said) { $0.replacing($1, with: "") }.replacing(/\/\S*/, with: "")

@@ -62,6 +62,6 @@ enum PartDecision: Equatable, Sendable {
 struct FetchedEntity: Equatable, Sendable {
     /// The strong entity tag, with its quotes.
     var tag: String?
-    /// In bytes.
+    /// The longest name, in bytes.
     var total: UInt64?
 }

@@ -228,7 +228,7 @@ final class PartFile: Sendable {
         record?.write(recordPath)
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     /// Keeps a part that can be resumed, otherwise removes it.
     /// - Returns: the number of bytes that are kept.

@@ -3,7 +3,7 @@ package struct CharsetName: Hashable, Sendable {
     package let text: String
 
     /// - Parameter label: a charset label from a field, in any case.
-    /// - Returns: `nil` for a charset that is not on the list.
+    /// - Returns: `nil` for a charset that is not in the list.
     package init?(_ label: String) {
         let label = String(decoding: label.utf8.map(ASCII.lowercased), as: UTF8.self)
         if let known = Self.names[label] {

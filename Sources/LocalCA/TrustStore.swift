@@ -1,7 +1,7 @@
 /// A store of trusted certificates that programs use.
 package protocol TrustStore {
     var kind: TrustStoreKind { get }
-    /// For people.
+    /// For users.
     var title: String { get }
     /// Why this process cannot change it; `nil` if it can.
     var obstacle: TrustStoreObstacle? { get }

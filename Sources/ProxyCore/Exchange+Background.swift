@@ -1,16 +1,16 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A validation for which no client waits (RFC 5861 §3): a response was served stale, and the origin is asked whether it still holds,
-/// with the client's request. The response is for the store alone.
+/// A background validation (RFC 5861 §3): a response was served stale, and the client's request is used to validate it. The response is
+/// only for the store.
 ///
 ///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
 ///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
 extension Exchange {
-    /// Makes the exchange ready to ask whether what `served` has delivered still holds, under the same rules.
+    /// Prepares the exchange to validate the response that `served` has delivered, under the same rules.
     ///
-    /// The request is the client's, so that the origin is asked for the same; its conditions, its part and its wishes about
-    /// caches go, and so does HEAD, which brings no body to store.
+    /// The request is the client's, so that it selects the same response, but without conditions, range and cache directives. HEAD becomes
+    /// GET, because it brings no body to store.
     package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
         begin(id: id, context: served.context)
         isBackground = true
@@ -35,7 +35,7 @@ extension Exchange {
         fetch(at: now, into: &commands)
     }
 
-    /// The exchange ends with what it has come to: there is nobody to tell.
+    /// Ends the exchange; no client is notified.
     mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
         trace.outcome = outcome
         trace.status = 0
@@ -43,25 +43,25 @@ extension Exchange {
         commands.append(.finish)
     }
 
-    /// An error of the origin's leaves what is stored as it is (RFC 9111 §4.3.3).
+    /// An error from the origin leaves the stored response unchanged (RFC 9111 §4.3.3).
     mutating func leaveStored(into commands: inout CommandBuffer) {
         commands.append(.discardUpstreamBody)
         commands.append(.releaseJoined)
         endBackground(.failed, into: &commands)
     }
 
-    /// How long no background fetch asks for the key again, after this one has failed, in milliseconds.
+    /// The time before the key's next background fetch, after this one has failed, in milliseconds.
     package var backgroundRetryDelay: Int64 { max(context.limits.backgroundRetryDelay, upstream.retryAfter ?? 0) }
 }
 
 // MARK: The rest of a stored part
 
-/// A fetch of the bytes that are missing between stored parts (`Fill`): for the store alone.
+/// A fetch of the bytes missing between stored parts (`Fill`), only for the store.
 ///
 ///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
 ///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
 extension Exchange {
-    /// What is to follow this exchange; `nil` where no rule asks for it.
+    /// The fill that follows this exchange; `nil` if no rule requires one.
     package var fill: Fill? {
         guard obligations.cache.fillsParts == true else { return nil }
         var request = request
@@ -71,7 +71,7 @@ extension Exchange {
             trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
     }
 
-    /// Makes the exchange ready to fetch what is missing.
+    /// Prepares the exchange to fetch missing bytes.
     package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
         begin(id: id, context: fill.context)
         isBackground = true
@@ -93,7 +93,7 @@ extension Exchange {
 }
 
 extension RequestHead {
-    /// The client's request, without what it alone wants: for the store.
+    /// Removes from the client's request what does not apply to the store.
     fileprivate mutating func becomeWholeGET() {
         if method == .head {
             methodName = fields.appendBytes(Array("GET".utf8).span)

@@ -159,19 +159,19 @@ extension Exchange {
 // MARK: Interim responses and trailers
 
 extension Exchange {
-    /// The client may wait for `100 Continue`, and never send the content.
+    /// Whether the client may wait for `100 Continue`, and never send the content.
     package var mayWithholdContent: Bool { request.fields.contains(.expect) }
 
     package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
-    /// Trailer fields of the request, as they go to the origin.
+    /// The request's trailer fields, as forwarded to the origin.
     package func forwarded(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: request.fields) }
 
-    /// Trailer fields of the response, as they go to the client and into the store.
+    /// The response's trailer fields, as sent to the client and stored.
     package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }
 }
 
-// MARK: Answers of our own
+// MARK: Generated responses
 
 extension Exchange {
     /// The error response for `trace.fault` (RFC 9209).

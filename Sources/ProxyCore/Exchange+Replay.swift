@@ -39,10 +39,10 @@ extension Exchange {
     /// Whether the recording needs the whole response, whatever the client has or requests; the client's response is made from it.
     package var wantsWholeRecorded: Bool { mode.records && isRead }
 
-    /// The client of a recorded exchange has left: a body with an end is recorded to it.
+    /// The client of a recorded exchange has left: whether the rest of the body is still recorded.
     package var isRecordedToTheEnd: Bool { if case .known = upstream.body { true } else { false } }
 
-    /// How much of the request's content is gathered, in bytes.
+    /// The maximum length of request content that is gathered, in bytes.
     package var gatheredRequestLimit: Int {
         usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
     }
@@ -162,17 +162,17 @@ extension Exchange {
 // MARK: What is recorded
 
 extension Exchange {
-    /// The bytes of the request's fields, by which answers are remembered.
+    /// The bytes of the request's fields, by which responses are kept in memory.
     package var requestFieldBytes: [UInt8] { request.fields.bytes }
 
-    /// What recordings know of a request, but for its content.
+    /// The request for recordings, without its content.
     package struct RecordedRequest: Sendable {
         package let method: [UInt8]
         package let uri: [UInt8]
         package let fields: Fields
     }
 
-    /// - Parameter isForRecording: The recording is to hold the whole, so that conditions and ranges are left out.
+    /// - Parameter isForRecording: The recording needs the whole response, so conditions and ranges are left out.
     package mutating func recordedRequest(isForRecording: Bool) -> RecordedRequest {
         var uri: [UInt8] = []
         CacheKey.write(request, into: &uri)
@@ -190,15 +190,15 @@ extension Exchange {
         (response.status, Self.bytes(response.span(of: response.reason)), response.fields.alone)
     }
 
-    /// A cache for several users may not keep the response.
+    /// Whether shared caches must not store the response.
     package var isResponseUnshared: Bool { ResponseDirectives(response.fields, targets: .none).forbidsSharing }
 
-    /// The fields of an interim response that is recorded. Those of 100 and 102 hold for one connection alone, and are not.
+    /// The fields of an interim response to record. Those of 100 and 102 apply only to one connection, and are not recorded.
     package static func recordedHints(_ head: borrowing ResponseHead) -> Fields? {
         head.status == .earlyHints ? head.fields.alone : nil
     }
 
-    /// Recorded early hints, as they come before the final response (RFC 8297 §2).
+    /// Writes recorded early hints, which precede the final response (RFC 8297 §2).
     package func writeEarlyHints(_ fields: Fields, into output: inout [UInt8]) {
         var head = ResponseHead()
         head.status = .earlyHints

@@ -185,7 +185,13 @@ extension Exchange {
     }
 
     /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
-    package var tunnelFault: Fault? { obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil }
+    package var tunnelFault: Fault? {
+        if obligations.tunnel == .inspectedOnly { return .egressDenied }
+        return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
+    }
+
+    /// Whether the ClientHello in the tunnel must name the host, because the rules allow a tunnel to this host only.
+    package var tunnelNeedsName: Bool { obligations.tunnel == .named }
 }
 
 // MARK: Trust

@@ -98,17 +98,17 @@ extension Exchange {
         trace.status = delivery.status.code
     }
 
-    /// Where the content goes of a response that is to be stored.
+    /// Where the content of a response to be stored goes.
     package var storagePlan: StoragePlan {
         StoragePlan(
             body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
     }
 
-    /// Whether so many bytes of content are still gathered. From there on they are streamed.
+    /// Whether this many bytes of content are still gathered. Longer content is streamed.
     package func gathers(_ count: Int) -> Bool { count <= context.limits.gatheredBodyLength }
 
-    /// Content whose length no head has told has turned out this long.
-    /// - Returns: `nil` where the rules let it be kept.
+    /// For content of unknown length that has reached this length.
+    /// - Returns: `nil` if rules allow it to be stored.
     package func rejection(ofLength count: Int) -> StorageRejection? {
         guard let limit = keptBodyLength, UInt64(count) > limit else { return nil }
         return .tooLarge

@@ -16,14 +16,14 @@ extension Exchange {
         commands.append(.fetch)
     }
 
-    /// Another fetch of the same may have ended, and its response been stored, after the look-up and before this exchange came to
-    /// lead: memory is looked at again.
+    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange
+    /// became the leader.
     package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
 
-    /// Whether the fetch goes on without its client.
+    /// Whether the fetch continues without its client.
     package func isWanted(by demand: FetchDemand) -> Bool { demand.isThere || isBackground && state != .finished }
 
-    /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
+    /// The conditions that `writeForwardedHead` adds to the client's request, or replaces.
     private var ownConditions: RequestConditions {
         if ranges.completion != nil { return [.range, .ifRange] }
         guard cache.isValidating, let stored = cache.selected else { return [] }
@@ -209,7 +209,7 @@ extension Exchange {
     /// The response checks that the matching rules require, if any.
     package var validation: ValidationPlan? { matched.validation }
 
-    /// A body that is too long to be gathered is checked by its beginning.
+    /// Whether a body that is too long to be gathered is checked by its beginning.
     package var checksBeginning: Bool { validation?.wellformed == .image }
 
     private func validateHead() -> ValidationFaults {
@@ -373,8 +373,8 @@ extension Exchange {
         return upstream.chain == nil || chain?.digest == upstream.chain?.digest
     }
 
-    /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
-    /// - Returns: `false` where what was to be kept is for this client alone now.
+    /// Applies the head of the rest, which is of the same representation, to the whole response (RFC 9111 §3.4).
+    /// - Returns: `false` if the response was being stored and is now only for this client.
     package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
         guard let kept = keptResponse(at: now) else { return true }
         let refusal = Freshening.refusal(

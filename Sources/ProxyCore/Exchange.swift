@@ -344,28 +344,28 @@ extension Exchange {
 // MARK: For the log
 
 extension Exchange {
-    /// Lends both heads to who writes of them, for the log. Mutating, so that nothing is copied to be lent.
+    /// Lends both heads to the log. Mutating, so that nothing is copied.
     package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
         body(request, response)
     }
 
-    /// Lends the trace, the request's head and its key to who keeps them, in the same way.
+    /// Lends the trace, the request's head and its key, in the same way.
     package mutating func withTraced(
         _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
     ) {
         body(trace, request, key.span)
     }
 
-    /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
+    /// The rule that denied the request, otherwise the last one that matched; empty if none did. For the log.
     package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 
-    /// By which conditions the client asks, for the trace.
+    /// The client's conditions, for the trace.
     package var clientConditions: RequestConditions { RequestConditions(in: request.fields) }
 
     var overrides: RuleOverrides {
         RuleOverrides(of: trace, selected: cache.selected, facts: cache.facts, matched: matched)
     }
 
-    /// The origin's directives that rules ignored, with the rules.
+    /// The origin's directives that rules overrode, with those rules.
     package var ruleOverrides: [(rule: String, word: StaticString)] { overrides.all }
 }

@@ -28,7 +28,7 @@ extension ProxyServer {
         }
     }
 
-    /// What requests are decided by now.
+    /// The active exchange context.
     package var context: ExchangeContext { shared.current.context }
 
     /// The active limits for request heads.

@@ -109,8 +109,8 @@ package final class TraceRing {
         return written[..<method.count].elementsEqual(method) && written[keyStart..<keyStart + keyCount].elementsEqual(key)
     }
 
-    /// How many can be found.
-    var count: Int {
+    /// The number of traces that can be found.
+    package var count: Int {
         var count = 0
         for number in max(0, recordCount - recordLimit)..<recordCount
         where texts.holds(records[number % recordLimit].textStart) { count += 1 }

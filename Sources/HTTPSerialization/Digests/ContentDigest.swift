@@ -6,7 +6,7 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
 
-    /// In bytes.
+    /// The longest name, in bytes.
     public var length: Int { self == .sha256 ? 32 : 64 }
 }
 

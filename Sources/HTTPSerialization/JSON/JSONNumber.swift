@@ -119,6 +119,6 @@ extension JSONNumber: ExpressibleByIntegerLiteral {
 }
 
 extension JSONNumber: CustomStringConvertible {
-    /// For messages.
+    /// For error messages.
     public var description: String { text }
 }

@@ -51,6 +51,6 @@ public struct JSONObject: Hashable, Sendable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object, its members in the order of the literal.
+    /// An object with members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) { self.init(members) }
 }

@@ -73,6 +73,6 @@ public struct JSONParseError: Error, Hashable, Sendable {
 }
 
 extension JSONParseError: CustomStringConvertible {
-    /// For messages.
+    /// For error messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column) (offset \(offset))" }
 }

@@ -91,7 +91,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
 }
 
 extension JSONValue {
-    /// For messages.
+    /// For error messages.
     var kind: String {
         switch self {
         case .null: "null"

@@ -106,7 +106,7 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
         self.offset = offset
     }
 
-    /// For messages.
+    /// For error messages.
     public var description: String { "\(reason.rawValue): \(detail)" + (offset.map { " at offset \($0)" } ?? "") }
 }
 

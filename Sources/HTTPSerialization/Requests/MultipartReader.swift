@@ -9,7 +9,7 @@ public final class MultipartReader {
         case closing, end
     }
 
-    /// In bytes.
+    /// The longest name, in bytes.
     public static let defaultPieceLength = 64 << 10
 
     private let form: MultipartForm

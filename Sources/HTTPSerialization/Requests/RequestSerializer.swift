@@ -22,7 +22,7 @@ public enum RequestContent: Sendable {
     /// Read piece by piece while it is sent.
     case multipart(MultipartForm)
 
-    /// In bytes.
+    /// The longest name, in bytes.
     public var length: UInt64 {
         switch self {
         case .octets(let octets): UInt64(octets.count)

@@ -54,7 +54,7 @@ public struct ResponseSerializationError: Error, Hashable, Sendable {
 }
 
 extension ResponseSerializationError: CustomStringConvertible {
-    /// For messages.
+    /// For error messages.
     public var description: String {
         "\(status): " + faults.map { "\($0.code.rawValue) (\($0.detail))" }.joined(separator: ", ")
     }

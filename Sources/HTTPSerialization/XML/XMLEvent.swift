@@ -89,7 +89,7 @@ public struct XMLFault: Error, Hashable, Sendable {
 
     /// The kind of fault.
     public let reason: Reason
-    /// From 1.
+    /// Counted from 1.
     public let line: Int
     /// From 1 if it is known, else 0.
     public let column: Int
@@ -98,6 +98,6 @@ public struct XMLFault: Error, Hashable, Sendable {
 }
 
 extension XMLFault: CustomStringConvertible {
-    /// For messages.
+    /// For error messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column): \(detail)" }
 }

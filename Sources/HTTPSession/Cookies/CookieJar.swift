@@ -13,7 +13,7 @@ public final class CookieJar: Sendable {
         /// Of each domain.
         public var cookiesPerDomain = 50
 
-        /// The usual limits.
+        /// The default limits.
         public init() {}
     }
 

@@ -36,7 +36,7 @@ public struct DownloadDestination: Sendable {
 public struct DownloadedFile: Sendable {
     /// The path of the file.
     public let path: String
-    /// In bytes.
+    /// The longest name, in bytes.
     public let length: UInt64
     /// The status of the response that brought the last part; 416 if no bytes were missing.
     public let status: Int

@@ -2,7 +2,7 @@
 ///
 /// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; trust failures never are.
 public struct RetryPolicy: Sendable {
-    /// Tries after the first.
+    /// How many retries were made.
     public var limit = 2
     /// Wait before the first retry; it doubles before each further one.
     public var delay: Duration = .milliseconds(500)

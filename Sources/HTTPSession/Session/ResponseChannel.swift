@@ -180,7 +180,7 @@ final class ResponseChannel: Sendable {
 
     func noteSent(_ count: Int) { transfer.noteSent(count) }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 

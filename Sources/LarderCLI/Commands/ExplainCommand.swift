@@ -150,7 +150,7 @@ struct ExplainCommand: ParsableCommand {
         return !namesLarder && options.settings.setsMoreThanTheSocket
     }
 
-    /// The explanation, and in the same form what was found of the server.
+    /// Prints the explanation and, in the same form, the result of checking the server.
     private func tell(_ explanation: String, _ server: PinCheck?) {
         guard let server else { return Terminal.output(explanation) }
         switch format.output {

@@ -18,7 +18,7 @@ struct SettingsOptions: ParsableArguments {
         return set.contains { !$0.hasPrefix("admin.socket=") } || config != nil && !namesSocket
     }
 
-    /// The active settings, after warnings were said. Problems are said and end the command with exit code 2.
+    /// Loads the settings and prints warnings. Problems are printed and end the command with exit code 2.
     /// - Parameters:
     ///   - defaults: settings in the form of `--set`, which the user's `--set` overrides.
     ///   - project: the settings of a project's folder.

@@ -309,7 +309,7 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// IPv6 of the defaults is left out where the machine has none; what was asked for by name must work.
+    /// The default IPv6 address is omitted on a machine that does not support it; an address that the settings name must work.
     private static func bind(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         for address in addresses {

@@ -51,7 +51,7 @@ package struct AdminSocket: Sendable {
         }
     }
 
-    /// For the owner alone from its first moment on: the mode is set before the socket has a name.
+    /// The socket is accessible to the owner alone from the start: the mode is set before it has a name.
     private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }

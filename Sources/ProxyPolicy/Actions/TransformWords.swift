@@ -27,7 +27,7 @@ package struct TransformWords: Equatable, Sendable {
     package var charset: Reencoding?
     package var contentTypes: [MediaTypePattern]?
     package var onError: OnError?
-    /// In bytes.
+    /// The longest name, in bytes.
     package var maximumBodyLength: UInt64?
     package var maximumOutputLength: UInt64?
     package var maximumDepth: Int64?

@@ -8,7 +8,7 @@ import TLSChannel
 
 /// A client's connection: reads requests one by one, gives each to a driver, and writes the driver's output.
 ///
-/// Phases and the moves between them:
+/// Phases and transitions:
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
 ///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)

@@ -8,7 +8,7 @@ import ResponseStore
 
 /// Moving content to the client: from memory, from the disk, or from a pending response, for as long as the client takes it.
 extension BodyDelivery {
-    /// The connection has written everything it had.
+    /// Called when the connection has written all its output.
     /// - Returns: whether there is more to write at once.
     func outputDrained(for driver: ExchangeDriver) -> Bool {
         switch source {
@@ -27,16 +27,17 @@ extension BodyDelivery {
         }
     }
 
-    /// The rest comes from the pending response, from this byte on.
+    /// Sends the rest from the pending response, from this byte on.
     func pump(from offset: UInt64, for driver: ExchangeDriver) {
         source = .pending
         self.offset = offset
         pump(for: driver)
     }
 
-    /// Moves what there is from the body's source to the connection, up to the window.
+    /// Moves available bytes from the body's source to the connection, up to the window.
     func pump(for driver: ExchangeDriver) {
-        // Whoever is waited for comes back here. Until then there is nothing to write, and to say so at each batch's end would keep the loop awake.
+        // Each awaited source calls this again. Until then there is nothing to write, and trying again after each batch would keep the loop
+        // busy.
         guard let connection = driver.connection, !isWaiting else { return }
         while !isWaiting, !connection.output.hasTail,
             connection.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
@@ -126,21 +127,21 @@ extension BodyDelivery {
         }
     }
 
-    /// What is left of the body cannot be had: the client must not take what it got for the whole.
+    /// The rest of the body is not available: the client must not take its part for the whole.
     private func breakOff(for driver: ExchangeDriver) -> Bool {
         source = .none
         driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
         return false
     }
 
-    /// A piece that was read from the disk, as far as it is wanted.
+    /// Sends the requested part of a piece read from disk.
     private func send(_ bytes: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
         let count = min(range.count, Int(clamping: end - offset))
         offset += UInt64(count)
         send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: connection)
     }
 
-    /// A piece that is large and not wrapped is written from where it lies.
+    /// Writes a piece without copying it, if it is large and not chunked.
     private func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on connection: ClientConnection) {
         guard !range.isEmpty else { return }
         if isChunked || range.count <= Self.copiedBodyLength {
@@ -152,7 +153,7 @@ extension BodyDelivery {
 
     // MARK: Ends
 
-    /// What was to be sent in one piece has been: the next segment or part follows, or the end.
+    /// A piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.
     private func endPart(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
         if beginSegment() { return true }
@@ -174,7 +175,7 @@ extension BodyDelivery {
         return true
     }
 
-    /// - Returns: `false` where there is none, and the body is at its end.
+    /// - Returns: `false` if there is none, and the body has ended.
     private func beginSegment() -> Bool {
         guard !segments.isEmpty else { return false }
         let segment = segments.removeFirst()

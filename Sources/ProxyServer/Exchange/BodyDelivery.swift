@@ -51,7 +51,7 @@ final class BodyDelivery {
     /// The pipe for a body that is spliced.
     private(set) var pipe: Pipe?
 
-    /// Up to this length a body is copied behind its head and leaves in the same write.
+    /// Up to this length, a body is copied after its head and sent in the same write.
     static let copiedBodyLength = 16 * 1024
 
     /// Whether anything was sent, or was noted after the end of the exchange.
@@ -174,7 +174,7 @@ final class BodyDelivery {
         return lower < upper ? Int(lower)..<Int(upper) : nil
     }
 
-    /// Content of the response for this client, framed as its head has said.
+    /// Sends content to this client, framed according to its head.
     func append(_ bytes: Span<UInt8>, to connection: ClientConnection) {
         guard !bytes.isEmpty else { return }
         sentCount += UInt64(bytes.count)

@@ -3,7 +3,7 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
+/// A discarded fetch may still report events: only those of the current fetch are handled.
 extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
         if upstream == fetch.upstream { fetch.receive(informational: head, for: self) }
@@ -38,9 +38,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if upstream == fetch.upstream { upload.originTakesMore(for: self) }
     }
 
-    /// The fault, of which the exchange is told what a client is to learn besides.
+    /// The fault; the exchange is also notified of details for the client.
     func tellFault(_ error: TransportError) -> Fault {
-        if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure))) }
+        if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure, port: exchange.originPort))) }
         return FaultMapping.fault(error)
     }
 }

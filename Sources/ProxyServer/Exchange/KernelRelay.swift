@@ -5,17 +5,16 @@ import UpstreamTransport
 
 /// What the kernel does of a delivery.
 enum KernelRelay {
-    /// Bodies shorter than this fit into any buffer.
+    /// Shorter bodies fit into any socket buffer.
     private static let boundedBodyLength: UInt64 = 1 << 20
-    /// Bodies shorter than this are not worth a pipe.
+    /// Shorter bodies are not worth a pipe.
     private static let divertedLength: UInt64 = 1 << 20
 
-    /// Called when the head has been written and the body goes to the client as it is. Large bodies for one client alone go by
-    /// `splice` from the origin's socket to the client's, through a pipe: nobody here looks into them, and so they need not come
-    /// into this process.
+    /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
+    /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
     /// - Returns: the pipe, for a body that goes through one.
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> Pipe? {
-        // Inside TLS there is nothing that the kernel could move.
+        // With TLS, the kernel cannot move the bytes.
         guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
             let connection = driver.connection, !connection.channel.isSecured,
             case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
@@ -25,8 +24,8 @@ enum KernelRelay {
         return pipe
     }
 
-    /// Called when the head of a body has been written that the origin is sending. What the kernel holds of it for a client that leaves
-    /// has come in vain, and may come twice: its buffers, which grow to megabytes by themselves, are kept small where the way is short.
+    /// Called after the head of a body in flight was written. Bytes in the kernel's buffer for a client that leaves were fetched in vain,
+    /// and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for clients on this machine.
     static func boundBuffer(for driver: ExchangeDriver) {
         guard let connection = driver.connection, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {
@@ -34,7 +33,7 @@ enum KernelRelay {
         case .known(let length) where length < Self.boundedBodyLength: return
         case .known, .unknown: break
         }
-        // The kernel takes the double of it.
+        // The kernel doubles it.
         var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
         _ = setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }

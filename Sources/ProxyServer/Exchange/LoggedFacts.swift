@@ -4,15 +4,15 @@ import UpstreamTransport
 
 /// Facts for the access log that the exchange does not know.
 struct LoggedFacts {
-    /// Of the recording that is the answer.
+    /// The member for the recording that was delivered.
     var recordingMember: [UInt8] = []
-    /// What CONNECT got, where the request was one.
+    /// The outcome of a CONNECT.
     var connectOutcome: ConnectOutcome?
-    /// Why what is in the tunnel passes unseen, though its host is to be intercepted.
+    /// Why a tunnel's content is not inspected, although its host must be intercepted.
     var uninspected: UninspectedReason?
-    /// As whom the server of a tunnel to an address was judged.
+    /// The name under which the server of a tunnel to an address was verified.
     var judgedName: String?
-    /// Of the server that was judged for this request (`OriginExchange.judgedChain`).
+    /// The verified chain of the server for this request (`OriginExchange.judgedChain`).
     var judgedChain: [Certificate] = []
 
     /// Something has come after the end of the exchange.
@@ -20,7 +20,7 @@ struct LoggedFacts {
 
     mutating func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
-    // Asked first: to let go of nothing is a call each time.
+    // Checked first, because each release of nothing is a call.
     @inline(__always)
     mutating func reset() {
         if !recordingMember.isEmpty { recordingMember = [] }

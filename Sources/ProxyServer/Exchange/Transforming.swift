@@ -96,7 +96,7 @@ final class Transforming {
         driver.worker.checks.letGo(of: gone)
     }
 
-    // MARK: The body
+    // MARK: Body
 
     private func gatherStored(_ stored: StoredResponse, for driver: ExchangeDriver) {
         if driver.delivery.reader != nil { return readPending(for: driver) }

@@ -31,7 +31,7 @@ package struct ListeningSocket: Sendable {
         if Glibc.listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
     }
 
-    /// One that listens already, in another network, say. It belongs to this value from now on.
+    /// Takes a socket that is already listening, for example in another network namespace. This value owns it from now on.
     package init(listening descriptor: Int32) throws(SystemError) {
         var actual = sockaddr_storage()
         var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -18,7 +18,7 @@ struct ModelFields: Equatable {
         }
     }
 
-    /// The lines as they are sent.
+    /// Appends the lines in the form in which they are sent.
     var text: [String] { lines.map { "\($0.name): \($0.value)" } }
 
     func values(_ name: String) -> [String] {
