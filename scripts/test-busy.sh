@@ -31,6 +31,14 @@ begin_loops() {
 trap end_loops EXIT
 trap 'exit 130' INT TERM
 
+# Of the tests, of lanes that did not end, and of the documentation's blocks.
+failures() {
+    local tests pages
+    tests=$(grep -c '^✘ .*\(recorded an issue\|hung:\|ended early,\)' "$1" || true)
+    pages=$(sed -nE 's/^✘ Documentation: .* ([0-9]+) failures, .*/\1/p' "$1" | head -n 1)
+    echo $((tests + ${pages:-0}))
+}
+
 runs=0 failed=()
 run() {
     local kind=$1 number=$2 name=$1-$2 code=0 began=$SECONDS
@@ -41,7 +49,7 @@ run() {
     local last
     last=$(tail -n 1 "$logs/$name.txt")
     printf '%-5s %d   %4d s   %s tests   %s failures\n' "$kind" "$number" $((SECONDS - began)) \
-        "$(sed -nE 's/.* with ([0-9]+) tests.*/\1/p' <<< "$last")" "$(grep -c '^✘ .*\(recorded an issue\|hung:\|ended early,\)' "$logs/$name.txt" || true)"
+        "$(sed -nE 's/.* with ([0-9]+) tests.*/\1/p' <<< "$last")" "$(failures "$logs/$name.txt")"
     if ((code)); then failed+=("$name"); fi
 }
 
