@@ -99,8 +99,7 @@ let package = Package(
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         module(
-            "AccessLog",
-            uses: ["HTTPMessage", "HTTPCaching", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+            "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
         module(
             "Recordings",
             uses: [
@@ -123,7 +122,7 @@ let package = Package(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
-                "AccessLog", "ProxyServer", "CLinux",
+                "ProxyServer", "CLinux",
             ]),
         // Layer 5
         module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),

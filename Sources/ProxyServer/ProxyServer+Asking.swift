@@ -1,4 +1,3 @@
-import AccessLog
 import EventLoop
 import HTTPWire
 import ProxyCore

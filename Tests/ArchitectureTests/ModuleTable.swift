@@ -59,7 +59,7 @@ enum ModuleTable {
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         "AccessLog": Module(
-            ["HTTPMessage", "HTTPCaching", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
+            ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         "BodyTransforms": Module(
             ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"],
@@ -80,7 +80,7 @@ enum ModuleTable {
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
-                "AccessLog", "ProxyServer", "CLinux",
+                "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5
         "CommandSupport": Module(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),

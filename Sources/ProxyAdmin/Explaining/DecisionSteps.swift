@@ -1,4 +1,3 @@
-import AccessLog
 import HTTPCaching
 import HTTPMessage
 import ProxyCore

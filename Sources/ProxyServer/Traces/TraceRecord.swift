@@ -4,7 +4,7 @@ import ProxyCore
 
 /// One request's trace in the ring: only numbers, and the positions of its texts. Trivial and small, because it is written to memory that
 /// is in no cache of the processor.
-package struct TraceRecord {
+struct TraceRecord {
     var id: UInt64 = 0
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
@@ -26,23 +26,6 @@ package struct TraceRecord {
     var isKeyURL = false
     /// Whether the key's query was left out.
     var isKeyCut = false
-
-    init() {}
-
-    package init(
-        id: UInt64, trace: consuming DecisionTrace, durationMicroseconds: UInt64, bytesSent: UInt64, connectMicroseconds: UInt32,
-        firstByteMicroseconds: UInt32, reusedConnection: Bool, conditions: RequestConditions, isKeyCut: Bool
-    ) {
-        self.id = id
-        self.trace = trace
-        self.durationMicroseconds = durationMicroseconds
-        self.bytesSent = bytesSent
-        self.connectMicroseconds = connectMicroseconds
-        self.firstByteMicroseconds = firstByteMicroseconds
-        self.reusedConnection = reusedConnection
-        self.conditions = conditions
-        self.isKeyCut = isKeyCut
-    }
 
     var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) + Int(keyCount) }
 }

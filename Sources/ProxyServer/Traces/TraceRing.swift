@@ -6,7 +6,7 @@ import ProxyCore
 ///
 /// Records are trivial and have fixed slots; their texts are in a separate ring. A record whose texts were overwritten is lost too. Only
 /// the two blocks are allocated, and the system provides their memory when it is first written.
-package final class TraceRing {
+final class TraceRing {
     private let records: UnsafeMutablePointer<TraceRecord>
     private let recordLimit: Int
     private var texts: TextRing
@@ -25,7 +25,7 @@ package final class TraceRing {
     /// - Parameters:
     /// - count: the maximum number; 0 keeps none.
     ///   - byteCount: for records and texts together.
-    package init(count: Int, byteCount: Int) {
+    init(count: Int, byteCount: Int) {
         let stride = MemoryLayout<TraceRecord>.stride
         let fitting = max(0, byteCount) * 3 / 4 / stride
         recordLimit = min(count, fitting)
@@ -41,13 +41,13 @@ package final class TraceRing {
 
     private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit
 
-    package var isOff: Bool { recordLimit == 0 }
+    var isOff: Bool { recordLimit == 0 }
 
     /// Keeps a trace, in place of the oldest if there is no space.
     /// - Parameters:
     ///   - rules: names, separated by line feeds.
     ///   - overrides: each a directive of the origin server, a space and a rule's name; separated by line feeds.
-    package func note(
+    func note(
         _ record: TraceRecord, method: Span<UInt8>, url: Span<UInt8>, key: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
     ) {
         if isOff { return }
@@ -81,7 +81,7 @@ package final class TraceRing {
     }
 
     /// The trace of this request, if it is still kept; the latest of several.
-    package func find(_ id: UInt64) -> TracedRequest? {
+    func find(_ id: UInt64) -> TracedRequest? {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]
             guard texts.holds(record.textStart) else { return nil }
@@ -110,7 +110,7 @@ package final class TraceRing {
     }
 
     /// The number of traces that can be found.
-    package var count: Int {
+    var count: Int {
         var count = 0
         for number in max(0, recordCount - recordLimit)..<recordCount
         where texts.holds(records[number % recordLimit].textStart) { count += 1 }

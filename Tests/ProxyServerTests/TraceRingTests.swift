@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyCore
 import Testing
 
-@testable import AccessLog
+@testable import ProxyServer
 
 @Suite("The trace ring")
 struct TraceRingTests {
