@@ -331,11 +331,18 @@ struct TransformTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
+    /// A slow disk may refuse a long response, which is then requested again.
+    /// - Returns: how many requests the origin has received.
+    private func fetchUntilStored(_ stage: Stage) throws -> Int {
+        try eventually { try stage.fetch("/x")["Cache-Status"]?.contains("; hit") == true }
+        return stage.requestCount()
+    }
+
     @Test("A client that leaves during a transform takes nothing away from others")
     func clientLeaves() throws {
-        let body = "[" + String(repeating: "null, ", count: 1_000_000) + "1]"
+        let body = "[" + String(repeating: "null, ", count: 200_000) + "1]"
         let stage = try stage(fields: Self.fresh, body: Array(body.utf8), storePath: nil)
-        _ = try stage.fetch("/x")
+        let requests = try fetchUntilStored(stage)
         // The default timeout of 10 s may be too short for so much work on a busy machine.
         try stage.proxy.reload(
             "rules: [{name: members, transform: {strip_nulls: members, json_pointer: {remove: /0}, timeout: 10m}}]")
@@ -344,8 +351,8 @@ struct TransformTests {
             client.send(stage.head("GET", "/x"))
             client.close()
         }
-        #expect(try stage.fetch("/x").body.count == 5 * 999_999 + 3)
-        #expect(stage.requestCount() == 1)
+        #expect(try stage.fetch("/x").body.count == 5 * 199_999 + 3)
+        #expect(stage.requestCount() == requests)
     }
 
     // MARK: Failures
@@ -378,9 +385,9 @@ struct TransformTests {
 
     @Test("A failed transform of a stored response is not repeated, and later requests fail at once")
     func remembersFailure() throws {
-        let body = Array(("[" + String(repeating: "1, ", count: 1_000_000) + "nul").utf8)
+        let body = Array(("[" + String(repeating: "1, ", count: 200_000) + "nul").utf8)
         let stage = try stage("", body: body, storePath: nil)
-        _ = try stage.fetch("/x")
+        let requests = try fetchUntilStored(stage)
         // The default timeout of 10 s may be too short for so much work on a busy machine.
         try stage.proxy.reload("rules: [{name: strip, transform: {strip_nulls: true, timeout: 10m}}]")
         let began = ContinuousClock.now
@@ -394,7 +401,7 @@ struct TransformTests {
             again = min(again, ContinuousClock.now - began)
         }
         #expect(again < once / 3)
-        #expect(stage.requestCount() == 1)
+        #expect(stage.requestCount() == requests)
     }
 
     @Test("With on_error: pass a response whose transform fails passes unchanged, is stored, and names the failure")
