@@ -44,7 +44,9 @@ package enum NetworkMaking {
         let descriptor = socket(AF_INET, larder_sock_dgram, 0)
         guard descriptor >= 0 else { throw SystemError("socket", code: errno) }
         defer { close(descriptor) }
-        guard larder_raise_loopback(descriptor) == 0 else { throw SystemError("raising lo", code: errno) }
+        guard larder_raise_loopback(descriptor) == 0 else {
+            throw SystemError("cannot bring up the loopback interface", code: errno)
+        }
         return try ListeningSocket(host: addressText, port: 0)
     }
 

@@ -181,7 +181,7 @@ struct MatchingTests {
             #expect(throws: error) { try RequestMatcher(terms) }
             #expect(throws: error) { try SecretMask([terms]) }
         }
-        check(["(a"], .malformed("the pattern (a: an unclosed group at 2"))
+        check(["(a"], .malformed("the pattern (a: an unclosed group at byte 2"))
         check(Array(repeating: "a", count: DeclaredSecrets.patternLimit + 1), .tooLarge("secrets.patterns"))
     }
 }

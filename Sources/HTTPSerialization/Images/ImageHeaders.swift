@@ -38,7 +38,7 @@ enum ImageHeaders {
         guard try header.big(8, 4) == 13, try header.has(Array("IHDR".utf8), at: 12) else { throw .malformed("no IHDR") }
         let expected = try header.big(29, 4)
         let found = header.octets[12..<29].withUnsafeBufferPointer { crc32(0, $0.baseAddress, UInt32($0.count)) }
-        guard UInt(expected) == found else { throw .malformed("a check value of IHDR") }
+        guard UInt(expected) == found else { throw .malformed("the CRC of IHDR is wrong") }
         let (width, height) = (try header.big(16, 4), try header.big(20, 4))
         guard width < 1 << 31, height < 1 << 31 else { throw .malformed("\(width) by \(height) pixels") }
         return try info(.png, width, height)

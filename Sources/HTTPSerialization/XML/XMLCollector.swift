@@ -126,15 +126,15 @@ struct XMLCollector {
                     target: target.map { String(cString: $0) } ?? "", data: data.map { String(cString: $0) } ?? ""))
         }
         handler.entityDecl = { context, name, _, _, _, _ in
-            owner(of: context).pointee.stop(.declaration, "the entity \(name.map { String(cString: $0) } ?? "")")
+            owner(of: context).pointee.stop(.declaration, refusal("the entity", name))
         }
         handler.unparsedEntityDecl = { context, name, _, _, _ in
-            owner(of: context).pointee.stop(.declaration, "the entity \(name.map { String(cString: $0) } ?? "")")
+            owner(of: context).pointee.stop(.declaration, refusal("the entity", name))
         }
         handler.attributeDecl = { context, _, name, _, _, _, values in
             // The callback must free the list of allowed values.
             xmlFreeEnumeration(values)
-            owner(of: context).pointee.stop(.declaration, "the attribute \(name.map { String(cString: $0) } ?? "")")
+            owner(of: context).pointee.stop(.declaration, refusal("the attribute", name))
         }
         handler.reference = { context, name in
             owner(of: context).pointee.stop(.entity, "&\(name.map { String(cString: $0) } ?? "");")
@@ -142,6 +142,10 @@ struct XMLCollector {
         handler.serror = { context, error in owner(of: context).pointee.notice(error) }
         return handler
     }
+}
+
+private func refusal(_ kind: String, _ name: UnsafePointer<xmlChar>?) -> String {
+    "\(kind) \(name.map { String(cString: $0) } ?? "") is declared, which is not allowed"
 }
 
 /// The collector passed to libxml2 as context. A free function, since the callbacks may not capture anything, not even a type.

@@ -100,7 +100,7 @@ struct LinearPatternParser {
     }
 
     private mutating func atom() throws(SecretScanningError) -> [LinearPattern.Step] {
-        guard let octet = next else { throw fault("its end") }
+        guard let octet = next else { throw fault("it ends too early") }
         place += 1
         switch octet {
         case UInt8(ascii: "("):
@@ -118,7 +118,7 @@ struct LinearPatternParser {
         case UInt8(ascii: "^"): return [.start]
         case UInt8(ascii: "$"): return [.end]
         case ASCII.backslash: return [.octet(try escaped())]
-        case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"), UInt8(ascii: "{"): throw fault("a repetition of nothing")
+        case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"), UInt8(ascii: "{"): throw fault("nothing to repeat")
         default: return [.octet(OctetSet { $0 == octet })]
         }
     }
@@ -158,7 +158,7 @@ struct LinearPatternParser {
                 for member in 0...255 where escaped.contains(UInt8(member)) { members.insert(UInt8(member)) }
             } else if next == UInt8(ascii: "-"), place + 1 < text.count, text[place + 1] != UInt8(ascii: "]") {
                 let last = text[place + 1]
-                guard octet <= last else { throw fault("a range that ends before it begins") }
+                guard octet <= last else { throw fault("the range is reversed") }
                 for member in octet...last { members.insert(member) }
                 place += 2
             } else {
@@ -188,6 +188,6 @@ struct LinearPatternParser {
     }
 
     private func fault(_ detail: String) -> SecretScanningError {
-        .malformed("the pattern \(String(decoding: text, as: UTF8.self)): \(detail) at \(place)")
+        .malformed("the pattern \(String(decoding: text, as: UTF8.self)): \(detail) at byte \(place)")
     }
 }
