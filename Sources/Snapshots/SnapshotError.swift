@@ -54,10 +54,11 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .holdsSecrets(let detail): "contains secrets: \(detail)"
         case .unsearchable(let what): "\(what) cannot be searched for secrets, so Larder does not record it (record.unscanned)"
         case .noBody(let digest):
-            "no recording has the body \(digest): it was exported before the latest edit, or from another snapshot; export again"
+            "no recording has the body \(digest). It was exported from another snapshot or before the latest edit; export again."
         case .nothingRecordedYet(let first):
             // Rounded up, so that the printed time can be used as it is.
-            "nothing was recorded by then; the first generation began at \(POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339)"
+            "nothing was recorded before that time; the first generation began at "
+                + POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
         }

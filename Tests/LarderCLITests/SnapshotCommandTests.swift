@@ -110,8 +110,8 @@ struct SnapshotCommandTests {
         #expect(try larder("har export @one.larder").output.contains("Y2hhbmdlZA=="))
         let again = try larder("snapshot edit @one.larder --changed @text", 1).talk
         #expect(
-            again.contains("no recording has the body \(name.prefix(64)): it was exported before the latest edit"), "\(again)")
-        #expect(again.hasSuffix("; export again\n") && !again.contains("malformed"), "\(again)")
+            again.contains("no recording has the body \(name.prefix(64)). It was exported from another snapshot or"), "\(again)")
+        #expect(again.hasSuffix("; export again.\n") && !again.contains("malformed"), "\(again)")
         #expect(
             try larder("snapshot edit @one.larder --changed @nofolder", 1).talk.hasSuffix(
                 "nofolder: the file or folder does not exist\n"))

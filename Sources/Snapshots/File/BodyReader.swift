@@ -35,7 +35,7 @@ package final class BodyReader {
         let start = UInt64(number) * UInt64(SnapshotLimits.chunkLength)
         guard let chunk, UInt64(chunk.count) == min(UInt64(SnapshotLimits.chunkLength), body.length - start),
             pieces[number * 32..<(number + 1) * 32].elementsEqual(Hashing.sha256(chunk))
-        else { throw .damaged("a part of a body") }
+        else { throw .damaged("a body piece is missing or does not match its digest") }
         number += 1
         return chunk
     }

@@ -18,7 +18,9 @@ struct CheckedTree {
     init(_ tables: SnapshotTables, root: SHA256Digest, leaves: Int) throws(SnapshotError) {
         counts = MerkleTree.levelCounts(leaves: leaves)
         top = try tables.pages(.tree(level: counts.count - 1), length: 32)
-        guard MerkleTree.root(name: SnapshotRoots.fullName, count: leaves, top: top) == root else { throw .damaged("the root") }
+        guard MerkleTree.root(name: SnapshotRoots.fullName, count: leaves, top: top) == root else {
+            throw .damaged("the hash tree does not match the root")
+        }
     }
 
     /// - Throws: `damaged` unless the digest is that of the leaf at this place.
@@ -33,14 +35,14 @@ struct CheckedTree {
         if let page = checked[place] { return page }
         let count = min(MerkleTree.fanOut, counts[place.level] - place.number * MerkleTree.fanOut) * 32
         let page = try onDatabase { () throws(DatabaseError) in try tables.page(.tree(level: place.level), place.number) }
-        guard let page, page.count == count else { throw .damaged("the tree") }
+        guard let page, page.count == count else { throw .damaged("a page of the hash tree is missing or has a wrong length") }
         let node = MerkleTree.node(page[...])
         if place.level + 1 == counts.count - 1 {
-            guard node == top else { throw .damaged("the tree") }
+            guard node == top else { throw .damaged("the hash tree does not match the root") }
         } else {
             let above = try self.page(Place(level: place.level + 1, number: place.number / MerkleTree.fanOut), tables)
             let start = place.number % MerkleTree.fanOut * 32
-            guard above[start..<start + 32].elementsEqual(node) else { throw .damaged("the tree") }
+            guard above[start..<start + 32].elementsEqual(node) else { throw .damaged("the hash tree does not match the root") }
         }
         if checked.count >= Self.pageLimit { checked.removeAll() }
         checked[place] = page

@@ -9,7 +9,7 @@ struct KeyTable: Sendable {
     /// - Throws: `damaged` if the keys do not match the digest in the manifest.
     init(_ tables: SnapshotTables, _ totals: Manifest.Totals) throws(SnapshotError) {
         let keys = try tables.pages(.keys, length: totals.recordings * PrimaryKey.count)
-        guard Hashing.sha256(keys) == totals.keys else { throw .damaged("the keys") }
+        guard Hashing.sha256(keys) == totals.keys else { throw .damaged("the key table does not match its digest") }
         let rows = try tables.pages(.rows, length: totals.recordings * 8)
         self.keys.reserveCapacity(totals.recordings)
         self.rows.reserveCapacity(totals.recordings)
@@ -50,7 +50,9 @@ extension SnapshotTables {
         octets.reserveCapacity(length)
         for number in 0..<(length + kind.pieceLength - 1) / kind.pieceLength {
             let piece = try onDatabase { () throws(DatabaseError) in try page(kind, number) }
-            guard let piece, piece.count == min(kind.pieceLength, length - octets.count) else { throw .damaged("a table") }
+            guard let piece, piece.count == min(kind.pieceLength, length - octets.count) else {
+                throw .damaged("a part of a table is missing or has a wrong length")
+            }
             octets += piece
         }
         return octets

@@ -33,10 +33,14 @@ package final class Snapshot {
         let (text, root, signatures) = try onDatabase { () throws(DatabaseError) in
             (try tables.manifest(), try tables.seal(), try tables.signatures())
         }
-        guard let text, let root, let full = SHA256Digest(root) else { throw .damaged("it has no seal") }
+        guard let text, let root, let full = SHA256Digest(root) else {
+            throw .damaged("the manifest or the root is missing, or the root has a wrong length")
+        }
         let manifest = try Manifest(text: text)
         self.manifest = manifest
-        guard let content = SHA256Digest(manifest.totals.content) else { throw .damaged("it has no root") }
+        guard let content = SHA256Digest(manifest.totals.content) else {
+            throw .damaged("the manifest has no valid root `content`")
+        }
         roots = SnapshotRoots(content: content, full: full)
         tree = try CheckedTree(tables, root: full, leaves: manifest.totals.recordings + 1)
         try tree.check(MerkleTree.leaf(text), at: 0, tables)
@@ -78,7 +82,7 @@ package final class Snapshot {
     package func chain(_ digest: SHA256Digest) throws(SnapshotError) -> [UInt8] {
         let record = try onDatabase { [tables] () throws(DatabaseError) in try tables.chain(digest.octets) }
         guard let record, record.count <= SnapshotLimits.chainLength, SHA256Digest(of: record) == digest else {
-            throw .damaged("a chain")
+            throw .damaged("a certificate chain is missing or does not match its digest")
         }
         return record
     }

@@ -32,7 +32,7 @@ extension Snapshot {
                 throw .damaged("a recording is under the key of another request")
             }
         }
-        guard walk.content.root() == roots.content else { throw .damaged("the root `content`") }
+        guard walk.content.root() == roots.content else { throw .damaged("the recordings do not match the root `content`") }
         try checkTargets(walk)
         for body in walk.bodies.values { result.bodyOctets += try verify(body) }
         for chain in walk.chains { _ = try self.chain(chain) }
@@ -50,7 +50,7 @@ extension Snapshot {
         let digest = walk.targets.finish().octets
         guard digest == manifest.totals.targets, walk.targetsLength == manifest.totals.targetsLength,
             Hashing.sha256(try tables.pages(.targets, length: walk.targetsLength)) == digest
-        else { throw .damaged("the targets") }
+        else { throw .damaged("the target table does not match the recordings") }
     }
 
     /// - Returns: the body's length.
@@ -63,7 +63,7 @@ extension Snapshot {
             if !isOnePiece { whole.update(piece.span) }
         }
         guard isOnePiece ? body.pieces == body.digest : whole.finish().octets == body.digest.octets else {
-            throw .damaged("a body")
+            throw .damaged("a body does not match its digest")
         }
         return body.length
     }

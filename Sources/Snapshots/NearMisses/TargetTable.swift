@@ -11,11 +11,13 @@ struct TargetTable {
     init(_ snapshot: Snapshot) throws(SnapshotError) {
         let totals = snapshot.manifest.totals
         octets = try snapshot.tables.pages(.targets, length: totals.targetsLength)
-        guard Hashing.sha256(octets) == totals.targets else { throw .damaged("the targets") }
+        guard Hashing.sha256(octets) == totals.targets else { throw .damaged("the target table does not match its digest") }
         var starts = [0]
         starts.reserveCapacity(totals.recordings + 1)
         for place in octets.indices where octets[place] == ASCII.lf { starts.append(place + 1) }
-        guard starts.count == totals.recordings + 1 else { throw .damaged("the targets") }
+        guard starts.count == totals.recordings + 1 else {
+            throw .damaged("the target table has a wrong number of lines")
+        }
         self.starts = starts
     }
 
