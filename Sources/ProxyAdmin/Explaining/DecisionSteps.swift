@@ -68,7 +68,7 @@ struct DecisionSteps {
     var sentConditions: String {
         let names = trace.sentConditions.names
         return names.isEmpty
-            ? "without conditions of the stored response" : "with " + names.joined(separator: " and ") + " of the stored response"
+            ? "without conditional fields" : "with " + names.joined(separator: " and ") + " of the stored response"
     }
 
     var sentConditionValues: JSONText { .array(trace.sentConditions.names.map(JSONText.string)) }
@@ -162,7 +162,7 @@ struct DecisionSteps {
         case .fresh(let terms):
             let objection =
                 terms.isPastObjection
-                ? ", and Larder ignores its reason to contact the origin, because it is offline" : ""
+                ? "; validation is required, but Larder is offline" : ""
             return step(
                 "the stored response is used: fresh for another \(terms.remaining) s\(objection)", "RFC 9111 §4", "\(reuse.word)")
         case .staleAllowed(_, let reason):

@@ -61,7 +61,7 @@ struct ReasonText {
         .sMaxAge: ReasonText("it is stale, and s-maxage implies proxy-revalidate", "RFC 9111 §5.2.2.10"),
         .maxStaleOffline: ReasonText("it is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response has no-cache, so it needs validation", "RFC 9111 §5.2.2.4"),
-        .unsafeRuleGone: ReasonText("an unsafe rule that no longer applies stored it"),
+        .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer applies"),
         .trustChanged: ReasonText("it was stored under a trust policy that is no longer active"),
         .upgrade: ReasonText("the request upgrades its connection to another protocol", "RFC 9110 §7.8"),
     ]
@@ -91,7 +91,7 @@ struct ReasonText {
         .private: ReasonText("the response has private, and this cache is shared", "RFC 9111 §5.2.2.7"),
         .authorization: ReasonText(
             "the request has Authorization, and the response does not allow sharing", "RFC 9111 §3.5"),
-        .setCookie: ReasonText("it sets a cookie without an explicit lifetime", "RFC 9111 §7.3"),
+        .setCookie: ReasonText("it sets a cookie, and the response has no explicit lifetime", "RFC 9111 §7.3"),
         .varyAny: ReasonText("it has Vary: *", "RFC 9111 §4.1"),
         .varyInvalid: ReasonText("its Vary field is malformed, or lists too many fields", "RFC 9111 §4.1"),
         .notCacheable: ReasonText("nothing allows its storage", "RFC 9111 §3"),

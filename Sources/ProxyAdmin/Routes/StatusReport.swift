@@ -110,7 +110,7 @@ struct StatusReport {
         var lines = [
             ("version", "Larder \(process.version), process \(process.process), up \(Self.duration(uptimeMilliseconds))"),
             ("listens on", process.listeners.joined(separator: ", ") + ", \(process.loops) loop\(process.loops == 1 ? "" : "s")"),
-            ("mode", mode.word + (network.map { ", by the network (\($0))" } ?? "")),
+            ("mode", mode.word + (network.map { " (mode auto; \($0))" } ?? "")),
             ("settings", process.settingsFile() ?? "no file"),
             ("connections", "\(loops.connections) open, \(loops.tunnels) of them tunnels"),
             ("requests", requestsText),

@@ -217,7 +217,7 @@ final class MemoryTier: Sendable {
             return count
         }
         // The filter may match any response in the file.
-        backingStore?.leave(because: "a purge may cover responses in it")
+        backingStore?.leave(because: "a purge may have removed responses that this file still contains")
         for index in 0..<MemoryTier.shardCount {
             // Evaluated outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in
