@@ -116,8 +116,8 @@ package struct ChainLog {
         if unlistedCount > 0 {
             let are =
                 unlistedCount == 1
-                ? "handshake with a further server or chain is" : "handshakes with further servers or chains are"
-            notes.append("\(unlistedCount) \(are) left out")
+                ? "handshake with another server or chain is" : "handshakes with other servers or chains are"
+            notes.append("\(unlistedCount) \(are) left out: the limit is reached")
         }
     }
 }

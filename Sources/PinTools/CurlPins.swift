@@ -17,7 +17,7 @@ enum CurlPins {
         var hosts: [PinnedHost] = []
         for command in try ShellCommand.commands(of: text) where command.words.contains(where: { $0.contains("pinnedpubkey") }) {
             guard let program = command.words.firstIndex(where: { $0 == "curl" || $0.hasSuffix("/curl") }) else {
-                throw PinFormatError("a pinnedpubkey is not in a curl command")
+                throw PinFormatError("pinnedpubkey appears outside a curl command")
             }
             // Options do not carry over past --next.
             for transfer in command.words[(program + 1)...].split(whereSeparator: { $0 == "--next" || $0 == "-:" }) {

@@ -43,7 +43,7 @@ package struct LoggedChains {
         if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
         if pinned.contains(where: { backup.contains("\($0)") }) {
             throw PinLearning.Refusal(
-                reason: "already uses the backup: a key in use is lost together with its pin, so it is no backup")
+                reason: "already uses the backup key; a backup must be a key that the server does not use yet")
         }
         let settings = PinProposal.settings(
             for: server, words: words, live: pinned.map { "\($0)" }, backup: backup,

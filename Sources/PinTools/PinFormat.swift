@@ -62,9 +62,9 @@ package enum PinFormat: String, CaseIterable, Sendable {
             notes.append("\(host.title) is left out: the format has no \(reason)")
             return nil
         }
-        if let wider = widening(host) { notes.append("the file pins \(host.title) for \(wider)") }
+        if let wider = widening(host) { notes.append("in this format, the pins of \(host.title) also apply to \(wider)") }
         if let day = host.enforcedFrom {
-            notes.append("\(host.title) is written as report only, without the day \(day) from which it is enforced")
+            notes.append("\(host.title) is written as report-only, because the format has no `enforce_from` (\(day))")
         }
         if said.expires != nil, !saysLapses || host.onExpiry == .fails {
             let reason = saysLapses ? "because in this format it would stop the pinning" : "which the format does not have"
@@ -84,8 +84,8 @@ package enum PinFormat: String, CaseIterable, Sendable {
     private func widening(_ host: PinnedHost) -> String? {
         switch (self, host.breadth) {
         case (_, .itself), (_, .itselfAndBelow), (.okHTTP, .oneLabelBelow): nil
-        case (_, .below): "\(host.name) too"
-        case (_, .oneLabelBelow): "\(host.name) itself, and names of any depth below it"
+        case (_, .below): host.name
+        case (_, .oneLabelBelow): "\(host.name) and to names of any depth below it"
         }
     }
 }

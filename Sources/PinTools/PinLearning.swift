@@ -86,7 +86,7 @@ package struct PinLearning {
         }
         if backup.contains("\(pinned.publicKeyDigest)") {
             throw Refusal(
-                reason: "already uses the backup: a key in use is lost together with its pin, so it is no backup", chain: chain)
+                reason: "already uses the backup key; a backup must be a key that the server does not use yet", chain: chain)
         }
         return proposal
     }
@@ -100,7 +100,7 @@ package struct PinLearning {
         do throws(TrustFailure) {
             _ = try policy.evaluate(ServerEvidence(certificates: proposal.chain), host: proposal.server.host, at: now)
         } catch {
-            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), with any pins", chain: proposal.chain)
+            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), whatever its pins", chain: proposal.chain)
         }
     }
 }

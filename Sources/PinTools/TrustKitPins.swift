@@ -35,7 +35,9 @@ enum TrustKitPins {
     /// - Parameter text: the configuration, or an Info.plist that contains it under `TSKConfiguration`.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         let list = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
-        guard let root = list as? [String: Any] else { throw PinFormatError("this is not a property list with keys") }
+        guard let root = list as? [String: Any] else {
+            throw PinFormatError("this is not a property list with a dictionary at its root")
+        }
         let configuration = root["TSKConfiguration"] as? [String: Any] ?? root
         guard let domains = configuration["TSKPinnedDomains"] as? [String: [String: Any]] else {
             throw PinFormatError("`TSKPinnedDomains` is missing")

@@ -103,7 +103,8 @@ struct PinFormatTests {
             notes == [
                 "reported.example is left out: the format has no report-only pins",
                 "ending.example is written without its expiry, because in this format it would stop the pinning",
-                "port.example:8443 is left out: the format has no ports", "the file pins *.wide.example for wide.example too",
+                "port.example:8443 is left out: the format has no ports",
+                "in this format, the pins of *.wide.example also apply to wide.example",
             ])
         #expect(!text.contains("reported.example") && !text.contains("port.example") && !text.contains("expiration"))
         notes = []
@@ -161,7 +162,8 @@ struct PinFormatTests {
                     + "</domain-config></network-security-config>", "a pin's digest is not SHA-256"
             ),
             (.androidNSC, "<network-security-config/>", "the file contains no pins"),
-            (.trustKit, "{", "this is not a property list with keys"), (.okHTTP, "", "the file contains no pins"),
+            (.trustKit, "{", "this is not a property list with a dictionary at its root"),
+            (.okHTTP, "", "the file contains no pins"),
             (.okHTTP, ".add(\"a.example\", pin)", "an `add` contains something other than strings"),
             (.okHTTP, ".add(\"a.example\", \"sha1/AAAA\")", "a pin of a.example does not start with sha256/"),
             (.okHTTP, ".add(\"a.example\", \"sha256/AAAA\")", "`AAAA` is not the base64 of a SHA-256 digest"),
@@ -200,7 +202,7 @@ struct PinFormatTests {
 
                 """, "\(outcome)")
         let noted = try CommandLineTests.larder("pins", "export", "-c", file, "--format", "android-nsc")
-        #expect(noted.code == 0 && noted.talk == "larder: the file pins *.a.example for a.example too\n")
+        #expect(noted.code == 0 && noted.talk == "larder: in this format, the pins of *.a.example also apply to a.example\n")
         let refused = try CommandLineTests.larder("pins", "import", "--format", "hpkp", file)
         #expect(refused.code == 2 && refused.talk == "larder: \(file): a line is not a Public-Key-Pins field\n")
     }

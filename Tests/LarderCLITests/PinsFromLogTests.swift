@@ -141,7 +141,7 @@ struct PinsFromLogTests {
         #expect(log.sightings.values.map(\.count) == [ChainLog.chainLimit])
         #expect(
             Array(log.notes.suffix(2)) == [
-                "2 further lines are skipped", "3 handshakes with further servers or chains are left out",
+                "2 further lines are skipped", "3 handshakes with other servers or chains are left out: the limit is reached",
             ])
     }
 

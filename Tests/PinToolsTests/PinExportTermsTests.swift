@@ -46,7 +46,7 @@ struct PinExportTermsTests {
         #expect(try PinFormat.json.read(json.text, host: nil, notes: &notes) == [host])
         #expect(PinnedHost.settings([host]).contains("enforce_from: 2026-06-02"))
         for format in [PinFormat.trustKit, .hpkp] {
-            let note = "a.example is written as report only, without the day 2026-06-02 from which it is enforced"
+            let note = "a.example is written as report-only, because the format has no `enforce_from` (2026-06-02)"
             #expect(Self.written(format, host).notes == [note])
         }
     }

@@ -117,7 +117,7 @@ struct PinImportTests {
                 .curl, "curl --proxy-pinnedpubkey sha256//\(a) https://a.example",
                 "`--proxy-pinnedpubkey` is not imported: only --pinnedpubkey is"
             ),
-            (.curl, "pinnedpubkey = \"sha256//\(a)\"", "a pinnedpubkey is not in a curl command"),
+            (.curl, "pinnedpubkey = \"sha256//\(a)\"", "pinnedpubkey appears outside a curl command"),
             (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
             (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an `add` contains something other than strings"),
             (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` is not in an `add` with its host"),
