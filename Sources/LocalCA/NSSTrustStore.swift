@@ -39,7 +39,8 @@ package struct NSSTrustStore: TrustStore {
         let listed = Self.listed(in: String(decoding: list.output, as: UTF8.self))
         for item in listed where has(entry, under: item.nickname, tool) {
             if item.nickname == entry.name { return item.isBelieved ? .ours : .halfway }
-            return item.isBelieved ? .others : .othersUnbelieved("it is there as \(item.nickname), but not trusted for servers")
+            if item.isBelieved { return .others }
+            return .othersUnbelieved("the database contains it as \(item.nickname), but does not trust it for servers")
         }
         return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is a different certificate") : .absent
     }

@@ -26,7 +26,7 @@ package struct RootEntry: Sendable {
 
     /// RFC 5280 §6.1.1 leaves it to the verifier whether to apply a trust anchor's own constraints.
     package static let javaLimit =
-        "Java ignores a root's name constraints: with the key, anyone can issue a certificate that programs trusting this root accept for any host"
+        "Java ignores name constraints of root certificates: anyone with the key can impersonate any host to Java programs"
 
     /// Whether the text has this certificate and no other.
     static func isOnly(_ certificate: Certificate, in text: [UInt8]) -> Bool {
