@@ -119,7 +119,7 @@ struct TrustLoadingTests {
             ])
         #expect(
             trust.warnings(at: first) == [
-                "tls.hosts.good.example.com (\(file):3:5): the weakening of this policy ended on 2027-01-31; remove it",
+                "tls.hosts.good.example.com (\(file):3:5): `until` passed on 2027-01-31: the exceptions of this policy no longer apply; remove them",
                 "tls.hosts.old.example (\(file):4:5): the pins expired on 2027-01-31, so Larder rejects the host's connections",
             ])
     }

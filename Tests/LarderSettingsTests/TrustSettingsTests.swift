@@ -114,7 +114,7 @@ struct TrustSettingsTests {
         (pins("of: sha256/\(digest), expires: soon"), "tls.hosts.a.example.pins.expires: expected a date"),
         (
             pins("of: sha256/\(digest), on_expiry: fail"),
-            "tls.hosts.a.example.pins.on_expiry: `expires` is missing: there is no date for it"
+            "tls.hosts.a.example.pins.on_expiry: `on_expiry` needs `expires`"
         ),
         (
             host("connect: tunnel, pins: {of: sha256/\(digest)}"),
@@ -126,7 +126,7 @@ struct TrustSettingsTests {
         ),
         (
             host("mode: enforce, enforce_from: 2027-01-31, pins: {of: sha256/\(digest)}"),
-            "3:23: tls.hosts.a.example.mode: it is not `enforce` before the day of `enforce_from`; did you mean `report_only`?"
+            "3:23: tls.hosts.a.example.mode: `mode` must be report_only until the day of `enforce_from`; did you mean `report_only`?"
         ),
         ("tls: {pins_from: [a]}", "1:18: tls.pins_from: expected a value, found a list"),
     ]

@@ -55,7 +55,7 @@ package struct ProjectTerms: Sendable {
             case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
             case _ where name.hasPrefix("tls.connect."):
                 if let reason = StricterTrust.weakening(name, settings.tls.connect, over: former.tls.connect) { refuse(reason) }
-            default: refuse("only your own settings can set this")
+            default: refuse("without your decision, only your own settings can set this")
             }
         }
         settleTrust(

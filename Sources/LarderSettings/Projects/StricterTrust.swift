@@ -45,10 +45,10 @@ enum StricterTrust {
             $0.rsa >= $1.rsa && $0.ellipticCurve >= $1.ellipticCurve
         }
         settle("refuse_digests", \.refusedDigests, "it accepts more digests") { $0.isSuperset(of: $1) }
-        settle("crl_files", \.listFiles, "your settings have their own files") { _, base in base.isEmpty }
-        settle("crl", \.listCheck, "it checks less") { $0.rawValue >= $1.rawValue }
-        settle("ocsp", \.stapleCheck, "it checks less") { $0.rawValue >= $1.rawValue }
-        settle("sct", \.auditsSignedTimestamps, "it checks less") { $0 || !$1 }
+        settle("crl_files", \.listFiles, "your settings already set `crl_files`") { _, base in base.isEmpty }
+        settle("crl", \.listCheck, "`crl` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
+        settle("ocsp", \.stapleCheck, "`ocsp` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
+        settle("sct", \.auditsSignedTimestamps, "`sct` is less strict than in your settings") { $0 || !$1 }
         settle("connect", \.connect, "your settings give CONNECT `\(way)`, which verifies more") { proposed, _ in
             rank(proposed ?? way) >= rank(way)
         }

@@ -184,8 +184,8 @@ package enum SettingsSchema {
             "Client certificates, each sent only to its own host."),
         Setting(
             "tls.connect.verdict_ttl", \.tls.connect.verdictTTL, .time(0...3_600_000), reloadable: true,
-            "How long a successful probe of a host without enforced pins counts for further CONNECT requests. `0s`: Larder "
-                + "probes for each one. A host with enforced pins is probed for every CONNECT."
+            "How long Larder reuses a successful probe for further CONNECT requests to the same host. `0s`: Larder probes for "
+                + "each one. A host with enforced pins is probed for every CONNECT."
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
@@ -200,12 +200,12 @@ package enum SettingsSchema {
                 + "vendor. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
-            "What a client gets that offers no HTTP/1.1 in TLS to an intercepted host, as gRPC does: a tunnel once Larder has "
-                + "verified the server, or no connection."),
+            "How Larder treats a client of an intercepted host that does not offer HTTP/1.1 (such as gRPC): it opens a tunnel "
+                + "once it has verified the server, or refuses the connection."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
-            "How long a host that only `tls.default` intercepts gets tunnels after a client rejected Larder's certificate for "
-                + "it. `0s`: not at all."),
+            "If a client rejects Larder's certificate, Larder tunnels the host for this long. Applies to hosts that only "
+                + "`tls.default` intercepts. `0s`: Larder does not."),
         Setting(
             "tls.authority.folder", \.tls.authority.folder,
             .optional(.path, or: "auto", meaning: "where `larder ca init` creates it"),
@@ -233,16 +233,17 @@ package enum SettingsSchema {
             "The newest generation of the snapshots that is replayed, by its number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
-            "What a request with several recorded responses gets after the last one: the first again, the last again, or 504."
+            "How Larder answers after the last of several recorded responses: with the first again, the last again, or 504."
         ),
         Setting(
             "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
-            "Which clients advance together through several recorded responses: all clients of this server, clients with the "
-                + "same user name, or clients at the same address."
+            "Which clients share one sequence of recorded responses: all clients of this server, clients with the same user "
+                + "name, or clients at the same address."
         ),
         Setting(
             "replay.failures", \.recordings.failures, .word(), reloadable: true,
-            "What a request gets that failed when it was recorded: the same failure, or 504 as if it had not been recorded."),
+            "How Larder answers a request whose recording is a failure: with the same failure, or with 504 as if the request "
+                + "had not been recorded."),
         Setting(
             "replay.dates", \.recordings.dates, .word(), reloadable: true,
             "How replayed responses are dated: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
@@ -288,8 +289,8 @@ package enum SettingsSchema {
                 .path, or: "off",
                 meaning: "any value matches a secret"),
             reloadable: true,
-            "The project's key, with which Larder recognizes a secret that is not in the recording itself. Keep it from "
-                + "anyone who may not know the secrets."),
+            "The project's key, with which Larder recognizes a secret that is not in the recording itself. Keep it as "
+                + "secret as the secrets themselves."),
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "

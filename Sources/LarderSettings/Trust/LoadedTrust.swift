@@ -72,7 +72,7 @@ struct TrustWarning: Sendable {
         switch matter {
         case .weakened(let meanings, let until):
             now > until.lastSecond
-                ? "\(subject): the weakening of this policy ended on \(until); remove it"
+                ? "\(subject): `until` passed on \(until): the exceptions of this policy no longer apply; remove them"
                 : "\(subject): this policy is weakened until \(until): \(meanings.joined(separator: ", "))"
         case .pinsExpire(let day, let onExpiry):
             if now <= day.lastSecond {

@@ -15,7 +15,7 @@ extension PinTerms {
         expires = mapping["expires"].flatMap { CalendarDay.read($0, problems: &problems) }
         if let value = mapping["on_expiry"] {
             onExpiry = value.word(among: ["report_only": .reports, "fail": .fails], problems: &problems) ?? onExpiry
-            if mapping["expires"] == nil { value.report("`expires` is missing: there is no date for it", to: &problems) }
+            if mapping["expires"] == nil { value.report("`on_expiry` needs `expires`", to: &problems) }
         }
         // The comment is only for people, but it must be text.
         _ = mapping["comment"]?.text(problems: &problems)

@@ -50,7 +50,7 @@ extension TrustTerms {
         }
         if isReportOnly == false, enforcedFrom != nil {
             mapping["mode"]?.report(
-                "it is not `enforce` before the day of `enforce_from`", suggestion: "report_only", to: &problems)
+                "`mode` must be report_only until the day of `enforce_from`", suggestion: "report_only", to: &problems)
         }
         pins?.isReportOnly = isReportOnly ?? false
         pins?.enforcedFrom = enforcedFrom
