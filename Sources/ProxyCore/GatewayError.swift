@@ -123,7 +123,7 @@ package struct GatewayError: Equatable, Sendable {
         case .ambiguousPath:
             self.init(
                 403, "ambiguous_path", "http_request_denied", .policy,
-                "Servers may read this path in several ways, and the rules allow only some of them.")
+                "The path is ambiguous: servers interpret it differently, and the rules do not allow every interpretation.")
         case .clientNotAllowed:
             self.init(
                 403, "client_not_allowed", "http_request_denied", .policy,
@@ -288,7 +288,7 @@ package struct GatewayError: Equatable, Sendable {
         case .imageTooLarge:
             self.init(
                 502, "image_too_large", "http_protocol_error", .policy,
-                "A rule requires an image, but the size that this one declares exceeds the limit.")
+                "A rule requires an image, but the image's declared size exceeds the limit.")
         case .malformedCoding:
             self.init(
                 502, "malformed_coding", "http_response_content_coding", .policy,

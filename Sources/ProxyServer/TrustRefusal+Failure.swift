@@ -64,12 +64,15 @@ private struct Advice {
         case .weakKey: "The key of \(subject) is shorter than \(settings) allow."
         case .weakSignature: "The certificate of \(subject) is signed with a digest that \(settings) do not allow."
         case .weakProtocol: "The server supports only TLS versions older than \(settings) allow."
-        case .nameConstraint: "The issuer of the certificate of \(subject) may not issue certificates for such names."
-        case .wrongUsage: "The certificate of \(subject) may not be used for this purpose."
+        case .nameConstraint: "The certificate of \(subject) contains a name for which its issuer may not issue certificates."
+        case .wrongUsage:
+            (failure.depth ?? 0) == 0
+                ? "The certificate of \(subject) may not be used for server authentication."
+                : "The certificate of \(subject) may not issue certificates for server authentication."
         case .criticalExtension: "The certificate of \(subject) has a critical extension that Larder does not support."
         case .revoked: "The certificate of \(subject) was revoked by its issuer."
         case .revocationUnknown:
-            "Larder cannot find out whether the certificate of \(subject) was revoked, and \(settings) require that."
+            "Larder cannot find out whether the certificate of \(subject) was revoked, but \(settings) require a revocation check."
         case .hostNotAllowed: "tls.hosts does not list \(host), and tls.default denies other hosts."
         }
     }

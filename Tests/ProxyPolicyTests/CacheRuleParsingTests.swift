@@ -20,15 +20,15 @@ struct CacheRuleParsingTests {
             ),
             (
                 "ttl: {1xx: 1m}",
-                "1:26: rules[0].cache.ttl.1xx: responses with the status `1xx` are not stored by themselves, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.1xx: no stored response has the status `1xx`, so a lifetime has no effect"
             ),
             (
                 "ttl: {304: 1m}",
-                "1:26: rules[0].cache.ttl.304: responses with the status `304` are not stored by themselves, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.304: no stored response has the status `304`, so a lifetime has no effect"
             ),
             (
                 "ttl: {206: 1m}",
-                "1:26: rules[0].cache.ttl.206: responses with the status `206` are not stored by themselves, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.206: no stored response has the status `206`, so a lifetime has no effect"
             ),
             (
                 "ttl: {404: soon}",

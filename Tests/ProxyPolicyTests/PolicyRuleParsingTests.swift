@@ -120,7 +120,7 @@ struct PolicyRuleParsingTests {
                 "f:1:30: rules[0].cache.max_size: expected a number of bytes such as 4096, 16MiB or 1.5GiB, found `big`"),
             Row(
                 "[{name: n, cache: {store: never, unsafe: true}}]",
-                "f:1:42: rules[0].cache.unsafe: unsafe is for policy, ttl, ignore, set_cookie: always and key.body: POST in the same rule, and none is set"
+                "f:1:42: rules[0].cache.unsafe: `unsafe` has no effect: the rule sets none of policy, ttl, ignore, set_cookie: always and key.body: POST"
             ),
             Row(
                 "[{name: n, cache: {ttl: 1, unsafe: yes}}]",

@@ -48,7 +48,7 @@ extension CacheRule {
             }
         } else if overrides.policy == nil, !overrides.givesLifetime, !overridingWords.contains(where: \.isGiven) {
             mapping["unsafe"]?.report(
-                "unsafe is for policy, ttl, ignore, set_cookie: always and key.body: POST in the same rule, and none is set",
+                "`unsafe` has no effect: the rule sets none of policy, ttl, ignore, set_cookie: always and key.body: POST",
                 to: &problems)
         }
     }
