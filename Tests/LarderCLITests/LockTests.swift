@@ -89,7 +89,7 @@ struct LockTests {
             grep -c ghp_ run.lock
             """)
         #expect(outcome.output == "125\n0\n0\n5\n0\n0\n", "\(outcome)")
-        for said in ["give --key FILE", "without the project's key (--key)"] {
+        for said in ["give --key FILE", "give the project's key (--key)"] {
             #expect(outcome.talk.contains(said), "\(outcome.talk)")
         }
     }

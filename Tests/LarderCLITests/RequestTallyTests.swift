@@ -112,7 +112,7 @@ struct RequestTallyTests {
         let refused =
             #"{"method":"CONNECT","url":"a.test:50051","cache":"denied","error":"tls_failed","detail":"not_tls","bytes":0}"#
         #expect(
-            Self.tally([refused]).clearTextRemark?.hasPrefix("a.test:50051: the client sent neither TLS nor HTTP/1.1") == true)
+            Self.tally([refused]).clearTextRemark?.hasPrefix("a.test:50051: the client used neither TLS nor HTTP/1.1") == true)
         #expect(Self.tally([#"{"url":"http://a.test/","cache":"denied","detail":"rule","bytes":0}"#]).clearTextRemark == nil)
     }
 

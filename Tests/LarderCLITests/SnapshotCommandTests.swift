@@ -84,7 +84,8 @@ struct SnapshotCommandTests {
         let rules = #"{"canonicalisers":[{"uri":"https://a.example/*","query":{"ignore":["_"]}}]}"#
         try write(rules, "match.json")
         #expect(
-            try larder("snapshot rematch @one.larder --match @match.json").output.hasPrefix("rematched 1, 0 with other keys\n"))
+            try larder("snapshot rematch @one.larder --match @match.json").output.hasPrefix(
+                "applied the match rules to 1 recording; 0 keys changed\n"))
         #expect(try larder("snapshot verify @one.larder").output.hasPrefix("good: 1"))
         try write("{\n  nope}", "bad.json")
         #expect(

@@ -20,8 +20,8 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
             Like SIGHUP. If the settings have a mistake, Larder rejects all of them, keeps the active ones, and this command exits with 2. \
-            It also rejects a file that has become empty, and settings without any rule, password or pin if the active settings have some: \
-            a file that an editor is writing is empty for a moment.
+            Larder also rejects an empty file, and settings that would remove all rules, passwords or pins. An editor may leave a file \
+            empty for a moment. Use --allow-empty to accept it.
             """)
 
     @Flag(help: "Accept an empty file, and settings that lose all rules, passwords or pins.")

@@ -184,11 +184,12 @@ struct ExplainCommand: ParsableCommand {
         guard let data else { return nil }
         guard data.hasPrefix("@") else { return Array(data.utf8) }
         let path = String(data.dropFirst())
-        guard let handle = FileHandle(forReadingAtPath: path), let read = Self.read(handle, atMost: Self.contentLimit + 1),
-            read.count <= Self.contentLimit
-        else {
-            Terminal.talk(
-                "larder: cannot read \(printable(path, limit: 4096)), or it is longer than \(Self.contentLimit) bytes\n")
+        guard let handle = FileHandle(forReadingAtPath: path), let read = Self.read(handle, atMost: Self.contentLimit + 1) else {
+            Terminal.talk("larder: cannot read \(printable(path, limit: 4096))\n")
+            throw ExitCode.failure
+        }
+        guard read.count <= Self.contentLimit else {
+            Terminal.talk("larder: \(printable(path, limit: 4096)) is longer than \(Self.contentLimit) bytes\n")
             throw ExitCode.failure
         }
         return Array(read)

@@ -44,9 +44,14 @@ struct PinAuditReport {
 
     var text: String {
         var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to it yet" }
-        if unlistedCount > 0 { lines.append("\(unlistedCount) handshake\(unlistedCount == 1 ? "" : "s") with further hosts") }
+        if unlistedCount > 0 { lines.append(unlisted) }
         if lines.isEmpty { lines = ["no pins are report-only"] }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
+    }
+
+    private var unlisted: String {
+        let are = unlistedCount == 1 ? "handshake with another host is" : "handshakes with other hosts are"
+        return "\(unlistedCount) \(are) not listed: the list is full"
     }
 
     private static func lines(_ finding: PinAudit.Finding) -> [String] {

@@ -9,7 +9,7 @@ enum StoreNotices {
         case .emptied(let version): "the store had the older version \(version); Larder emptied it"
         case .diskFull(let detail): "the disk is full (\(detail)): responses are served and not stored"
         case .writeFailed(let detail):
-            "writing to the store failed (\(detail)): the responses concerned were served and not stored"
+            "writing to the store failed (\(detail)): the affected responses were served but not stored"
         case .damagedEntry(let detail): "a stored response was damaged and was deleted (\(detail))"
         case .recounted(let entries, let bytes):
             "the store's totals were wrong; the recounted totals are \(entries) responses, \(bytes) bytes"

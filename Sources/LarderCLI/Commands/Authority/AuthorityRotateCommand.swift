@@ -11,7 +11,8 @@ extension AuthorityCommand {
             commandName: "rotate", abstract: "Create the next root certificate, which replaces the current one later.",
             discussion: """
                 Until that day the old root certificate stays in use, so that you have time to distribute the next one: install and export \
-                handle both. From that day on, the next one is in use. --finish, then or at once (if the key was stolen), deletes the old key.
+                handle both. From that day on, the next one is in use. --finish deletes the old key. Run it after that day, \
+                or at once if the key was stolen.
                 """)
 
         @Option(
@@ -88,7 +89,7 @@ extension AuthorityCommand {
                 return try NameConstraint.read(of: current)
             } catch {
                 throw AuthorityCommand.refuse(
-                    "Larder did not write the old root certificate's constraints; give --constrain or --unconstrained")
+                    "the constraints of the old root certificate were not written by Larder; give --constrain or --unconstrained")
             }
         }
 

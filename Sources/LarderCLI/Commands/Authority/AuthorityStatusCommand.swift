@@ -34,7 +34,7 @@ extension AuthorityCommand {
                 lines += report.text(at: now)
                 lines +=
                     "  key     \(printable(folder.keyPath(root.seat), limit: 4096))\(isLocked ? " (encrypted, not opened)" : "")\n"
-                if let turn = roots.turn { lines += "  turn    \(part) on \(turn)\n" }
+                if let turn = roots.turn { lines += "  rotation  \(part) on \(turn)\n" }
                 members.append(
                     .object(
                         report.members(at: now) + [

@@ -82,10 +82,12 @@ struct TrustStoreChange {
         }
         for (entry, presence) in zip(due, presences) {
             Terminal.output("\(isInstallation ? "added to" : "removed from") \(place(store)): \(entry.name)\n")
-            if !isInstallation, presence != .absent { tell("another entry contains the root certificate, and stays", of: store) }
+            if !isInstallation, presence != .absent { tell(Self.foreignEntry, of: store) }
         }
         return !hasFault
     }
+
+    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove it"
 
     private func tell(_ words: String, of store: any TrustStore) {
         Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")
@@ -103,7 +105,7 @@ struct TrustStoreChange {
             case (.absent, false): break
             case (.ours, true): note("\(entry.name) is already installed")
             case (.others, true): note("another entry already contains the root certificate")
-            case (.others, false), (.othersUnbelieved, false): note("another entry contains the root certificate, and stays")
+            case (.others, false), (.othersUnbelieved, false): note(Self.foreignEntry)
             case (.unclear(let reason), _), (.othersUnbelieved(let reason), true):
                 note("\(reason); left as it is")
                 hasFault = true

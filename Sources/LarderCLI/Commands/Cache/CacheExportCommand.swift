@@ -9,8 +9,8 @@ struct CacheExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write stored responses into a folder: heads as NDJSON, contents as files.",
         discussion: """
-            FOLDER/index.ndjson has one object for each response. FOLDER/bodies has the contents, named by their rows; responses stored in \
-            part have no content there. Responses to requests with Authorization, and Set-Cookie fields, are left out unless you give \
+            FOLDER/index.ndjson has one object for each response. FOLDER/bodies has one file for each complete response; its name is the \
+            `row` in index.ndjson. Responses to requests with Authorization, and Set-Cookie fields, are left out unless you give \
             --secrets.
             """)
 

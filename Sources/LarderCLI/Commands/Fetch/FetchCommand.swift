@@ -66,7 +66,7 @@ struct FetchCommand: ParsableCommand {
     @Option(help: ArgumentHelp("URLs to fetch at the same time.", valueName: "count"))
     var atOnce = 4
 
-    @Option(help: ArgumentHelp("Retries that may fail in a row.", valueName: "count"))
+    @Option(help: ArgumentHelp("Give up after this many consecutive failed retries.", valueName: "count"))
     var retries = 5
 
     @Flag(help: "Validate stored responses with the server.")

@@ -15,7 +15,7 @@ enum PinArgument {
             throw LocalFile.Unreadable(reason: "contains no readable certificate or public key")
         } catch {
             Terminal.talk(
-                "larder: \(printable(text, limit: 4096)) is not a digest sha256/…, and as a file: \(error.reason)\n")
+                "larder: \(printable(text, limit: 4096)) is neither a digest (sha256/…) nor a readable file: \(error.reason)\n")
             throw ExitCode(2)
         }
     }

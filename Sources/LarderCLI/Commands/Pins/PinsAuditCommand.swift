@@ -3,7 +3,7 @@ import ArgumentParser
 extension PinsCommand {
     struct Audit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "audit", abstract: "Show what a running Larder has seen of hosts with report-only pins.",
+            commandName: "audit", abstract: "Show which keys hosts with report-only pins have used.",
             discussion:
                 "Counted since Larder started, or since the host's policy changed. Enforced pins would have rejected the connections listed here."
         )

@@ -104,7 +104,7 @@ extension PinsCommand {
             if let fromLog { return try learning.learn(servers, fromLog: fromLog) }
             guard fromStore else { return zip(servers, try learning.learn(servers)).map { ($0, $1.map(\.learned)) } }
             let recorded = try RecordedServers(of: loaded)
-            if !recorded.isComplete { Terminal.talk("larder: the store has more servers than the list\n") }
+            if !recorded.isComplete { Terminal.talk("larder: the list of servers is incomplete: the store contains more\n") }
             return learning.learn(recorded, of: servers).map { ($0, $1.map(\.learned)) }
         }
 

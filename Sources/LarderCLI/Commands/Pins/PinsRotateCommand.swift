@@ -123,7 +123,7 @@ extension PinsCommand {
         private func write(_ rotation: PinRotation, of site: SettingsLocation, to file: PinsFile?) throws {
             guard var file, let entry = site.entry else {
                 Terminal.talk(
-                    "larder: Larder did not write \(printable(site.position, limit: 4096)); change it by hand to these pins:\n"
+                    "larder: \(printable(site.position, limit: 4096)): Larder does not manage this file; change its pins by hand to:\n"
                 )
                 Terminal.output(YAMLWriter.write([("pins", .mapping(rotation.words))], indentation: 0))
                 throw ExitCode.failure

@@ -25,7 +25,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show the decision, and what needs one.")
+            commandName: "status", abstract: "Show your decision, and the settings that need one.")
 
         @OptionGroup var options: Options
 

@@ -63,7 +63,10 @@ struct ReplayCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Exit with 4 if a request was denied or missed or failed as recorded, or if no request came through Larder, even if the command succeeded.",
+            """
+            Exit with 4 if a request was denied, missed or failed as recorded, even if the command succeeded. Also if no request came \
+            through Larder.
+            """,
             discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
     var strict: Bool?
 
@@ -91,7 +94,7 @@ struct ReplayCommand: ParsableCommand {
             """)
     var onExpired: LarderSettings.OnExpired?
 
-    @Flag(name: [.short, .long], help: "No summary.")
+    @Flag(name: [.short, .long], help: "Print no summary.")
     var quiet = false
 
     @OptionGroup var projectOptions: ProjectOptions

@@ -54,7 +54,7 @@ struct CommandRun {
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
         if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
-            remarks.append("\(name) was set, and is ignored")
+            remarks.append("ignored the variable \(name)")
         }
         return remarks
     }

@@ -29,7 +29,8 @@ struct LockedRun {
             let answers = try run.answers(ended)
             let found = lock.violations(by: answers.lock, isWhole: false).filter { !isAskedAgain($0) }.map(\.text)
             let isByChance = !found.isEmpty && answers.holdsSecrets && !hasKey
-            let hint = "? requests or responses contain secrets: without the project's key (--key) their digests differ each time"
+            let hint =
+                "? requests or responses contain secrets; give the project's key (--key), otherwise their digests differ in every run"
             return found + answers.gaps.map { "? \($0)" } + (isByChance ? [hint] : [])
         } catch {
             throw EphemeralProxy.fail("cannot compare the responses with the lock: \(error)")

@@ -130,8 +130,8 @@ struct RequestTally {
     /// A message about a tunnel that was refused because of what the client sent in it, for example plaintext gRPC.
     var clearTextRemark: String? {
         clearTextHost.map {
-            "\($0): the client sent neither TLS nor HTTP/1.1 in its tunnel; connect: tunnel for the host in tls.hosts allows it, "
-                + "without any rules"
+            "\($0): the client used neither TLS nor HTTP/1.1 in its tunnel. To allow this without rules, set connect: tunnel for "
+                + "the host in tls.hosts."
         }
     }
 

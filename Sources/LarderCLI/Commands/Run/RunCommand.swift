@@ -9,8 +9,8 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a command through its own temporary Larder.",
         discussion: """
-            Sets, for this command only, every environment variable that tells programs which proxy to use and which certificates to trust, and \
-            removes its files when the command ends. A temporary CA intercepts https.
+            Sets the proxy and certificate variables for this command only. Larder deletes its temporary files when the command ends. A \
+            temporary CA intercepts https.
 
               larder run -- curl https://example.com/
               larder run --summary -- npm install

@@ -19,7 +19,7 @@ struct HARCommand: ParsableCommand {
         @Argument(help: "A snapshot.")
         var snapshot: String
 
-        @Option(help: ArgumentHelp("Only this generation.", valueName: "number"))
+        @Option(help: ArgumentHelp("Export only this generation.", valueName: "number"))
         var generation: UInt32?
 
         func run() throws {

@@ -11,8 +11,8 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "rematch", abstract: "Apply match rules to a recording, and recompute its keys.",
             discussion: """
-                The rules of FILE replace those that the snapshot was recorded with; nothing is requested again. A canonicaliser that a miss \
-                proposes belongs in such a file:
+                The rules of FILE replace those that the snapshot was recorded with; nothing is requested again. Put the match rule that \
+                a miss report proposes into this file:
 
                   {"canonicalisers": [{"uri": "*", "query": {"ignore": ["_"]}}]}
 
@@ -62,8 +62,11 @@ extension SnapshotCommand {
                 for warning in try SnapshotFiles.of(place, { try made.matchWarnings() }) {
                     Terminal.talk("larder: warning: \(printable(warning.text, limit: 4096))\n")
                 }
-                var line = "rematched \(result.recordings), \(result.changed) with other keys"
-                if result.redacted > 0 { line += ", \(result.redacted) with secrets replaced" }
+                var line = "applied the match rules to \(result.recordings) recording\(result.recordings == 1 ? "" : "s")"
+                line += "; \(result.changed) key\(result.changed == 1 ? "" : "s") changed"
+                if result.redacted > 0 {
+                    line += "; replaced secrets in \(result.redacted) recording\(result.redacted == 1 ? "" : "s")"
+                }
                 Terminal.output("\(line)\ncontent \(Hexadecimal.encode(made.roots.content.octets))\n")
             }
         }

@@ -10,7 +10,7 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "merge", abstract: "Merge snapshots into one; the later ones are served first.",
             discussion:
-                "The recordings of earlier snapshots stay as earlier generations. The first snapshot's canonicalisers apply.")
+                "The recordings of earlier snapshots stay as earlier generations. The first snapshot's match rules apply.")
 
         @Argument(help: "Snapshots, the oldest first.")
         var files: [String]
@@ -140,7 +140,7 @@ extension SnapshotCommand {
                 for place in places { Terminal.talk("larder: \(printable(place.description, limit: 4096))\n") }
                 if !places.isEmpty, !harmless {
                     try FileManager.default.removeItem(atPath: target)
-                    throw SnapshotError.holdsSecrets("nothing was created; give --harmless if these are not secrets")
+                    throw SnapshotError.holdsSecrets("no snapshot was created; if they are not secrets, give --harmless")
                 }
                 Terminal.output("content \(Hexadecimal.encode(snapshot.roots.content.octets))\n")
             }
@@ -156,7 +156,7 @@ extension SnapshotCommand {
                 var recordings = StoredRecordings(file, to: recorder)
                 try recordings.record(filter)
                 _ = try recorder.finish(signing: signer)
-                Terminal.talk("larder: \(recordings.count) taken from the store\n")
+                Terminal.talk("larder: added \(recordings.count) stored response\(recordings.count == 1 ? "" : "s")\n")
                 for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
                     Terminal.talk("larder: left out, \(reason): \(count)\n")
                 }
