@@ -1,4 +1,5 @@
 import CLinux
+import EventLoop
 import Glibc
 
 /// A direction between two sockets without TLS.

@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 
 /// A kernel pipe through which `splice` moves bytes without copying them into this process.
-final class Pipe {
-    let readEnd: Int32
-    let writeEnd: Int32
+package final class Pipe {
+    package let readEnd: Int32
+    package let writeEnd: Int32
 
     /// The requested capacity of a pipe, in bytes; the kernel may grant less.
-    static let capacity = 256 * 1024
+    package static let capacity = 256 * 1024
 
     /// `splice` has no flag against signals: a closed peer must be an error of the call, not the end of the process.
     private static let ignoringBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
-    init?() {
+    package init?() {
         Self.ignoringBrokenPipes
         var ends: InlineArray<2, Int32> = .init(repeating: -1)
         var span = ends.mutableSpan
