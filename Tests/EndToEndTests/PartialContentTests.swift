@@ -97,7 +97,7 @@ struct PartialContentTests {
         #expect(origin.sentCount == Self.length)
     }
 
-    @Test("A completion that ends early is continued")
+    @Test("If the fetch of the missing bytes breaks off, Larder resumes it")
     func continuesCompletion() throws {
         var plan = RangedOrigin.Plan()
         plan.sends = { $0 == 2 ? 500_000 : .max }

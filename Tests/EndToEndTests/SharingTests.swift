@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("What one client's exchange may change for another client (RFC 9111 §2, §3.5, §7.3; RFC 9110 §7.6.1)")
+@Suite("Isolation of clients that share the cache (RFC 9111 §2, §3.5, §7.3; RFC 9110 §7.6.1)")
 struct SharingTests {
     private static let fresh = "Cache-Control: max-age=60\r\n"
 

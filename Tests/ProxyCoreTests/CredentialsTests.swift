@@ -105,7 +105,7 @@ struct CredentialsTests {
         #expect(book.exchange.incoming.sender?.user.isEmpty != false && book.exchange.incoming.credentials == nil)
     }
 
-    @Test("If the client leaves meanwhile, the exchange ends and a later result is ignored")
+    @Test("If the client disconnects during password verification, the exchange ends and the result is ignored")
     func clientLeaves() throws {
         let book = try book()
         try book.run(

@@ -69,7 +69,7 @@ struct StatusFieldsTests {
         }
     }
 
-    @Test("Each is a valid structured field")
+    @Test("Each Cache-Status and Proxy-Status member is a valid structured field")
     func areStructuredFields() throws {
         let members = Set(Self.cacheStatuses() + (try Self.proxyStatuses())).sorted()
         #expect(members.count > 500)

@@ -19,7 +19,7 @@ struct UnaskedNotModifiedTests {
         #expect(book.exchange.trace.fault == .unexpectedNotModified)
     }
 
-    @Test("T39 So does one to an unsafe method, which invalidates stored responses (RFC 9111 §4.4)")
+    @Test("T39 A 304 to an unconditional unsafe request fails too, and stored responses are invalidated (RFC 9111 §4.4)")
     func refusesUnsafe() throws {
         let book = try Playbook()
         try book.run(

@@ -118,7 +118,7 @@ struct ComparingTests {
         #expect(try MatchingTests.answer(first, Exchange("http://a:80/2")) == "two")
     }
 
-    @Test("Collecting removes replaced recordings and keeps the content root")
+    @Test("`snapshot gc` removes replaced recordings and keeps the content root")
     func collects() throws {
         let fixture = try Self.write([Exchange("http://a:80/1", "old"), Exchange("http://a:80/2", "two")])
         let roots = try fixture.write([Exchange("http://a:80/1", "new")], existing: .append)

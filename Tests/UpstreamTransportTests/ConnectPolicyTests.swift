@@ -136,7 +136,7 @@ struct ConnectPolicyTests {
         }
     }
 
-    @Test("A missing name and an encrypted ClientHello are refused if the settings say so")
+    @Test("A ClientHello without SNI or with ECH is refused if the settings say so")
     func followsSettings() throws {
         var policy = try Self.policy()
         var encrypted = Self.hello("pinned.test")
