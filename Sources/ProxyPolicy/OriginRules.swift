@@ -41,7 +41,7 @@ extension PolicyRuleSet {
 }
 
 extension PolicyRule {
-    /// Whether Larder may answer a request that this rule matches without forwarding it, because of this rule.
+    /// Whether this rule can make Larder answer a matching request without forwarding it.
     fileprivate var mayWithhold: Bool {
         if denies || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }

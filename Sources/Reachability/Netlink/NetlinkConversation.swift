@@ -1,13 +1,14 @@
-/// The protocol with the kernel: what to request and when, and the result of its answers. A value: `NetworkWatch` performs its actions.
+/// The state machine of the netlink protocol: which request to send and when, and what the replies say about the network.
+/// It does no I/O: `NetworkWatch` performs its actions.
 ///
-/// The picture always comes from one complete set of answers. A notification of a change is not applied to it; it only triggers
-/// new requests. The kernel does not report the IPv4 routes that disappear with a link or an address, so a picture updated from
+/// `picture` is always computed from one complete set of replies. A notification does not change it; it only triggers new
+/// requests. The kernel does not report the IPv4 routes that disappear with a link or an address, so a picture updated from
 /// notifications would keep routes that no longer exist.
 ///
-/// States: *due* (the kernel is to be asked, now or after a pause) → *asking* for links, then addresses, then routes →
-/// *resting*, until a notification that may alter the picture makes it due again. A change to what was already answered, or a
-/// lost message, spoils the answers: the requests are repeated, at most `spoiltLimit` times before the answers are accepted all
-/// the same.
+/// States: *due* (the next requests are sent now or after a pause) → *asking* for links, then addresses, then routes → *resting*,
+/// until a notification that may change `picture` makes it due again. If a notification arrives about something that the
+/// kernel has already reported, or a message is lost, the replies are inconsistent (`isSpoilt`). The requests are then repeated, at most
+/// `spoiltLimit` times; after that the replies are used anyway.
 struct NetlinkConversation {
     enum Action: Equatable {
         case none

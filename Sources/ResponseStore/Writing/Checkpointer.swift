@@ -59,7 +59,7 @@ final class Checkpointer: Sendable {
             guard contents.isRequested else { return nil }
             contents.isRequested = false
             contents.isRunning = true
-            // Until this thread calls again: it may be about to open the file.
+            // Stays true until this thread calls again, because it may open the file at any time.
             contents.hasFileOpen = true
             return .checkpoint
         } ?? .look

@@ -197,7 +197,7 @@ package final class ExchangeRecording {
     /// Whether one of them exceeded the limits: later ones are not kept either.
     private var hasTooManyHints = false
     private var isRedacted: Bool
-    /// The redactor's knowledge of secrets when the request was received.
+    /// `Redactor.knowledge` when the request was received. If it has grown since, the request may contain secrets that were unknown then.
     private let knowledge: Int
     /// The part of the body received so far, still to be searched.
     private var held: [UInt8] = []
