@@ -7,7 +7,7 @@ import UpstreamTransport
 package struct AccessRecord: Sendable {
     package var id: UInt64 = 0
     package var receivedAt = Timestamp(milliseconds: 0)
-    /// From the request's first byte to the response's last byte.
+    /// From the end of the request's head to the end of the exchange, which precedes the write of a short response.
     package var durationMicroseconds: UInt64 = 0
     package var client = IPAddress(ipv4: 0)
     package var clientPort: UInt16 = 0
@@ -52,7 +52,7 @@ package struct AccessRecord: Sendable {
     /// How often the body was interrupted at the origin and resumed.
     package var continuations: UInt8 = 0
     package var connectMicroseconds: UInt64 = 0
-    /// From sending the request to the response's first byte.
+    /// From the beginning of the exchange with the origin to the response's first byte, with waiting for a connection and connecting.
     package var firstByteMicroseconds: UInt64 = 0
 
     package init() {}

@@ -4,6 +4,7 @@ package typealias StoredRowID = Int64
 /// A body on disk, to be read in pieces.
 @usableFromInline
 package struct BodyReference: Equatable, Hashable, Sendable {
+    /// The row id; 0 if the body is not in the store: a recorded body, which is read through `RecordedBodyPlace`.
     package let id: Int64
     @usableFromInline package let length: UInt64
     /// Identifies the row's content in a file that another process writes; 0 if no other process writes it.

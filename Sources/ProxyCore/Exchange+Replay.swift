@@ -162,7 +162,7 @@ extension Exchange {
 // MARK: What is recorded
 
 extension Exchange {
-    /// The bytes of the request's fields, by which responses are kept in memory.
+    /// The bytes of the request's whole head, with the request line, by which replayed responses are kept in memory.
     package var requestFieldBytes: [UInt8] { request.fields.bytes }
 
     /// The request for recordings, without its content.

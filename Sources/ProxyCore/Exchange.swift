@@ -29,7 +29,7 @@ import ProxyPolicy
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
 ///     checking ──bodyChecked──▶ delivering
 ///
-///     Exchange+Store
+///     Exchange+Background
 ///     idle ──validates, fills──▶ fetching                                        (for the store, not for a client)
 ///
 ///     Here
@@ -53,7 +53,8 @@ package struct Exchange: ~Copyable, Sendable {
 
     // Storage that is reused for the next request.
 
-    /// The parser writes it here, before `requestHead`. Nothing else of the exchange is set from outside.
+    /// The parser writes it here, before `requestHead`. In a tunnel, `ClientConnection` then completes it with the tunnel's origin. Nothing
+    /// else of the exchange is set from outside.
     package var request = RequestHead()
     package internal(set) var response = ResponseHead()
     /// The primary key (RFC 9111 §2), for GET and HEAD.

@@ -3,7 +3,8 @@
 package enum ExchangeCommand: Equatable, Sendable {
     /// Verify `credentials`. Reply: `credentialsJudged`.
     case judgeCredentials
-    /// Find `key` in the store: in memory, or also on disk. Reply: `lookedUp`.
+    /// Find `key` in the store: in memory, or on disk. If memory cannot tell whether the key is stored, the driver also reads the disk.
+    /// Reply: `lookedUp`.
     case lookUp(onDisk: Bool)
     /// Gather the request's body. Reply: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
     case gatherRequestBody
@@ -13,8 +14,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case findNearest
     /// Record the request, and the response of the fetch that follows. No reply.
     case beginRecording
-    /// Join the fetch in flight for `key`, or lead one. Reply: `leadsFetch`, `fetchShared`, `fetchNotShared`, `fetchesAlone`, and
-    /// `waitEnded` after `longestWait`.
+    /// Join the fetch in flight for `key`, or lead one. Reply: `leadsFetch`, `fetchShared`, `fetchNotShared`, `fetchAbandoned`,
+    /// `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
     /// Read `joinedBody` from the store while it is received. Reply: `fetchShared`, `fetchNotShared`.
     case joinBody
@@ -25,15 +26,15 @@ package enum ExchangeCommand: Equatable, Sendable {
     /// Send `writeForwardedHead` and the request's body to the origin. Reply: `upstreamHead`, `upstreamFailed`; `protocolSwitched` if
     /// `isForSwitch`.
     case fetch
-    /// Deliver `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Reply: `deliveryEnded`.
+    /// Deliver `selected`: `writeStoredHead`, then its body or the parts that `delivery` has chosen. Reply: `deliveryEnded`.
     case sendStored
     /// Deliver `selected` as described by `completion`: partly from the store and partly from the origin; the latter is stored too. Reply:
     /// `deliveryEnded`, `completionRefused`.
     case complete
-    /// Deliver the upstream's response: `writeRelayedHead`, then its body. `store`: also store it under `key`.
+    /// Deliver the upstream's response: `writeRelayedHead`, then its body. `store`: also store it under `key`. Reply:
+    /// `deliveryEnded`.
     case relay(store: Bool)
-    /// Gather the upstream's body, up to `gatheredLimit`, check it and transform it as rules require (`transformEnd`). Reply:
-    /// `bodyChecked`.
+    /// Gather the upstream's body, up to `gatheredLimit`, check it and transform it as rules require. Reply: `bodyChecked`.
     case checkBody
     /// Transform the content of `selected` as rules require. Reply: `transformed`.
     case transform
@@ -42,7 +43,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     /// Deliver the upstream's response, which is being recorded: `writeRelayedHead`, then its body, or the requested part of it. Reply:
     /// `deliveryEnded`.
     case relayRecorded
-    /// Deliver the body that was gathered and checked. `store`: also store it.
+    /// Deliver the body that was gathered and checked. `store`: also store it. Reply: `deliveryEnded`.
     case sendChecked(store: Bool)
     /// Discard the upstream's body: read it to its end if that is cheap, otherwise close the connection.
     case discardUpstreamBody
@@ -54,15 +55,17 @@ package enum ExchangeCommand: Equatable, Sendable {
     case releaseJoined
     /// Invalidate `invalidatedKeys`.
     case invalidate
-    /// Purge the responses stored under `purgedKeys`. Reply: `purged`.
+    /// Purge the responses stored under the keys of `incoming.purge`. Reply: `purged`.
     case purge
     /// Deliver `writeError`. Reply: `deliveryEnded`.
     case sendError
     /// Deliver `writeLocal` (OPTIONS, TRACE, PURGE). Reply: `deliveryEnded`.
     case sendLocal
-    /// Connect to the authority. Reply: `tunnelOpened`, `upstreamFailed`.
+    /// Connect to the authority. An intercepted tunnel connects to nothing yet, and is reported as open at once. Reply: `tunnelOpened`,
+    /// `upstreamFailed`.
     case openTunnel
-    /// Send 200 and relay bytes in both directions until both have ended. Reply: `deliveryEnded`.
+    /// Send 200 and relay bytes in both directions until both have ended. In an intercepted tunnel, the client's first bytes decide
+    /// whether bytes are relayed or requests are read. Reply: `deliveryEnded`, `tunnelRefused`.
     case splice
     /// Deliver `writeSwitchedHead` and relay bytes in both directions until both have ended. Reply: `deliveryEnded`.
     case relaySwitched

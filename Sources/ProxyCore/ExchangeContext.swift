@@ -120,9 +120,11 @@ package final class ExchangeContext: Sendable {
     /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed: not if its keys are pinned (T49).
     /// `nil` if they are allowed for every host.
     package let plaintextRule: PlaintextLookUp?
-    /// The active trust policy for an https origin. `nil` if stored responses are not bound to trust policies.
+    /// The active trust policy for an https origin (made in `ProxyServer+Trust.swift`). `nil` if stored responses are not bound to trust
+    /// policies.
     package let activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)?
-    /// Verifies the recorded chain of an https origin under its active policy; may take long. `nil` if chains are not verified.
+    /// Verifies the recorded chain of an https origin under its active policy; may take long (made in `ProxyServer+Trust.swift`). `nil` if
+    /// chains are not verified.
     package let judgeChain: JudgeChain?
     /// The trust policy for an https host; `nil` if no server is trusted for it. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?

@@ -79,13 +79,14 @@ package enum ExchangeEvent: Sendable {
     case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has ended; `nil` if it could not begin.
     case purged(count: Int?, at: Timestamp)
-    /// The tunnel to the origin is open.
+    /// The tunnel to the origin is open; or it is intercepted, and has no connection to any server yet.
     case tunnelOpened(at: Timestamp)
     /// The tunnel is refused because of its client's first bytes; none of them were sent to the origin.
     case tunnelRefused(Fault, at: Timestamp)
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
-    /// The last byte of the response was written to the client's connection, or the body failed.
+    /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output: a body of at most
+    /// 16 KiB from memory always is, and is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

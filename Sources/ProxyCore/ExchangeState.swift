@@ -41,7 +41,8 @@ package struct RequestState: RareState, Sendable {
 package struct CacheState: Sendable {
     /// The stored response that is delivered or validated.
     package internal(set) var selected: StoredResponse?
-    /// The length of the content of `selected`, if its body is still pending.
+    /// The length of the content of `selected`, if it is not simply that of its body: the body is pending, the response is a replayed one
+    /// without Content-Length or one that was cut off, or the body was read to its end for a transform.
     package internal(set) var selectedLength: BodyLength?
     /// The facts of the response that is being stored; `nil` if none is.
     package internal(set) var facts: ReuseFacts?

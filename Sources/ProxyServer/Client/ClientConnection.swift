@@ -39,7 +39,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// Whether it could be read, but others come first (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
-    /// Whether it has not sent a request yet: others come first.
+    /// Whether established clients come first. This stays true after the first request, until `admit()`.
     @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
     /// The number of requests that may begin before others have their turn.
@@ -56,7 +56,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
     /// Whether there is one.
     @exclusivity(unchecked) private var isInside = false
+    /// Whether received bytes are being processed further up the stack. An exchange that ends meanwhile does not flush: the caller
+    /// reads the next request first, and then writes all responses at once (`readRequest`, `flush`).
     private var isProcessing = false
+    /// Whether `flush` is running further up the stack: it covers what a nested call would write.
     private var isFlushing = false
     var peerHasEnded = false
     /// Whether the client has ended its side while waiting for its response: it may have left, or still be reading (RFC 9112 §9.6).

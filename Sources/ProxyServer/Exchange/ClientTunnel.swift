@@ -26,6 +26,7 @@ final class ClientTunnel {
         driver.worker.openingTunnels += 1
     }
 
+    /// A CONNECT names a host and a port, but no scheme, and `Transport.openTunnel` ignores the one given here.
     private func origin(of driver: ExchangeDriver) -> Origin {
         Origin(
             scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)

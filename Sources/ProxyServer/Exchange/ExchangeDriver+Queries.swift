@@ -17,6 +17,7 @@ extension ExchangeDriver {
         case .absent:
             handle(.lookedUp([], isComplete: true, at: now))
         case .unknown:
+            // Memory cannot tell whether the key is stored: the driver reads the disk without another command.
             lookUpOnDisk()
         }
     }

@@ -25,7 +25,8 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private let origin: Origin
     private let via: String
     private let hostKind: RequestTarget.HostKind
-    /// Runs the exchange of the CONNECT, which ends with the decision.
+    /// Runs the exchange of the CONNECT. It ends when TLS with the client is open or plain HTTP was recognized, when the tunnel is refused,
+    /// or, if a tunnel is opened after all, with that tunnel.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
     private lazy var handshake = ClientTLSHandshake(worker, delegate: self)

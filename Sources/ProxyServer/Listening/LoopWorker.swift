@@ -160,6 +160,7 @@ final class LoopWorker {
 
     // MARK: Drivers
 
+    /// A driver for the next requests of a connection. `attach` begins its exchange with the active settings (`context`).
     func takeDriver(for connection: ClientConnection) -> ExchangeDriver {
         let driver = drivers.take(for: self)
         driver.attach(to: connection)

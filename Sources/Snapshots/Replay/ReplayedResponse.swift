@@ -84,6 +84,7 @@ extension SnapshotLayer {
             return (plain, .bytes(decoded), nil)
         }
         if isWhole { return (found, .bytes(try snapshot.octets(of: recorded)), nil) }
+        // The ID 0: not in the store. The body is read from the snapshot, by `RecordedBodyPlace`.
         return (found, .onDisk(BodyReference(id: 0, length: recorded.length)), recorded)
     }
 

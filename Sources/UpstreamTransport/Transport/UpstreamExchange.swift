@@ -7,8 +7,9 @@ import ServerTrust
 /// Runs exchanges with origins, one after another: waits for a connection, sends the request, and keeps the timeouts. Its
 /// connection reads the response. The transport keeps and reuses the object, so that an exchange allocates nothing of its own.
 ///
-/// States and moves: `unused` → `refused` | `queued` | `connecting` | `active`; `queued` → `connecting` | `active`;
-/// `connecting` → `active`; `active` → `connecting` | `queued` (the one retry); each → `unused` at its end.
+/// States and moves: `unused` → `refused` | `queued` | `connecting` | `active`; `queued` → `refused` (the gate has been closed) |
+/// `connecting` | `active`; `connecting` → `active`; `active` → `refused` | `queued` | `connecting` (the one retry); each → `unused` at
+/// its end.
 final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private enum State { case unused, refused(TransportError), queued(ticket: UInt64), connecting, active }
 
