@@ -38,7 +38,7 @@ struct OutputQueue {
     private var tail = BorrowedBytes.none
     private var tailRange = 0..<0
     /// Bytes in a kernel pipe, after everything else.
-    private var pipe: Pipe?
+    private var pipe: KernelPipe?
     private var pipedCount = 0
     /// The total number of bytes written to the socket.
     private(set) var writtenCount: UInt64 = 0
@@ -63,7 +63,7 @@ struct OutputQueue {
     }
 
     /// Appends bytes in a pipe. Nothing else may be appended until they are written.
-    mutating func appendPiped(_ count: Int, from pipe: Pipe) {
+    mutating func appendPiped(_ count: Int, from pipe: KernelPipe) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         self.pipe = pipe
         pipedCount += count

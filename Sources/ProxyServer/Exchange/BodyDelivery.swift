@@ -49,7 +49,7 @@ final class BodyDelivery {
     var sentCount: UInt64 = 0
     private(set) var headCount: UInt64 = 0
     /// The pipe for a body that is spliced.
-    private(set) var pipe: Pipe?
+    private(set) var pipe: KernelPipe?
 
     /// Up to this length, a body is copied after its head and sent in the same write.
     static let copiedBodyLength = 16 * 1024

@@ -14,14 +14,14 @@ enum KernelRelay {
     /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
     /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
     /// - Returns: the pipe, for a body that goes through one.
-    static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> Pipe? {
+    static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {
         // With TLS, the kernel cannot move the bytes.
         guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
             let connection = driver.connection, !connection.channel.isSecured,
             case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
-            let upstream = driver.fetch.upstream, let pipe = Pipe()
+            let upstream = driver.fetch.upstream, let pipe = KernelPipe()
         else { return nil }
-        upstream.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity)
+        upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity)
         return pipe
     }
 

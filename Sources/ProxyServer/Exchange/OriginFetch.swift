@@ -360,7 +360,7 @@ final class OriginFetch {
             // It has no readers, and the store must not keep it.
             if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
         }
-        if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
+        if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity) }
     }
 
     // MARK: Ends

@@ -13,7 +13,7 @@ final class SplicedDirection: TunnelDirection {
     private(set) var count: UInt64 = 0
     private var held: [UInt8]
     private var heldOffset = 0
-    private var pipe: Pipe?
+    private var pipe: KernelPipe?
     private var inPipe = 0
     /// `false` once a pipe could not be created.
     private var canSplice = true
@@ -105,9 +105,9 @@ final class SplicedDirection: TunnelDirection {
     }
 
     private func fillPipe() {
-        if pipe == nil { pipe = Pipe() }
+        if pipe == nil { pipe = KernelPipe() }
         guard let writeEnd = pipe?.writeEnd else { return canSplice = false }
-        let moved = CLinux.splice(source, nil, writeEnd, nil, Pipe.capacity, larder_splice_move | larder_splice_nonblock)
+        let moved = CLinux.splice(source, nil, writeEnd, nil, KernelPipe.capacity, larder_splice_move | larder_splice_nonblock)
         if moved == 0 { return end() }
         if moved < 0 { return stopped(.waitsForSource) }
         count += UInt64(moved)

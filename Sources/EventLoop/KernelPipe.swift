@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A kernel pipe through which `splice` moves bytes without copying them into this process.
-package final class Pipe {
+package final class KernelPipe {
     package let readEnd: Int32
     package let writeEnd: Int32
 
