@@ -146,11 +146,20 @@ struct ExplainTests {
         #expect(line["reuse"] as? String == word && line["error"] as? String == word)
     }
 
+    @Test("A tunnel that egress.default denies is not announced")
+    func namesDeniedTunnels() throws {
+        let explained = try Explained(
+            "egress: {default: deny}\nrules: [{name: a, match: {host: origin.example, path: /x}, allow: {}}]")
+        let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"
+        let told = try explained.ask("POST /v1/explain", body: body, accept: "text/plain")
+        #expect(told.text.contains("request: no tunnel is opened to origin.example:443"))
+    }
+
     @Test("explain describes a tunnel that would be opened")
     func tellsOfTunnels() throws {
         let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"
         let told = try Explained().ask("POST /v1/explain", body: body, accept: "text/plain")
-        #expect(told.text.contains("request: a tunnel is opened to origin.example:443"))
+        #expect(told.text.contains("request: a tunnel is opened to origin.example:443, unless"))
     }
 
     @Test("The trace of a validation has its conditions, and the update of the stored response")

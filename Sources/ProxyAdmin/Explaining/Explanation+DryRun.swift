@@ -90,7 +90,13 @@ extension Explanation {
         case .asksOrigin(let mayCollapse): collapsing = mayCollapse
         case .opensTunnel:
             let request = dryRun.exchange.request
-            return Step("request", "a tunnel is opened to \(request.fields.text(of: request.rawTarget))", "RFC 9110 §9.3.6")
+            let target = request.fields.text(of: request.rawTarget)
+            // Whether the host is intercepted is not known here.
+            let says =
+                dryRun.exchange.tunnelFault == .egressDenied
+                ? "no tunnel is opened to \(target), because the rules that allow requests to it use path or method: it must be intercepted"
+                : "a tunnel is opened to \(target), unless the settings in tls deny it or have it intercepted"
+            return Step("request", says, "RFC 9110 §9.3.6")
         default: return nil
         }
         let steps =
