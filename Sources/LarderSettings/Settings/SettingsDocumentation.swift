@@ -63,7 +63,9 @@ package enum SettingsDocumentation {
         - `larder config show` prints the active settings, without secrets.
         - `larder config schema` prints a JSON Schema for editors.
 
-        A list replaces the list from a lower place; it does not add to it. An environment variable that begins with `LARDER_` and is not a
+        A value replaces the value from a lower place. `rules`, `tls.hosts`, `tls.client_certificates`, `resolve` and every list are one
+        value each: a file of `--policy` that sets `rules` replaces yours
+        ([run.md](run.md#a-second-settings-file)). An environment variable that begins with `LARDER_` and is not a
         setting does not stop Larder, because other programs may use the prefix. Larder warns about it if its name is similar to a setting's.
 
         Sizes are `512B`, `16KiB`, `1.5GiB`, `2MB`, or a number of bytes; times are `250ms`, `30s`, `5m`, `1h`, `1d`, or a number of seconds.

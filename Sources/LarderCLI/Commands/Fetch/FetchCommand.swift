@@ -78,7 +78,10 @@ struct FetchCommand: ParsableCommand {
     @Flag(help: "Use stored responses of any age, and send no requests.")
     var offline = false
 
-    @Option(help: ArgumentHelp("A settings file whose values override the main one.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A settings file whose values replace those of the main one; `rules` and `tls.hosts` are one value each.",
+            valueName: "file"))
     var policy: String?
 
     @Option(help: ArgumentHelp("The store file, or :memory:.", valueName: "path"))

@@ -2,7 +2,10 @@ import ArgumentParser
 
 /// The options that all subcommands share that run a command through a Larder of their own.
 struct CommandOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A settings file whose values override the main one.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A settings file whose values replace those of the main one; `rules` and `tls.hosts` are one value each.",
+            valueName: "file"))
     var policy: String?
 
     @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
