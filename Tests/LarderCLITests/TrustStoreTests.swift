@@ -272,7 +272,8 @@ struct TrustStoreTests {
         // It is in the database without trust, which must be reported: programs of that user would not trust it either.
         _ = try CommandLineTests.shell("certutil -M -d sql:$database -n 'my own' -t ,,", variables)
         let unbelieved = try stage.larder(["install", "--only", "nss", "--yes"])
-        #expect(unbelieved.code == 1 && unbelieved.talk.contains("as my own, but does not trust it for servers"), "\(unbelieved.talk)")
+        #expect(unbelieved.code == 1)
+        #expect(unbelieved.talk.contains("as my own, but does not trust it for servers"), "\(unbelieved.talk)")
         #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).code == 0)
     }
 
