@@ -159,7 +159,7 @@ extension Exchange {
         case .deny: return .deniedByRule
         // A PURGE sends nothing, and removes what is stored of a host that is no longer allowed too.
         case .unlisted: return isPurge ? nil : .egressDenied
-        case .ambiguousPath: return .ambiguousPath
+        case .ambiguousPath: return isPurge ? nil : .ambiguousPath
         }
     }
 
@@ -284,7 +284,8 @@ extension Exchange {
     /// read of each URI.
     func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {
         guard context.rules.rewritesKeys || context.rules.upgradesToTLS else { return plain }
-        let rules = context.rules
+        // Responses of a host that is no longer allowed are removed too.
+        let rules = context.rules.under(EgressTerms())
         var keys = plain
         for plain in plain {
             for method in [Method.get, .query, .post] {

@@ -1,12 +1,14 @@
 import HTTPMessage
+import ProxyPolicy
 
 /// The narrowest rule that would allow a request, for the client that was denied.
 enum SuggestedRule {
-    /// A longer path is left out: a rule of that length is none that a person would write.
+    /// For a longer path no rule is suggested: nobody would write it.
     private static let pathLimit = 256
 
-    /// One rule of the settings, as JSON, which is also YAML.
+    /// One rule of the settings, as JSON, which is also YAML. Empty if no such rule would allow this request and no other.
     static func text(allowing request: RequestHead) -> String {
+        if request.method != .connect, !isAllowedByItsPath(request) { return "" }
         var output: [UInt8] = []
         output.append("{\"match\":{\"host\":\"")
         output.append(escapingForJSON: text(request.span(of: request.target.host)))
@@ -21,14 +23,25 @@ enum SuggestedRule {
             output.append(",\"method\":\"")
             output.append(escapingForJSON: text(request.span(of: request.methodName)))
             output.append("\"")
-            if path.count <= pathLimit {
-                output.append(",\"path\":\"")
-                output.append(escapingForJSON: path.isEmpty ? "/" : text(path))
-                output.append("\"")
-            }
+            output.append(",\"path\":\"")
+            output.append(escapingForJSON: path.isEmpty ? "/" : text(path))
+            output.append("\"")
         }
         output.append("},\"allow\":{}}")
         return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Whether the path as a pattern allows the request and nothing else: a star would allow more, and a path with several readings less.
+    private static func isAllowedByItsPath(_ request: RequestHead) -> Bool {
+        let path = request.target.path.isEmpty ? "/" : text(request.span(of: request.target.path))
+        guard request.method != .other, path.utf8.count <= pathLimit, !path.utf8.contains(UInt8(ascii: "*")),
+            let pattern = try? PathPattern(path)
+        else { return false }
+        var condition = RuleCondition()
+        condition.paths = [pattern]
+        let rules = PolicyRuleSet(rules: [PolicyRule(name: "suggested", condition: condition, allows: true)])
+        var matched = MatchedRules()
+        return rules.under(EgressTerms(.deny)).match(request, into: &matched).isAllowed
     }
 
     private static func text(_ span: Span<UInt8>) -> String {

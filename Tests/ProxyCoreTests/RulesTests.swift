@@ -40,6 +40,20 @@ struct RulesTests {
         }
     }
 
+    @Test(
+        "No rule is suggested that would allow more than the request, or not even the request",
+        arguments: [
+            "GET http://a.example/**", "GET http://a.example/a//b", "GET http://a.example/a;x", "BREW http://a.example/a",
+        ])
+    func suggestsNothing(line: String) throws {
+        let rules = try Setting.rules([["match": ["host": "b.example"], "allow": [:]]]).under(EgressTerms(.deny))
+        let book = Playbook(context: ExchangeContext(rules: rules))
+        try book.run(.request(line), [.sendError], .delivered, [.finish])
+        let head = try #require(book.written)
+        #expect(try JSONBody(head.body)["code"] == "egress_denied")
+        #expect(!String(decoding: head.body, as: UTF8.self).contains("suggestion"))
+    }
+
     @Test("A tunnel that no rule allows is refused, and so is one whose rules look at its requests")
     func deniesUnlistedTunnels() throws {
         let rules = try Setting.rules([

@@ -54,6 +54,26 @@ struct EgressDefaultTests {
         #expect(try verdict(rules, "GET http://h\(path)") == (isAllowed ? .allow(.none) : .ambiguousPath))
     }
 
+    @Test(
+        "A path whose escaping readings are not among the first ones is ambiguous too",
+        arguments: ["/pub/%2f//.;/%5c//../;/%2e%2e/%2e%2e/%2e%2e/secret", "/pub/;%2f%5c//%2e%252e/%2e%2e/%2e%252e/secret"])
+    func findsLateReadings(path: String) throws {
+        for rules in [
+            "[{name: n, match: {host: h, path: /pub/**}, allow: {}}]",
+            "[{name: n, match: {path: /pub/**}, allow: {}}, {name: m, match: {path: /pub/*/**}, allow: {}}]",
+        ] {
+            #expect(try verdict(rules, "GET http://h\(path)") == .ambiguousPath)
+        }
+    }
+
+    @Test(
+        "A rule that denies may be written with escapes too",
+        arguments: ["/@priv%2fpkg", "/@priv%2Fpkg", "/%40priv%2fpkg", "/@priv/pkg", "/@priv//pkg"])
+    func deniesByEscapes(path: String) throws {
+        let rules = "[{name: d, match: {path: \"/@priv%2fpkg\"}, deny: {}}, {name: a, allow: {}}]"
+        #expect(try verdict(rules, "GET http://h\(path)") == .deny)
+    }
+
     @Test("Two rules may allow the readings of a path together")
     func joinsRules() throws {
         let rules = "[{name: a, match: {path: /a/**}, allow: {}}, {name: b, match: {path: /b/**}, allow: {}}]"

@@ -8,7 +8,8 @@ import HTTPMessage
 /// with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
     /// More readings than this, or longer ones together, no program needs: `isComplete` is false then.
-    static let limit = 64
+    /// At most 63, so that no set of readings is `UInt64.max`, which stands for every path.
+    static let limit = 63
     private static let byteLimit = 256 << 10
 
     private struct Reading {

@@ -106,10 +106,17 @@ package struct RuleCondition: Sendable {
         }
     }
 
+    /// Whether any reading of the path matches the pattern, which may be written with escapes.
+    private func matches(_ pattern: PathPattern, readings: inout PathReadings, of path: Span<UInt8>) -> Bool {
+        if readings.containsMatch(of: pattern, for: path) { return true }
+        let decoded = pattern.decoded
+        return decoded !== pattern && (decoded.matches(path) || readings.containsMatch(of: decoded, for: path))
+    }
+
     private func matchesPath(_ path: Span<UInt8>, readings: inout PathReadings, denies: Bool) -> Bool {
         for pattern in paths {
             if pattern.matches(path) { return true }
-            if denies, readings.containsMatch(of: pattern, for: path) { return true }
+            if denies, matches(pattern, readings: &readings, of: path) { return true }
         }
         return false
     }

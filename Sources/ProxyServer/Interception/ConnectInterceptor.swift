@@ -203,7 +203,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
-        if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: .accessDenied) }
+        if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied) }
         self.uninspected = uninspected
         let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
         owner.logged.connectOutcome = opening.outcome
