@@ -29,15 +29,15 @@ struct Allowance {
 
     /// Notes what the rule allows of the request.
     /// - Returns: whether its other words apply to it: it matches the path as the client sent it, or every reading.
-    mutating func applies(_ rule: PolicyRule, to request: RequestHead, readings known: inout PathReadings) -> Bool {
+    mutating func applies(_ rule: PolicyRule, to request: RequestHead, readings known: inout RequestReadings) -> Bool {
         let condition = rule.condition
         if case .authority = request.target.form, isNeeded { return appliesToTunnel(rule, request) }
-        guard condition.matchesBesidesPath(request) else { return false }
-        let allowed = condition.allowedReadings(of: request, readings: &known)
+        guard condition.matchesBesidesPath(request, as: .every, &known) else { return false }
+        let allowed = condition.allowedReadings(of: request, readings: &known.path)
         readings |= allowed
-        let needed = RuleCondition.finalReadings(of: request, readings: &known)
-        if allowed & needed == needed, known.isComplete || allowed == .max { return true }
-        return condition.matches(request, readings: &known, denies: false)
+        let needed = RuleCondition.finalReadings(of: request, readings: &known.path)
+        if allowed & needed == needed, known.path.isComplete || allowed == .max { return true }
+        return condition.matchesPath(of: request, readings: &known.path, denies: false)
     }
 
     private mutating func appliesToTunnel(_ rule: PolicyRule, _ request: RequestHead) -> Bool {
@@ -54,7 +54,7 @@ struct Allowance {
         return true
     }
 
-    func verdict(on request: RequestHead, readings known: inout PathReadings, _ obligations: Obligations) -> Verdict {
+    func verdict(on request: RequestHead, readings known: inout RequestReadings, _ obligations: Obligations) -> Verdict {
         guard isNeeded else { return .allow(obligations) }
         if case .authority = request.target.form {
             guard mayAllowInside else { return .unlisted }
@@ -63,8 +63,8 @@ struct Allowance {
             return .allow(obligations)
         }
         if readings == .max { return .allow(obligations) }
-        let needed = RuleCondition.finalReadings(of: request, readings: &known)
+        let needed = RuleCondition.finalReadings(of: request, readings: &known.path)
         if readings & needed == 0 { return .unlisted }
-        return readings & needed == needed && known.isComplete ? .allow(obligations) : .ambiguousPath
+        return readings & needed == needed && known.path.isComplete ? .allow(obligations) : .ambiguousPath
     }
 }

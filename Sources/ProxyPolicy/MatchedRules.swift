@@ -9,7 +9,7 @@ package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
     @usableFromInline var numbers: [Int] = []
     var candidates = RuleNumbers()
-    var readings = PathReadings()
+    var readings = RequestReadings()
     private var plan = ValidationPlan()
     private(set) var validates = false
     /// How to transform the content of responses; `nil` if no rule does.

@@ -9,6 +9,10 @@ package enum PolicyLimits {
     /// The most variants of one key that a rule may allow.
     package static let variants: Int64 = 1024
     package static let tags = 16
+    /// In bytes of UTF-8: a pattern of `match`, or a parameter's name.
+    package static let valueLength = 256
+    /// The number of names in one mapping of `match`, and of patterns for one name.
+    package static let matchedNames = 16, matchedValues = 64
     package static let tagLength = 64
     /// The number of parameter names in one list of `key`.
     package static let keyParts = 256

@@ -111,7 +111,9 @@ extension PolicyRule {
         if !allows {
             cursor.report("tunnel needs allow: {} in the same rule", to: &problems)
         } else if !condition.allowsTunnels {
-            cursor.report("a rule with match.path or match.method allows no tunnel; remove tunnel, or these", to: &problems)
+            cursor.report(
+                "this rule allows no tunnel: its match looks at requests inside; remove tunnel, or path, method, query and field",
+                to: &problems)
         }
     }
 

@@ -145,7 +145,7 @@ package final class PolicyRuleSet: Sendable {
 }
 
 extension PolicyRule {
-    fileprivate func matches(_ request: RequestHead, _ readings: inout PathReadings) -> Bool {
+    fileprivate func matches(_ request: RequestHead, _ readings: inout RequestReadings) -> Bool {
         condition.matches(request, readings: &readings, denies: denies)
     }
 }

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension RuleCondition {
-    private static let keys = ["host", "port", "scheme", "path", "method"]
+    private static let keys = ["host", "port", "scheme", "path", "method", "query", "field"]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
@@ -14,6 +14,8 @@ extension RuleCondition {
         schemes = Self.values(mapping["scheme"], Self.scheme, problems: &problems)
         paths = Self.values(mapping["path"], Self.path, problems: &problems)
         methods = Self.values(mapping["method"], Self.method, problems: &problems)
+        queries = Self.queries(mapping["query"], problems: &problems)
+        fields = Self.fields(mapping["field"], problems: &problems)
     }
 
     private static func values<Value>(

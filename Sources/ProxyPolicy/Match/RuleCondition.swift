@@ -7,6 +7,9 @@ package struct RuleCondition: Sendable {
     package var ports: [ClosedRange<UInt16>] = []
     package var methods: [MethodName] = []
     package var paths: [PathPattern] = []
+    /// All must match.
+    package var queries: [QueryCondition] = []
+    package var fields: [FieldCondition] = []
 
     /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
     package struct MethodName: Equatable, Sendable {
@@ -27,17 +30,22 @@ package struct RuleCondition: Sendable {
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
     /// - Parameter readings: the other readings of the path, which are also checked if the rule denies.
-    func matches(_ request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
-        matchesScheme(of: request) && matchesPort(of: request) && matchesMethod(of: request)
-            && matchesPath(of: request, readings: &readings, denies: denies)
+    func matches(_ request: RequestHead, readings: inout RequestReadings, denies: Bool) -> Bool {
+        matchesBesidesPath(request, as: denies ? .any : .asSent, &readings)
+            && matchesPath(of: request, readings: &readings.path, denies: denies)
     }
 
     /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
-    var allowsTunnels: Bool { methods.isEmpty && paths.allSatisfy { $0.matchesEveryPath } }
+    var allowsTunnels: Bool {
+        methods.isEmpty && queries.isEmpty && fields.isEmpty && paths.allSatisfy { $0.matchesEveryPath }
+    }
 
     /// As `matches`, but for the path.
-    func matchesBesidesPath(_ request: RequestHead) -> Bool {
-        matchesScheme(of: request) && matchesPort(of: request) && matchesMethod(of: request)
+    func matchesBesidesPath(_ request: RequestHead, as readings: MatchedReadings, _ known: inout RequestReadings) -> Bool {
+        guard matchesScheme(of: request), matchesPort(of: request), matchesMethod(of: request) else { return false }
+        for query in queries where !known.query.match(query, in: request, as: readings) { return false }
+        for field in fields where !field.matches(request, as: readings, scratch: &known.field) { return false }
+        return true
     }
 
     /// The readings of the request's path that this rule allows: a bit for each, as in `PathReadings.finalReadings`.
@@ -93,7 +101,7 @@ package struct RuleCondition: Sendable {
         return false
     }
 
-    private func matchesPath(of request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
+    func matchesPath(of request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
         guard !paths.isEmpty else { return true }
         switch request.target.form {
         case .authority, .asterisk:

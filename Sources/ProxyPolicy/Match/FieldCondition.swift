@@ -1,0 +1,52 @@
+import HTTPMessage
+
+/// A field that a request must have, with a value that matches one of the patterns.
+package struct FieldCondition: Sendable {
+    package let name: FieldName
+    package let values: [ValuePattern]
+
+    package init(name: FieldName, values: [ValuePattern]) {
+        self.name = name
+        self.values = values
+    }
+
+    /// - Parameter scratch: reused storage.
+    func matches(_ request: RequestHead, as readings: MatchedReadings, scratch: inout [UInt8]) -> Bool {
+        var isFound = false
+        for index in 0..<request.fields.lines.count {
+            let line = request.fields.lines[index]
+            guard mayBeNamed(by: request.fields.name(of: line)) else { continue }
+            let isNamed = name.names(line, of: request.fields)
+            let value = request.fields.value(of: line)
+            switch readings {
+            case .any: if containsMatch(value, scratch: &scratch) { return true }
+            case .asSent: if isNamed, values.contains(matching: value, isFolded: false) { return true }
+            case .every:
+                guard values.contains(matching: value, isFolded: false) else { return false }
+                isFound = isFound || isNamed
+            }
+        }
+        return isFound
+    }
+
+    /// Whether the whole value or an element of its list matches, in either case.
+    private func containsMatch(_ value: Span<UInt8>, scratch: inout [UInt8]) -> Bool {
+        scratch.removeAll(keepingCapacity: true)
+        for index in 0..<value.count { scratch.append(ASCII.lowercased(value[index])) }
+        if values.contains(matching: scratch.span, isFolded: true) { return true }
+        var elements = ListElements()
+        while let element = elements.next(in: scratch.span) {
+            if values.contains(matching: scratch.span.extracting(element), isFolded: true) { return true }
+        }
+        return false
+    }
+
+    /// Servers that hand fields on as variables take `_` for `-` (RFC 3875 §4.1.18).
+    private func mayBeNamed(by other: Span<UInt8>) -> Bool {
+        guard other.count == name.bytes.count else { return false }
+        for index in 0..<other.count where Self.folded(other[index]) != Self.folded(name.bytes[index]) { return false }
+        return true
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.lowercased(byte) }
+}

@@ -1,0 +1,31 @@
+import HTTPMessage
+
+/// A parameter that the query of a request must have, with a value that matches one of the patterns.
+package struct QueryCondition: Sendable {
+    /// Decoded.
+    package let name: [UInt8]
+    package let values: [ValuePattern]
+    private let folded: [UInt8]
+
+    /// - Returns: `nil` for an empty name, one of more than `PolicyLimits.valueLength` bytes, or a control character.
+    package init?(name: String, values: [ValuePattern]) {
+        guard !name.isEmpty, let pattern = ValuePattern(name) else { return nil }
+        self.name = pattern.bytes
+        self.values = values
+        folded = name.utf8.map(Self.folded)
+    }
+
+    /// Whether some server may take `name` for the parameter's name: in either case, `.` and space as `_` and `name[]` as `name` (PHP).
+    func mayBeNamed(by name: Span<UInt8>) -> Bool {
+        var start = 0
+        while start < name.count, name[start] == ASCII.space { start += 1 }
+        guard name.count - start >= folded.count else { return false }
+        for index in 0..<folded.count where Self.folded(name[start + index]) != folded[index] { return false }
+        let end = start + folded.count
+        return end == name.count || name[end] == UInt8(ascii: "[") || name[end] == 0
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        byte == UInt8(ascii: ".") || byte == ASCII.space ? UInt8(ascii: "_") : ASCII.lowercased(byte)
+    }
+}
