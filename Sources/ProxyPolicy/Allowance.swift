@@ -20,7 +20,7 @@ package struct EgressTerms: Equatable, Sendable {
 struct Allowance {
     /// Requests that no rule allows are denied.
     let isNeeded: Bool
-    private var readings: UInt64 = 0
+    private var coverage = PathCoverage.none
     private var tunnel = TunnelPermission.inspectedOnly
     /// Some rule may allow a request inside the tunnel.
     private var mayAllowInside = false
@@ -29,24 +29,27 @@ struct Allowance {
 
     /// Notes what the rule allows of the request.
     /// - Returns: whether its other words apply to it: it matches the path as the client sent it, or every reading.
-    mutating func applies(_ rule: PolicyRule, to request: RequestHead, readings known: inout RequestReadings) -> Bool {
+    mutating func applies(
+        _ rule: PolicyRule, to request: RequestHead, _ facts: borrowing RequestFacts, readings known: inout RequestReadings
+    ) -> Bool {
         let condition = rule.condition
-        if case .authority = request.target.form, isNeeded { return appliesToTunnel(rule, request) }
-        guard condition.matchesBesidesPath(request, as: .every, &known) else { return false }
-        let allowed = condition.allowedReadings(of: request, readings: &known.path)
-        readings |= allowed
-        let needed = RuleCondition.finalReadings(of: request, readings: &known.path)
-        if allowed & needed == needed, known.path.isComplete || allowed == .max { return true }
-        return condition.matchesPath(of: request, readings: &known.path, denies: false)
+        if case .authority = request.target.form, isNeeded { return appliesToTunnel(rule, request, facts, &known) }
+        guard condition.matchesBesidesPath(request, facts, as: .every, &known) else { return false }
+        let allowed = condition.coverage(of: request, as: .every, &known.path)
+        coverage.formUnion(allowed)
+        return RuleCondition.share(of: request, in: allowed, &known.path) == .all
+            || condition.matchesPath(of: request, as: .asSent, &known.path)
     }
 
-    private mutating func appliesToTunnel(_ rule: PolicyRule, _ request: RequestHead) -> Bool {
+    private mutating func appliesToTunnel(
+        _ rule: PolicyRule, _ request: RequestHead, _ facts: borrowing RequestFacts, _ known: inout RequestReadings
+    ) -> Bool {
         let condition = rule.condition
         let port = request.target.port
         // Requests inside are http or https: the scheme of a CONNECT is known when the client's first bytes are.
-        guard condition.mayMatch(scheme: .https, port: port) || condition.mayMatch(scheme: .http, port: port) else {
-            return false
-        }
+        guard condition.mayMatch(scheme: .https, port: port) || condition.mayMatch(scheme: .http, port: port),
+            condition.mayMatch(inside: request, facts, as: .every, &known)
+        else { return false }
         mayAllowInside = true
         guard condition.allowsTunnels, condition.mayMatch(scheme: .https, port: port) else { return false }
         let permission = rule.allowsAnyTunnel ? TunnelPermission.any : .named
@@ -62,9 +65,10 @@ struct Allowance {
             obligations.tunnel = tunnel
             return .allow(obligations)
         }
-        if readings == .max { return .allow(obligations) }
-        let needed = RuleCondition.finalReadings(of: request, readings: &known.path)
-        if readings & needed == 0 { return .unlisted }
-        return readings & needed == needed && known.path.isComplete ? .allow(obligations) : .ambiguousPath
+        switch RuleCondition.share(of: request, in: coverage, &known.path) {
+        case .all: return .allow(obligations)
+        case .some: return .ambiguousPath
+        case .none: return .unlisted
+        }
     }
 }

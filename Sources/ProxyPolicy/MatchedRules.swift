@@ -8,7 +8,7 @@ import HTTPMessage
 package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
     @usableFromInline var numbers: [Int] = []
-    var candidates = RuleNumbers()
+    var candidates = RuleCandidates()
     var readings = RequestReadings()
     private var plan = ValidationPlan()
     private(set) var validates = false

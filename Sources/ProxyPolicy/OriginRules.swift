@@ -1,8 +1,8 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the rules say about all requests to one origin, before any request is known. Method and path are open, so each rule counts that
-/// could match a request to that origin.
+/// What the rules say about all requests to one origin, before any request is known. Each rule counts that could match a request to that
+/// origin by its host, port and scheme.
 package struct OriginRules: Sendable {
     /// The first rule that names the host, or that a request inside a tunnel to an address could match by naming that host; `nil` if none
     /// does.
@@ -24,15 +24,10 @@ extension PolicyRuleSet {
         var found = OriginRules()
         found.deniesUnlisted = egress.default == .deny
         if isEmpty { return found }
-        var named = RuleNumbers(count: rules.count)
-        insertRules(naming: origin, into: &named)
-        for (number, rule) in rules.enumerated() {
-            let isNaming = named.contains(number)
-            guard isNaming || !rule.condition.namesHosts, rule.condition.mayMatch(scheme: origin.scheme, port: origin.port) else {
-                continue
-            }
-            if rule.allows, rule.condition.allowsTunnels { found.deniesUnlisted = false }
-            if isNaming, found.naming == nil { found.naming = rule }
+        forEachRule(for: origin) { rule in
+            guard rule.condition.mayMatch(scheme: origin.scheme, port: origin.port) else { return }
+            if rule.allows, rule.condition.allowsTunnels, !rule.condition.dependsOnRequest { found.deniesUnlisted = false }
+            if rule.condition.namesHosts, found.naming == nil { found.naming = rule }
             if rule.mayWithhold, found.withholding == nil { found.withholding = rule }
             if rule.mode?.isClosed == true, found.closing == nil { found.closing = rule }
         }

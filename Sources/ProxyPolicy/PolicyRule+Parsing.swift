@@ -34,6 +34,11 @@ extension PolicyRule {
             cursor.report(
                 "the rule does nothing: give allow, deny, request, response, cache, validate, transform or mode", to: &problems)
         }
+        if cache?.key != nil, !condition.looksAtTargetOnly {
+            // A write must find all keys of its URI, for whatever client and fields a rule wrote them.
+            mapping["match"]?.report(
+                "a rule with cache.key cannot match field, content_length, client, user, certificate or run", to: &problems)
+        }
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
@@ -112,7 +117,7 @@ extension PolicyRule {
             cursor.report("tunnel needs allow: {} in the same rule", to: &problems)
         } else if !condition.allowsTunnels {
             cursor.report(
-                "this rule allows no tunnel: its match looks at requests inside; remove tunnel, or path, method, query and field",
+                "this rule allows no tunnel, because its match looks at the requests inside; remove tunnel, or path, method, query, field, content_length and not",
                 to: &problems)
         }
     }

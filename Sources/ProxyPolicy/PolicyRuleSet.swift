@@ -8,8 +8,6 @@ import HTTPMessage
 package final class PolicyRuleSet: Sendable {
     package let rules: [PolicyRule]
     private let hosts: HostIndex
-    /// Rules without a host condition, which are checked for every request.
-    private let hostless: RuleNumbers
 
     /// At least one rule changes cache keys.
     package let rewritesKeys: Bool
@@ -19,6 +17,8 @@ package final class PolicyRuleSet: Sendable {
     package let upgradesToTLS: Bool
     /// The modes that rules set.
     package let modes: Set<RuleMode>
+    /// At least one rule looks at the client: `RequestFacts.client` must be given.
+    package let looksAtClients: Bool
 
     package let egress: EgressTerms
 
@@ -61,22 +61,18 @@ package final class PolicyRuleSet: Sendable {
         self.egress = egress
         rules = other.rules
         hosts = other.hosts
-        hostless = other.hostless
         rewritesKeys = other.rewritesKeys
         keyDigest = other.keyDigest
         upgradesToTLS = other.upgradesToTLS
         modes = other.modes
+        looksAtClients = other.looksAtClients
     }
 
     package init(rules: [PolicyRule]) {
         self.rules = rules
         egress = EgressTerms()
-        hosts = HostIndex(
-            rules.enumerated().lazy.filter { $0.element.condition.namesHosts }
-                .map { (number: $0.offset, patterns: $0.element.condition.hosts) })
-        var hostless = RuleNumbers(count: rules.count)
-        for (number, rule) in rules.enumerated() where !rule.condition.namesHosts { hostless.insert(number) }
-        self.hostless = hostless
+        hosts = HostIndex(rules.lazy.map { $0.condition.namesHosts ? $0.condition.hosts : [] })
+        looksAtClients = rules.contains { $0.condition.looksAtClients }
         rewritesKeys = rules.contains { $0.cache?.key != nil }
         upgradesToTLS = rules.contains { $0.upgradesToTLS }
         modes = Set(rules.compactMap(\.mode))
@@ -89,42 +85,50 @@ package final class PolicyRuleSet: Sendable {
     /// since few requests match a rule.
     package func mayConcern(_ request: borrowing RequestHead) -> Bool {
         if case .deny = egress.default { return true }
-        return !rules.isEmpty && (!hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
+        return !rules.isEmpty && (!hosts.hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
     }
 
     /// Matches the rules against this request; `matched` is emptied first.
     ///
     /// Does not allocate if no rule matches, nor for matching rules once `matched` has grown.
-    package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
+    /// - Parameter facts: a client that is not given is unknown: no rule allows it by `client`, and a rule that denies by `client` denies it.
+    package func match(
+        _ request: RequestHead, _ facts: borrowing RequestFacts = RequestFacts(), into matched: inout MatchedRules
+    ) -> Verdict {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
         if rules.isEmpty { return .unlisted }
-        matched.candidates.replace(with: hostless)
-        hosts.insertRules(naming: request.target, in: request, into: &matched.candidates)
-        return evaluate(request, into: &matched)
+        matched.candidates.removeAll()
+        matched.candidates.add(hosts.hostless)
+        hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
+        return evaluate(request, facts, into: &matched)
     }
 
-    /// Inserts the rules that name this origin's host. If the requests in the tunnel name the host themselves, inserts all rules that name
-    /// a host.
-    func insertRules(naming origin: TunnelAuthority, into numbers: inout RuleNumbers) {
+    /// Calls `body` with each rule that requests to this origin may match by their host, in the order of the settings. If the requests in
+    /// the tunnel name the host themselves, these are all rules.
+    func forEachRule(for origin: TunnelAuthority, _ body: (PolicyRule) -> Void) {
+        var candidates = RuleCandidates()
+        candidates.add(hosts.hostless)
         if origin.isNamedInside {
-            for (number, rule) in rules.enumerated() where rule.condition.namesHosts { numbers.insert(number) }
+            candidates.add(hosts.naming)
         } else {
-            hosts.insertRules(naming: origin.host.span, origin.hostKind, into: &numbers)
+            hosts.addRules(naming: origin.host.span, origin.hostKind, to: &candidates)
         }
+        while let number = candidates.next(in: hosts.numbers) { body(rules[number]) }
     }
 
-    private func evaluate(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
+    private func evaluate(
+        _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules
+    ) -> Verdict {
         var obligations = Obligations.none
         var allowance = Allowance(isNeeded: egress.default == .deny)
-        var next = matched.candidates.next(from: 0)
-        while let number = next {
-            next = matched.candidates.next(from: number + 1)
+        while let number = matched.candidates.next(in: hosts.numbers) {
             let rule = rules[number]
-            guard
+            let matches =
                 rule.allows
-                    ? allowance.applies(rule, to: request, readings: &matched.readings) : rule.matches(request, &matched.readings)
-            else { continue }
+                ? allowance.applies(rule, to: request, facts, readings: &matched.readings)
+                : rule.condition.matches(request, facts, as: rule.denies ? .any : .asSent, &matched.readings)
+            guard matches else { continue }
             matched.insert(number, of: self)
             if rule.denies { return .deny }
             if let cache = rule.cache { obligations.cache.merge(cache.overrides) }
@@ -141,11 +145,5 @@ package final class PolicyRuleSet: Sendable {
         if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
         return allowance.verdict(on: request, readings: &matched.readings, obligations)
-    }
-}
-
-extension PolicyRule {
-    fileprivate func matches(_ request: RequestHead, _ readings: inout RequestReadings) -> Bool {
-        condition.matches(request, readings: &readings, denies: denies)
     }
 }

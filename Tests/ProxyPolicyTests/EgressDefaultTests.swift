@@ -90,6 +90,16 @@ struct EgressDefaultTests {
         #expect(try verdict(rules, "GET http://h/@scope%2fname%2fx") == .unlisted)
     }
 
+    @Test("An escaped star in a pattern is a star of the path")
+    func escapesStar() throws {
+        let rules = "[{name: n, match: {path: \"/a%2Ab\"}, allow: {}}]"
+        #expect(try isAllowed(rules, "GET http://h/a*b"))
+        #expect(try isAllowed(rules, "GET http://h/a%2Ab"))
+        #expect(try isAllowed(rules, "GET http://h/a%2ab"))
+        #expect(try verdict(rules, "GET http://h/axb") == .unlisted)
+        #expect(try verdict(rules, "GET http://h/a%252Ab") == .ambiguousPath)
+    }
+
     @Test("A path with more readings than Larder makes is allowed only where every path is")
     func boundsReadings() throws {
         let path = "/a" + String(repeating: "/..;/%2e%2e/%252e%255c%2f;x/b%5cc//.", count: 40)

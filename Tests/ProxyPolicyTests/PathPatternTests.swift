@@ -53,6 +53,22 @@ struct PathPatternTests {
         #expect(throws: fault) { try PathPattern(text) }
     }
 
+    @Test("A pattern may have every byte")
+    func everyByte() throws {
+        var text = ""
+        for byte in UInt8(0x21)...0x7E where !"#*?%".utf8.contains(byte) { text.unicodeScalars.append(UnicodeScalar(byte)) }
+        for number in UInt32(0)..<30 { text.unicodeScalars.append(UnicodeScalar((number + 2) << 6 | number) ?? "/") }
+        let raw = Set(text.utf8)
+        for byte in UInt8.min...UInt8.max where !raw.contains(byte) {
+            text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        #expect(try matches("/*" + text, "/x" + text))
+        #expect(try !matches("/*" + text, "/x" + text + "x"))
+        let rules = try ruleSet("[{name: n, match: {path: \"/%01*/%2A/\"}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://h/%01a/*/"), into: &matched) == .deny)
+    }
+
     @Test("The longest pattern works, in every word of states")
     func longest() throws {
         let text = "/*" + String(repeating: "ab", count: 254) + "c"

@@ -9,29 +9,48 @@ struct HostIndex: Sendable {
         let name: [UInt8]
         let isSuffix: Bool
         let hash: UInt64
-        /// In ascending order.
-        var rules: [Int]
+        let rules: Range<Int>
     }
+
+    /// A host and its rules, while the index is made.
+    private struct Named {
+        let pattern: HostPattern
+        var rules: [UInt32]
+    }
+
+    /// The lists of rules, one after the other, each in ascending order.
+    private(set) var numbers: [UInt32] = []
+    /// The rules for any host, as positions in `numbers`, like all lists here.
+    private(set) var hostless: Range<Int> = 0..<0
+    /// The rules that name a host.
+    private(set) var naming: Range<Int> = 0..<0
 
     private var entries: [Entry] = []
     /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
-    private var addresses: [IPAddress: [Int]] = [:]
+    private var addresses: [IPAddress: Range<Int>] = [:]
 
-    /// - Parameter rules: in ascending order of their numbers.
-    init(_ rules: some Sequence<(number: Int, patterns: [HostPattern])>) {
+    /// - Parameter rules: for each rule its hosts; empty for any host.
+    init(_ rules: some Sequence<[HostPattern]>) {
         var places: [HostPattern: Int] = [:]
-        for (number, patterns) in rules {
+        var named: [Named] = []
+        var hostless: [UInt32] = []
+        var naming: [UInt32] = []
+        for (number, patterns) in rules.enumerated() {
+            if patterns.isEmpty { hostless.append(UInt32(number)) } else { naming.append(UInt32(number)) }
             for pattern in patterns {
-                switch pattern {
-                case .any: break
-                case .address(let address): addresses[address, default: []].append(number)
-                case .name(let name): note(number, pattern, name: name, isSuffix: false, places: &places)
-                case .below(let name): note(number, pattern, name: name, isSuffix: true, places: &places)
+                if let place = places[pattern] {
+                    named[place].rules.append(UInt32(number))
+                } else {
+                    places[pattern] = named.count
+                    named.append(Named(pattern: pattern, rules: [UInt32(number)]))
                 }
             }
         }
+        self.hostless = list(hostless)
+        self.naming = list(naming)
+        for host in named { note(host) }
         if !entries.isEmpty { fillSlots() }
     }
 
@@ -43,18 +62,16 @@ struct HostIndex: Sendable {
     }
 
     /// Adds the rules that name the host of this target.
-    func insertRules(naming target: RequestTarget, in head: RequestHead, into numbers: inout RuleNumbers) {
-        insertRules(naming: head.span(of: target.host), target.hostKind, into: &numbers)
+    func addRules(naming target: RequestTarget, in head: RequestHead, to candidates: inout RuleCandidates) {
+        addRules(naming: head.span(of: target.host), target.hostKind, to: &candidates)
     }
 
-    func insertRules(naming host: Span<UInt8>, _ kind: RequestTarget.HostKind, into numbers: inout RuleNumbers) {
-        forEachMatch(of: host, kind) { rules in
-            for rule in rules { numbers.insert(rule) }
-        }
+    func addRules(naming host: Span<UInt8>, _ kind: RequestTarget.HostKind, to candidates: inout RuleCandidates) {
+        forEachMatch(of: host, kind) { candidates.add($0) }
     }
 
     @inline(__always)
-    private func forEachMatch(of host: Span<UInt8>, _ kind: RequestTarget.HostKind, _ body: ([Int]) -> Void) {
+    private func forEachMatch(of host: Span<UInt8>, _ kind: RequestTarget.HostKind, _ body: (Range<Int>) -> Void) {
         switch kind {
         case .name: if !entries.isEmpty { forEachName(matching: host, body) }
         case .ipv4, .ipv6:
@@ -64,7 +81,7 @@ struct HostIndex: Sendable {
     }
 
     @inline(__always)
-    private func forEachName(matching host: Span<UInt8>, _ body: ([Int]) -> Void) {
+    private func forEachName(matching host: Span<UInt8>, _ body: (Range<Int>) -> Void) {
         var hash = Self.seed
         var index = host.count
         while index > 0 {
@@ -99,14 +116,21 @@ struct HostIndex: Sendable {
 
     // MARK: Building
 
-    private mutating func note(
-        _ rule: Int, _ pattern: HostPattern, name: [UInt8], isSuffix: Bool, places: inout [HostPattern: Int]
-    ) {
-        if let place = places[pattern] {
-            entries[place].rules.append(rule)
-        } else {
-            places[pattern] = entries.count
-            entries.append(Entry(name: name, isSuffix: isSuffix, hash: Self.hash(of: name, isSuffix: isSuffix), rules: [rule]))
+    private mutating func list(_ rules: [UInt32]) -> Range<Int> {
+        let start = numbers.count
+        for rule in rules where numbers.count == start || numbers.last != rule { numbers.append(rule) }
+        return start..<numbers.count
+    }
+
+    private mutating func note(_ named: Named) {
+        let rules = list(named.rules)
+        switch named.pattern {
+        case .any: break
+        case .address(let address): addresses[address] = rules
+        case .name(let name):
+            entries.append(Entry(name: name, isSuffix: false, hash: Self.hash(of: name, isSuffix: false), rules: rules))
+        case .below(let name):
+            entries.append(Entry(name: name, isSuffix: true, hash: Self.hash(of: name, isSuffix: true), rules: rules))
         }
     }
 

@@ -42,6 +42,21 @@ package enum HostPattern: Hashable, Sendable {
     /// Maps an IPv6 address that embeds an IPv4 address to the latter: a rule for `10.0.0.1` also matches `[::ffff:a00:1]`.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
+    /// Whether it matches the host of this request's target.
+    func matches(_ request: RequestHead) -> Bool {
+        let host = request.span(of: request.target.host)
+        switch self {
+        case .any: return true
+        case .name(let name): return request.target.hostKind == .name && host.equalsIgnoringCase(name.span)
+        case .below(let name):
+            let start = host.count - name.count
+            guard request.target.hostKind == .name, start > 1, host[start - 1] == UInt8(ascii: ".") else { return false }
+            return host.extracting(start..<host.count).equalsIgnoringCase(name.span)
+        case .address(let address):
+            return request.target.hostKind != .name && IPAddress(host).map(Self.canonical) == address
+        }
+    }
+
     private static func ipv6(_ text: String) throws(Fault) -> IPAddress {
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
         if text.hasPrefix("["), !isBracketed, text.contains("]:") { throw .port }

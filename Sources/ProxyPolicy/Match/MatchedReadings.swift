@@ -1,10 +1,19 @@
 /// Which readings of a request's parts a condition has to match. Servers read escapes, repeated parameters and repeated fields in different
 /// ways.
 package enum MatchedReadings: Sendable {
-    /// Every reading and every occurrence: for rules that allow.
+    /// Every reading and every occurrence: for rules that allow. What is not known does not match.
     case every
-    /// Any of them: for rules that deny.
+    /// Any of them: for rules that deny. What is not known matches.
     case any
     /// The request as the client sent it: for all other rules.
     case asSent
+
+    /// For what a rule excludes: it must not match in any reading if the rule must match in every one.
+    var opposite: MatchedReadings {
+        switch self {
+        case .every: .any
+        case .any: .every
+        case .asSent: .asSent
+        }
+    }
 }

@@ -21,14 +21,18 @@ package final class PathPattern: Sendable {
     /// The pattern matches every path, including a request without one (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
-    /// The pattern with its escapes decoded, but for one of a star: what a server compares with a decoded path.
+    /// The pattern with its escapes decoded, so that `%2A` is a star of the path: what a server compares with a decoded path.
     var decoded: PathPattern { decodedPattern ?? self }
     private let decodedPattern: PathPattern?
 
     /// The bytes before the first star, compared first: they rule out most paths.
     private let prefix: [UInt8]
     private let shape: Shape
-    private let machine: Machine
+    /// Only for the shape `general`.
+    private let machine: Machine?
+
+    /// A byte of a path, or a star of the pattern.
+    private typealias Element = UInt16
 
     private enum Shape { case literal, literalThenAnything, general }
 
@@ -40,34 +44,35 @@ package final class PathPattern: Sendable {
         for byte in bytes where byte <= ASCII.space || byte == 0x7F || byte == ASCII.question || byte == UInt8(ascii: "#") {
             throw .notInPaths(byte)
         }
-        self.init(bytes, text: text, decoded: Self.decoded(bytes))
+        let elements = bytes.map { $0 == Self.star ? Self.anyBytes : Element($0) }
+        self.init(elements, text: text, decoded: Self.decoded(bytes))
     }
 
-    private init(_ bytes: [UInt8], text: String, decoded: [UInt8]?) {
+    private init(_ elements: [Element], text: String, decoded: [Element]?) {
         self.text = text
         decodedPattern = decoded.map { PathPattern($0, text: text, decoded: nil) }
-        machine = Machine(bytes)
-        prefix = Array(bytes.prefix { $0 != Self.star })
-        let rest = bytes.dropFirst(prefix.count)
+        prefix = elements.prefix { $0 != Self.anyBytes }.map { UInt8(truncatingIfNeeded: $0) }
+        let rest = elements.dropFirst(prefix.count)
         if rest.isEmpty {
             shape = .literal
         } else {
-            shape = rest.count > 1 && rest.allSatisfy { $0 == Self.star } ? .literalThenAnything : .general
+            shape = rest.count > 1 && rest.allSatisfy { $0 == Self.anyBytes } ? .literalThenAnything : .general
         }
+        machine = shape == .general ? Machine(elements) : nil
         matchesEveryPath = shape == .literalThenAnything && (prefix.isEmpty || prefix == [ASCII.slash])
     }
 
     /// - Returns: `nil` if there is nothing to decode.
-    private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {
+    private static func decoded(_ bytes: [UInt8]) -> [Element]? {
         guard bytes.contains(UInt8(ascii: "%")) else { return nil }
-        var decoded: [UInt8] = []
+        var decoded: [Element] = []
         var index = 0
         while index < bytes.count {
-            if let byte = PercentEncoding.byte(in: bytes.span, at: index), byte != star {
-                decoded.append(byte)
+            if let byte = PercentEncoding.byte(in: bytes.span, at: index) {
+                decoded.append(Element(byte))
                 index += 3
             } else {
-                decoded.append(bytes[index])
+                decoded.append(bytes[index] == star ? anyBytes : Element(bytes[index]))
                 index += 1
             }
         }
@@ -80,11 +85,13 @@ package final class PathPattern: Sendable {
         switch shape {
         case .literal: return path.count == prefix.count
         case .literalThenAnything: return true
-        case .general: return machine.accepts(path)
+        case .general: return machine?.accepts(path) ?? false
         }
     }
 
-    static let star = UInt8(ascii: "*")
+    private static let star = UInt8(ascii: "*")
+    private static let anyBytes: Element = 0x100
+    private static let slash = Element(ASCII.slash)
 }
 
 extension PathPattern {
@@ -98,21 +105,21 @@ extension PathPattern {
         let standsBetweenSlashes: Bool
         private(set) var end: Int
 
-        init(in pattern: [UInt8], at start: Int) {
+        init(in pattern: [Element], at start: Int) {
             end = Self.end(in: pattern, from: start)
             isAcross = end - start > 1
-            let hasSlashBefore = start > 0 && pattern[start - 1] == ASCII.slash
-            standsBetweenSlashes = isAcross && hasSlashBefore && end < pattern.count && pattern[end] == ASCII.slash
+            let hasSlashBefore = start > 0 && pattern[start - 1] == slash
+            standsBetweenSlashes = isAcross && hasSlashBefore && end < pattern.count && pattern[end] == slash
             while standsBetweenSlashes {
                 let nextEnd = Self.end(in: pattern, from: end + 1)
-                let repeats = nextEnd - end > 2 && nextEnd < pattern.count && pattern[nextEnd] == ASCII.slash
+                let repeats = nextEnd - end > 2 && nextEnd < pattern.count && pattern[nextEnd] == slash
                 guard repeats else { break }
                 end = nextEnd
             }
         }
 
-        private static func end(in pattern: [UInt8], from start: Int) -> Int {
-            pattern[start...].firstIndex { $0 != star } ?? pattern.count
+        private static func end(in pattern: [Element], from start: Int) -> Int {
+            pattern[start...].firstIndex { $0 != anyBytes } ?? pattern.count
         }
     }
 
@@ -128,8 +135,8 @@ extension PathPattern {
         /// States of a `**` between two slashes: the first slash reaches the state, and the second slash is optional.
         private var mayBeSkipped: [UInt64]
 
-        init(_ pattern: [UInt8]) {
-            wordCount = (pattern.count { $0 != star } + 64) / 64
+        init(_ pattern: [Element]) {
+            wordCount = (pattern.count { $0 != anyBytes } + 64) / 64
             staysInSegment = Array(repeating: 0, count: wordCount)
             staysAnywhere = staysInSegment
             mayBeSkipped = staysInSegment
@@ -139,14 +146,14 @@ extension PathPattern {
             var index = 0
             while index < pattern.count {
                 let byte = pattern[index]
-                if byte == star {
+                if byte == anyBytes {
                     let run = StarRun(in: pattern, at: index)
                     if run.isAcross { Self.set(state, in: &staysAnywhere) } else { Self.set(state, in: &staysInSegment) }
                     if run.standsBetweenSlashes { Self.set(state, in: &mayBeSkipped) }
                     index = run.end
                 } else {
-                    if classes[Int(byte)] == 0 {
-                        // At most 255 bytes differ from NUL, which no pattern contains: a class number fits.
+                    // Of 256 different bytes the last keeps class 0: no byte is outside the pattern then.
+                    if classes[Int(byte)] == 0, classCount < 256 {
                         classes[Int(byte)] = UInt8(classCount)
                         classCount += 1
                         nextLiteral += Array(repeating: 0, count: wordCount)

@@ -8,8 +8,7 @@ import HTTPMessage
 /// with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
     /// More readings than this, or longer ones together, no program needs: `isComplete` is false then.
-    /// At most 63, so that no set of readings is `UInt64.max`, which stands for every path.
-    static let limit = 63
+    static let limit = UInt64.bitWidth
     private static let byteLimit = 256 << 10
 
     private struct Reading {
@@ -38,31 +37,55 @@ package struct PathReadings: Sendable {
         bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
     }
 
-    /// Whether any reading of `path` other than the path itself matches, or may match because not every reading is known.
-    mutating func containsMatch(of pattern: PathPattern, for path: Span<UInt8>) -> Bool {
+    /// The readings of `path` that any of the patterns matches; for `.any`, at least one of them.
+    mutating func coverage(of path: Span<UInt8>, by patterns: [PathPattern], as readings: MatchedReadings) -> PathCoverage {
+        var coverage = PathCoverage.none
+        for pattern in patterns {
+            if pattern.matchesEveryPath { return .everyPath }
+            switch readings {
+            case .asSent: if pattern.matches(path) { coverage.insert(0) }
+            case .every: addMatches(of: pattern.decoded, for: path, to: &coverage)
+            case .any:
+                // Most paths are written like the pattern. A pattern may be written with escapes too.
+                if pattern.matches(path) { return .everyPath }
+                make(from: path)
+                if !isComplete { return .everyPath }
+                addMatches(of: pattern, for: path, to: &coverage)
+                if pattern.decoded !== pattern { addMatches(of: pattern.decoded, for: path, to: &coverage) }
+            }
+            if readings != .every, !coverage.isEmpty { return coverage }
+        }
+        return coverage
+    }
+
+    private mutating func addMatches(of pattern: PathPattern, for path: Span<UInt8>, to coverage: inout PathCoverage) {
         make(from: path)
-        if !isComplete { return true }
-        for reading in readings.dropFirst() where pattern.matches(bytes.span.extracting(reading.extent.range)) { return true }
-        return false
+        if readings.isEmpty {
+            if pattern.matches(path) { coverage.insert(0) }
+            return
+        }
+        for (number, reading) in readings.enumerated() where pattern.matches(bytes.span.extracting(reading.extent.range)) {
+            coverage.insert(number)
+        }
+    }
+
+    enum Share { case none, some, all }
+
+    /// How many of the readings for which a server may look are covered.
+    mutating func share(of path: Span<UInt8>, in coverage: PathCoverage) -> Share {
+        if coverage.isEveryPath { return .all }
+        make(from: path)
+        let needed = finalReadings
+        let covered = coverage.readings & needed
+        if covered == 0 { return .none }
+        return covered == needed && isComplete ? .all : .some
     }
 
     /// The readings for which a server may look: a bit for each. One bit for a path that has one reading.
-    mutating func finalReadings(of path: Span<UInt8>) -> UInt64 {
-        make(from: path)
+    private var finalReadings: UInt64 {
         if readings.isEmpty { return 1 }
         var bits: UInt64 = 0
         for (number, reading) in readings.enumerated() where reading.isFinal { bits |= 1 << UInt64(number) }
-        return bits
-    }
-
-    /// The readings that the pattern matches: a bit for each, as in `finalReadings`.
-    mutating func readings(of path: Span<UInt8>, matching pattern: PathPattern) -> UInt64 {
-        make(from: path)
-        if readings.isEmpty { return pattern.matches(path) ? 1 : 0 }
-        var bits: UInt64 = 0
-        for (number, reading) in readings.enumerated() where pattern.matches(bytes.span.extracting(reading.extent.range)) {
-            bits |= 1 << UInt64(number)
-        }
         return bits
     }
 

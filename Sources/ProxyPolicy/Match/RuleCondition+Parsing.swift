@@ -1,13 +1,20 @@
 import HTTPMessage
 
 extension RuleCondition {
-    private static let keys = ["host", "port", "scheme", "path", "method", "query", "field"]
+    private static let keys = [
+        "host", "port", "scheme", "path", "method", "query", "field", "content_length", "client", "user", "certificate", "run",
+    ]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
-        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
+        guard let mapping = cursor.mapping(of: Self.keys + ["not"], problems: &problems) else { return }
+        read(mapping, problems: &problems)
+        if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
+    }
+
+    private mutating func read(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         if mapping.isEmpty {
-            cursor.report("the match is empty; remove it if the rule is for every request", to: &problems)
+            mapping.whole.report("the match is empty; remove it if the rule is for every request", to: &problems)
         }
         hosts = Self.values(mapping["host"], Self.host, problems: &problems)
         ports = Self.values(mapping["port"], Self.port, problems: &problems)
@@ -16,6 +23,11 @@ extension RuleCondition {
         methods = Self.values(mapping["method"], Self.method, problems: &problems)
         queries = Self.queries(mapping["query"], problems: &problems)
         fields = Self.fields(mapping["field"], problems: &problems)
+        contentLengths = Self.values(mapping["content_length"], Self.contentLength, problems: &problems)
+        client.addresses = Self.values(mapping["client"], Self.client, problems: &problems)
+        client.users = mapping["user"].map { Self.patterns($0, problems: &problems) } ?? []
+        client.certificates = mapping["certificate"].map { Self.patterns($0, problems: &problems) } ?? []
+        client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
     private static func values<Value>(
@@ -44,6 +56,40 @@ extension RuleCondition {
         }
         cursor.report(
             "expected a port from 1 to 65535 or a range such as 8000-8999, found `\(SettingsText.quoted(text))`", to: &problems)
+        return nil
+    }
+
+    /// Reads a mapping, or a list of mappings.
+    private static func exclusions(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [RuleCondition] {
+        guard case .sequence(let nodes) = cursor.node.value else { return [excluded(cursor, problems: &problems)] }
+        if nodes.isEmpty { cursor.report("the list is empty; remove the key instead", to: &problems) }
+        return (cursor.list(problems: &problems) ?? []).map { excluded($0, problems: &problems) }
+    }
+
+    private static func excluded(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> RuleCondition {
+        var condition = RuleCondition()
+        if let mapping = cursor.mapping(of: keys, problems: &problems) { condition.read(mapping, problems: &problems) }
+        return condition
+    }
+
+    /// `1MiB`, `0-1MiB` or `1MiB-`.
+    private static func contentLength(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ClosedRange<UInt64>? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let isOpen = ends.count == 2 && ends[1].isEmpty
+        let first = SettingsQuantity.byteCount(String(ends[0]))
+        let last = isOpen ? UInt64.max : ends.last.flatMap { SettingsQuantity.byteCount(String($0)) }
+        if let first, let last, first <= last { return first...last }
+        cursor.report(
+            "expected a number of bytes or a range such as 0-1MiB or 1MiB-, found `\(SettingsText.quoted(text))`", to: &problems)
+        return nil
+    }
+
+    private static func client(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> AddressRange? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        if let range = AddressRange(text) { return range }
+        cursor.report(
+            "expected an address or a range such as 10.0.0.0/8, found `\(SettingsText.quoted(text))`", to: &problems)
         return nil
     }
 

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// A rule's conditions on a request besides its host, which the index has already checked. An empty list matches all requests.
+/// A rule's conditions on a request besides its host, which the index has already checked. All must match; an empty list matches all
+/// requests.
 package struct RuleCondition: Sendable {
     package var hosts: [HostPattern] = []
     package var schemes: [RequestTarget.Scheme] = []
@@ -10,6 +11,11 @@ package struct RuleCondition: Sendable {
     /// All must match.
     package var queries: [QueryCondition] = []
     package var fields: [FieldCondition] = []
+    /// In bytes.
+    package var contentLengths: [ClosedRange<UInt64>] = []
+    package var client = ClientCondition()
+    /// No request that matches one of these, its hosts included, matches this condition.
+    package var exclusions: [RuleCondition] = []
 
     /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
     package struct MethodName: Equatable, Sendable {
@@ -29,57 +35,72 @@ package struct RuleCondition: Sendable {
 
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
-    /// - Parameter readings: the other readings of the path, which are also checked if the rule denies.
-    func matches(_ request: RequestHead, readings: inout RequestReadings, denies: Bool) -> Bool {
-        matchesBesidesPath(request, as: denies ? .any : .asSent, &readings)
-            && matchesPath(of: request, readings: &readings.path, denies: denies)
+    /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
+    var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }
+
+    /// Whether it looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
+    private var looksInside: Bool {
+        !methods.isEmpty || !queries.isEmpty || !fields.isEmpty || !contentLengths.isEmpty
+            || !paths.allSatisfy { $0.matchesEveryPath }
     }
 
-    /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
-    var allowsTunnels: Bool {
-        methods.isEmpty && queries.isEmpty && fields.isEmpty && paths.allSatisfy { $0.matchesEveryPath }
+    /// A tunnel only counts as https, so an excluded scheme may occur inside.
+    private var looksInsideAsExclusion: Bool { looksInside || !schemes.isEmpty }
+
+    /// Whether not every request to an origin matches, though the condition allows tunnels.
+    var dependsOnRequest: Bool { !client.isEmpty || !exclusions.isEmpty }
+
+    /// Whether the client decides too.
+    var looksAtClients: Bool { !client.isEmpty || exclusions.contains { !$0.client.isEmpty } }
+
+    /// Whether the URI and the method of a request decide alone.
+    var looksAtTargetOnly: Bool {
+        fields.isEmpty && contentLengths.isEmpty && client.isEmpty && exclusions.allSatisfy { $0.looksAtTargetOnly }
+    }
+
+    func matches(
+        _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> Bool {
+        matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, as: readings, &known.path)
     }
 
     /// As `matches`, but for the path.
-    func matchesBesidesPath(_ request: RequestHead, as readings: MatchedReadings, _ known: inout RequestReadings) -> Bool {
+    func matchesBesidesPath(
+        _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> Bool {
         guard matchesScheme(of: request), matchesPort(of: request), matchesMethod(of: request) else { return false }
+        if !client.isEmpty, !client.matches(facts.client, as: readings) { return false }
+        if !contentLengths.isEmpty, !matchesContentLength(of: request, facts, as: readings) { return false }
         for query in queries where !known.query.match(query, in: request, as: readings) { return false }
         for field in fields where !field.matches(request, as: readings, scratch: &known.field) { return false }
+        for exclusion in exclusions where excludes(exclusion, request, facts, as: readings, &known) { return false }
         return true
-    }
-
-    /// The readings of the request's path that this rule allows: a bit for each, as in `PathReadings.finalReadings`.
-    func allowedReadings(of request: RequestHead, readings: inout PathReadings) -> UInt64 {
-        if paths.isEmpty { return .max }
-        switch request.target.form {
-        case .authority, .asterisk: return paths.contains { $0.matchesEveryPath } ? .max : 0
-        case .origin, .absolute:
-            if request.target.path.isEmpty { return allowedReadings(of: Self.root.span, readings: &readings) }
-            return allowedReadings(of: request.span(of: request.target.path), readings: &readings)
-        }
-    }
-
-    private func allowedReadings(of path: Span<UInt8>, readings: inout PathReadings) -> UInt64 {
-        var bits: UInt64 = 0
-        for pattern in paths {
-            if pattern.matchesEveryPath { return .max }
-            bits |= readings.readings(of: path, matching: pattern.decoded)
-        }
-        return bits
-    }
-
-    /// The readings that have to be allowed.
-    static func finalReadings(of request: RequestHead, readings: inout PathReadings) -> UInt64 {
-        switch request.target.form {
-        case .authority, .asterisk: 1
-        case .origin, .absolute:
-            request.target.path.isEmpty ? 1 : readings.finalReadings(of: request.span(of: request.target.path))
-        }
     }
 
     /// Whether some request to an origin of this scheme and port matches, whatever its method and path.
     func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
+    }
+
+    /// Whether requests inside this tunnel can match, as far as its CONNECT tells.
+    func mayMatch(
+        inside tunnel: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> Bool {
+        if !client.isEmpty, !client.matches(facts.client, as: readings) { return false }
+        for exclusion in exclusions where !exclusion.looksInsideAsExclusion {
+            if excludes(exclusion, tunnel, facts, as: readings, &known) { return false }
+        }
+        return true
+    }
+
+    /// A tunnel hides its requests, so a rule that excludes some of them does not match its CONNECT: the requests inside decide.
+    private func excludes(
+        _ exclusion: RuleCondition, _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
+        _ known: inout RequestReadings
+    ) -> Bool {
+        if case .authority = request.target.form, exclusion.looksInsideAsExclusion { return true }
+        guard exclusion.hosts.isEmpty || exclusion.hosts.contains(where: { $0.matches(request) }) else { return false }
+        return exclusion.matches(request, facts, as: readings.opposite, &known)
     }
 
     /// The content of a tunnel is not visible; a tunnel counts as https, since clients request tunnels for https.
@@ -101,33 +122,12 @@ package struct RuleCondition: Sendable {
         return false
     }
 
-    func matchesPath(of request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
-        guard !paths.isEmpty else { return true }
-        switch request.target.form {
-        case .authority, .asterisk:
-            for pattern in paths where pattern.matchesEveryPath { return true }
-            return false
-        case .origin, .absolute:
-            // An empty path is the root (RFC 9110 §4.2.3).
-            if request.target.path.isEmpty { return matchesPath(Self.root.span, readings: &readings, denies: denies) }
-            return matchesPath(request.span(of: request.target.path), readings: &readings, denies: denies)
-        }
-    }
-
-    /// Whether any reading of the path matches the pattern, which may be written with escapes.
-    private func matches(_ pattern: PathPattern, readings: inout PathReadings, of path: Span<UInt8>) -> Bool {
-        if readings.containsMatch(of: pattern, for: path) { return true }
-        let decoded = pattern.decoded
-        return decoded !== pattern && (decoded.matches(path) || readings.containsMatch(of: decoded, for: path))
-    }
-
-    private func matchesPath(_ path: Span<UInt8>, readings: inout PathReadings, denies: Bool) -> Bool {
-        for pattern in paths {
-            if pattern.matches(path) { return true }
-            if denies, matches(pattern, readings: &readings, of: path) { return true }
-        }
+    private func matchesContentLength(
+        of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings
+    ) -> Bool {
+        if case .authority = request.target.form { return false }
+        guard let length = facts.contentLength else { return readings == .any }
+        for range in contentLengths where range.contains(length) { return true }
         return false
     }
-
-    private static let root = [ASCII.slash]
 }

@@ -1,0 +1,32 @@
+import HTTPMessage
+
+/// What rules can know of a request besides its head.
+package struct RequestFacts: Sendable {
+    package var client: ClientFacts
+    /// The length of its content in bytes, 0 without content; `nil` if the head does not give it.
+    package var contentLength: UInt64?
+
+    package init(client: ClientFacts = ClientFacts(), contentLength: UInt64? = 0) {
+        self.client = client
+        self.contentLength = contentLength
+    }
+}
+
+/// What rules can know of a client.
+package struct ClientFacts: Sendable {
+    /// `nil` if it is not known.
+    package var address: IPAddress?
+    /// The name that the client has proved; empty if it has proved none.
+    package var user: [UInt8]
+    /// The subject of the client's verified certificate (RFC 2253) and its alternative names; empty without a certificate.
+    package var certificateNames: [[UInt8]]
+    /// The name of the `larder run` that the client belongs to; empty if it has none.
+    package var run: [UInt8]
+
+    package init(address: IPAddress? = nil, user: [UInt8] = [], certificateNames: [[UInt8]] = [], run: [UInt8] = []) {
+        self.address = address
+        self.user = user
+        self.certificateNames = certificateNames
+        self.run = run
+    }
+}

@@ -1,0 +1,36 @@
+import HTTPMessage
+
+/// How a rule matches the path of a request, in all its readings.
+extension RuleCondition {
+    func matchesPath(of request: RequestHead, as readings: MatchedReadings, _ known: inout PathReadings) -> Bool {
+        if paths.isEmpty { return true }
+        let coverage = coverage(of: request, as: readings, &known)
+        return readings == .every ? Self.share(of: request, in: coverage, &known) == .all : !coverage.isEmpty
+    }
+
+    /// The readings of the request's path that this condition matches.
+    func coverage(of request: RequestHead, as readings: MatchedReadings, _ known: inout PathReadings) -> PathCoverage {
+        if paths.isEmpty { return .everyPath }
+        switch request.target.form {
+        case .authority, .asterisk: return paths.contains { $0.matchesEveryPath } ? .everyPath : .none
+        case .origin, .absolute:
+            if request.target.path.isEmpty { return known.coverage(of: Self.root.span, by: paths, as: readings) }
+            return known.coverage(of: request.span(of: request.target.path), by: paths, as: readings)
+        }
+    }
+
+    /// How many of the readings that a server may use are covered.
+    static func share(
+        of request: RequestHead, in coverage: PathCoverage, _ known: inout PathReadings
+    ) -> PathReadings.Share {
+        switch request.target.form {
+        case .authority, .asterisk: return coverage.isEmpty ? .none : .all
+        case .origin, .absolute:
+            if request.target.path.isEmpty { return known.share(of: root.span, in: coverage) }
+            return known.share(of: request.span(of: request.target.path), in: coverage)
+        }
+    }
+
+    /// An empty path is the root (RFC 9110 §4.2.3).
+    private static let root = [ASCII.slash]
+}
