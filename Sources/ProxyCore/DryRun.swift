@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 /// Runs an exchange without sending anything. It uses the real `Exchange`, with responses from the store but none from the origin, so its
 /// result cannot differ from the proxy's behavior.
@@ -34,14 +35,13 @@ package struct DryRun: ~Copyable {
     package private(set) var candidates: [StoredResponse] = []
 
     /// - Parameter content: the request's content, if known.
-    package init(_ request: RequestHead, content: [UInt8]? = nil, context: ExchangeContext) {
+    package init(_ request: RequestHead, content: [UInt8]? = nil, from client: ClientFacts, context: ExchangeContext) {
         self.content = content
         exchange = Exchange(context: context)
         exchange.begin(id: 0, context: context)
         exchange.request = request
         var commands = CommandBuffer()
-        // The user of a dry run is on this machine.
-        exchange.handle(.sender(RequestSender(address: .loopbackIPv4)), into: &commands)
+        exchange.handle(.sender(RequestSender(client)), into: &commands)
     }
 
     package mutating func start(body: BodyLength = .none, at now: Timestamp) -> Step {

@@ -1,20 +1,21 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 /// The sender of a request, as far as the connection identifies it.
 package struct RequestSender: Sendable {
-    /// Set for methods that `HTTPMessage` does not know, such as PURGE.
-    package let address: IPAddress?
-    /// The authenticated user name of the client, if the connection has proved it; otherwise empty.
-    package internal(set) var user: [UInt8]
+    /// Its address is set for methods that `HTTPMessage` does not know, such as PURGE, and where rules look at clients.
+    package internal(set) var client: ClientFacts
     /// Whether the client must send a name and a password.
     package let needsCredentials: Bool
 
-    package init(address: IPAddress? = nil, user: [UInt8] = [], needsCredentials: Bool = false) {
-        self.address = address
-        self.user = user
+    package init(_ client: ClientFacts = ClientFacts(), needsCredentials: Bool = false) {
+        self.client = client
         self.needsCredentials = needsCredentials
     }
+
+    /// The authenticated user name of the client, if the connection has proved it; otherwise empty.
+    package var user: [UInt8] { client.user }
 }
 
 /// Passes a response's head into an exchange, which swaps storage with it: nothing is copied, and one object serves any number of

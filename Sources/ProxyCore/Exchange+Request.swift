@@ -53,8 +53,11 @@ extension Exchange {
 
 /// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
-    /// Who may send the request depends on the client's address.
-    package var asksForAddress: Bool { if case .other = request.method { true } else { false } }
+    /// Who may send the request depends on the client's address, or rules look at the client.
+    package var asksForClient: Bool {
+        if context.rules.looksAtClients { return true }
+        return if case .other = request.method { true } else { false }
+    }
 
     private mutating func askForCredentials(at now: Timestamp, into commands: inout CommandBuffer) {
         switch request.fields.lineCount(of: .proxyAuthorization) {
@@ -79,7 +82,7 @@ extension Exchange {
         incoming.credentials = nil
         switch judgement {
         case .accepted:
-            if let judged { incoming.sender?.user = Array(judged.name) }
+            if let judged { incoming.sender?.client.user = Array(judged.name) }
             receiveAdmitted(ConnectionOptions(of: request.fields), at: now, into: &commands)
         case .refused: fail(.credentialsRequired(reason: "refused"), at: now, into: &commands)
         case .tooManyAttempts: fail(.tooManyAttempts, at: now, into: &commands)
@@ -146,7 +149,7 @@ extension Exchange {
 
     /// - Returns: why the request is denied.
     private mutating func matchRules() -> Fault? {
-        switch context.rules.match(request, into: &matched) {
+        switch context.rules.match(request, facts, into: &matched) {
         case .allow(let entailed):
             if matched.isEmpty {
                 obligations.tunnel = entailed.tunnel
@@ -161,6 +164,20 @@ extension Exchange {
         case .unlisted: return isPurge ? nil : .egressDenied
         case .ambiguousPath: return isPurge ? nil : .ambiguousPath
         }
+    }
+
+    /// What the rules can know of the request besides its head.
+    private var facts: RequestFacts {
+        var facts = RequestFacts()
+        switch incoming.body {
+        case .none: break
+        case .known(let length): facts.contentLength = length
+        case .unknown: facts.contentLength = nil
+        }
+        guard context.rules.looksAtClients else { return facts }
+        if let sender = incoming.sender { facts.client = sender.client }
+        facts.client.run = context.runName
+        return facts
     }
 
     /// This machine is reachable even without a network.
@@ -344,7 +361,8 @@ extension Exchange {
 
     private mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.purgeClients.isEmpty { return fail(.purgeOff, at: now, into: &commands) }
-        guard let clientAddress = incoming.sender?.address, context.purgeClients.contains(where: { $0.contains(clientAddress) })
+        guard let clientAddress = incoming.sender?.client.address,
+            context.purgeClients.contains(where: { $0.contains(clientAddress) })
         else {
             return fail(.purgeNotAllowed, at: now, into: &commands)
         }

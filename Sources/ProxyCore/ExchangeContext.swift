@@ -115,6 +115,8 @@ package final class ExchangeContext: Sendable {
     package let ownAddresses: [OwnAddress]
     /// The root certificate of the CA that intercepts hosts, for clients that request it; `nil` without a CA.
     package let rootCertificate: RootCertificate?
+    /// The name by which rules know the clients of this Larder, if it serves one run; empty without a name.
+    package let runName: [UInt8]
     /// The clients that may use the method PURGE; empty for none.
     package let purgeClients: [AddressRange]
     /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed: not if its keys are pinned (T49).
@@ -142,7 +144,7 @@ package final class ExchangeContext: Sendable {
         tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
-        rootCertificate: RootCertificate? = nil,
+        rootCertificate: RootCertificate? = nil, runName: [UInt8] = [],
         purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
         activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)? = nil,
         judgeChain: JudgeChain? = nil,
@@ -165,6 +167,7 @@ package final class ExchangeContext: Sendable {
         self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
         self.rootCertificate = rootCertificate
+        self.runName = runName
         self.purgeClients = purgeClients
         self.plaintextRule = plaintextRule
         self.activeTrust = activeTrust

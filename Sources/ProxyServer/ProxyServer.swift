@@ -177,7 +177,7 @@ package final class ProxyServer: Sendable {
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.enumerated().map { OwnNames.of($1, settings.tls(ofListener: $0)) },
             rootCertificate: settings.authority.map { RootCertificate(der: $0.root.der, pem: Array($0.rootText.utf8)) },
-            purgeClients: settings.purgeClients,
+            runName: Array(settings.runName.utf8), purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust),

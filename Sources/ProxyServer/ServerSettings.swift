@@ -69,6 +69,8 @@ package struct ServerSettings: Sendable {
     package var admission = ClientAdmission()
     /// The TLS setup of each listener, in order; `nil`, or a missing entry, for plain text.
     package var listenerTLS: [ListenerTLS?] = []
+    /// The name by which rules know the clients; empty without a name.
+    package var runName = ""
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
     /// The CA that issues certificates for intercepted hosts.

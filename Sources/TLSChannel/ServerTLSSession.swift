@@ -70,14 +70,14 @@ package final class ServerTLSSession {
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
 
-    /// The name in the client's certificate: its subject as in RFC 2253; if that is empty, its first alternative name, else its digest.
-    /// Empty without a certificate.
-    package var clientName: [UInt8] {
+    /// The names in the client's certificate: its subject as in RFC 2253, if it has one, then its alternative names. The digest of a
+    /// certificate without names. Empty without a certificate.
+    package var clientNames: [[UInt8]] {
         guard let shown = SSL_get1_peer_certificate(pointer) else { return [] }
         defer { X509_free(shown) }
         guard let facts = Certificate(sharing: shown)?.facts else { return [] }
-        let name = facts.subject.isEmpty ? facts.names.first ?? "\(facts.digest)" : facts.subject
-        return Array(name.utf8)
+        let names = (facts.subject.isEmpty ? [] : [facts.subject]) + facts.names
+        return (names.isEmpty ? ["\(facts.digest)"] : names).map { Array($0.utf8) }
     }
 
     /// Continues the handshake with received bytes. Consumes all of them, except those after the end of the handshake.

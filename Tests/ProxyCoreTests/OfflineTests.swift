@@ -108,7 +108,7 @@ struct OfflineTests {
         let options = try book()
         try options.run(.request("OPTIONS *"), [.sendLocal], .delivered, [.finish])
         let purge = try book()
-        purge.exchange.incoming.sender = RequestSender(address: .loopbackIPv4)
+        purge.exchange.incoming.sender = RequestSender(ClientFacts(address: .loopbackIPv4))
         try purge.run(
             .request("PURGE http://a.example/x"), [.purge], .event { .purged(count: 1, at: $0) }, [.sendLocal], .delivered,
             [.finish])

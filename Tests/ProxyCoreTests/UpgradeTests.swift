@@ -43,7 +43,7 @@ struct UpgradeTests {
         let context = ExchangeContext(
             rules: try Setting.rules([Self.upgrade]), purgeClients: [try #require(AddressRange("127.0.0.1"))])
         let purge = Playbook(context: context)
-        purge.exchange.incoming.sender = RequestSender(address: .loopbackIPv4)
+        purge.exchange.incoming.sender = RequestSender(ClientFacts(address: .loopbackIPv4))
         try purge.run(.request("PURGE http://a.example/x"), [.purge])
         let purged = (purge.exchange.incoming.purge?.keys ?? []).map { String(decoding: $0, as: UTF8.self) }
         #expect(purged.contains("http://a.example:80/x") && purged.contains("https://a.example:443/x"))

@@ -6,6 +6,7 @@ import LarderSettings
 import PinTools
 import ProxyAdmin
 import ProxyCore
+import ProxyPolicy
 import Snapshots
 import TextCoding
 
@@ -34,6 +35,12 @@ struct ExplainCommand: ParsableCommand {
             "The request's content, as text or @FILE, for requests with the content in their key.", valueName: "content"))
     var data: String?
 
+    @Option(help: ArgumentHelp("The client's address, for rules with `client`. The default is 127.0.0.1.", valueName: "address"))
+    var client: String?
+
+    @Option(help: ArgumentHelp("The client's user name, for rules with `user`. The default is none.", valueName: "name"))
+    var user: String?
+
     @Option(help: ArgumentHelp("Use the response whose head is in this file, instead of a stored one.", valueName: "file"))
     var response: String?
 
@@ -59,14 +66,15 @@ struct ExplainCommand: ParsableCommand {
 
     func validate() throws {
         if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
-        if id != nil, method != nil || response != nil || data != nil || !header.isEmpty {
+        if id != nil, method != nil || response != nil || data != nil || client != nil || user != nil || !header.isEmpty {
             throw ValidationError("--id cannot be combined with other options for a request.")
         }
         // The target of CONNECT is an authority, and OPTIONS may be about the server as a whole.
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is not an absolute URL, such as http://example.com/.")
         }
-        if replay, id != nil || connect || response != nil {
+        if let client, IPAddress(client) == nil { throw ValidationError("'\(printable(client))' is not an IP address.") }
+        if replay, id != nil || connect || response != nil || client != nil || user != nil {
             throw ValidationError("--replay uses only recordings: omit the other options.")
         }
         if !replay, !layer.isEmpty || key != nil { throw ValidationError("--layer and --key need --replay.") }
@@ -100,17 +108,32 @@ struct ExplainCommand: ParsableCommand {
                     "larder: the settings of the Larder that is running apply, and not \(printable(file, limit: 4096))\n")
             }
             return try RunningLarder.ask(
-                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: format.output
+                client, "POST", "/v1/explain" + query(content), body: heads, form: format.output
             ) { tell($0, server) }
         }
         do {
             let isJudged = authority != nil && !connect
-            let explanation = try StoreAlone(loaded, judgesServers: isJudged).explain(heads, contentLength: content?.count)
+            let explanation = try StoreAlone(loaded, judgesServers: isJudged).explain(
+                heads, contentLength: content?.count, from: sender)
             tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
             throw ExitCode(2)
         }
+    }
+
+    /// The client of the request.
+    private var sender: ClientFacts {
+        ClientFacts(address: client.flatMap { IPAddress($0) } ?? .loopbackIPv4, user: Array((user ?? "").utf8))
+    }
+
+    /// The parameters for a running Larder.
+    private func query(_ content: [UInt8]?) -> String {
+        let parameters = [("content", content.map { "\($0.count)" }), ("client", client), ("user", user)]
+        let given = parameters.compactMap { name, value in
+            value.map { "\(name)=\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
+        }
+        return given.isEmpty ? "" : "?" + given.joined(separator: "&")
     }
 
     private func explainReplay(_ content: [UInt8]?) throws {

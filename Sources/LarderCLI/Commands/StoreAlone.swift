@@ -4,6 +4,7 @@ import Foundation
 import HTTPMessage
 import LarderSettings
 import ProxyAdmin
+import ProxyPolicy
 import ProxyServer
 import ResponseStore
 import TextCoding
@@ -40,9 +41,10 @@ struct StoreAlone {
     /// - Parameters:
     ///   - octets: a request's head, optionally its content, and optionally a saved response's head.
     ///   - contentLength: how many of these bytes are its content; `nil` if no content is given.
-    func explain(_ octets: [UInt8], contentLength: Int?) throws -> Explanation {
+    func explain(_ octets: [UInt8], contentLength: Int?, from client: ClientFacts) throws -> Explanation {
         let settings = ServerAssembly.serverSettings(loaded.settings)
-        let heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
+        var heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
+        heads.client = client
         let context = ProxyServer.context(settings, rules: loaded.settings.policy, addresses: [])
         let tellsQuery = loaded.settings.log.access.includesQuery
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

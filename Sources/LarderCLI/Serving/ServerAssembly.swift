@@ -37,6 +37,7 @@ enum ServerAssembly {
         result.traceLimits.count = settings.traces.count
         result.admission = admission(settings.clients)
         result.purgeClients = settings.clients.purge
+        result.runName = settings.clients.run ?? ""
         switch settings.tunnel.ports {
         case .any: result.tunnelPorts = .any
         case .only(let ports): result.tunnelPorts = .listed(ports)

@@ -153,12 +153,14 @@ extension LarderSettings {
         package var passwords: String?
         package var authenticate = Authenticate.unlisted
         package var purge: [AddressRange] = []
+        /// The name by which rules know the clients; `nil` for none.
+        package var run: String?
         /// `nil` if no file is set, or if it was not read.
         package var loadedPasswords: PasswordFile?
 
         package static func == (left: Clients, right: Clients) -> Bool {
             left.allow == right.allow && left.passwords == right.passwords && left.authenticate == right.authenticate
-                && left.purge == right.purge
+                && left.purge == right.purge && left.run == right.run
         }
     }
 

@@ -151,6 +151,9 @@ package enum SettingsSchema {
             "Clients that may remove the stored responses of a URL with the method PURGE. If the list is empty, PURGE gets "
                 + "405."),
         Setting(
+            "clients.run", \.clients.run, .optional(.runName, or: "off", meaning: "no rule with `run` matches"), reloadable: true,
+            "The name by which [rules](policy.md#match) with `run` know the clients of this Larder. `larder run --name` sets it."),
+        Setting(
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
             "Whether a response that sets a cookie may be stored: if it has an explicit lifetime, or never."),
         Setting(

@@ -50,6 +50,13 @@ extension ValueForm where Value == String {
         "a path", schema: .object([("type", .string("string")), ("minLength", .number(1))]),
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, show: { .text($0) })
 
+    static let runName = text(
+        "1 to 64 letters, digits, `.`, `_` and `-`", schema: .pattern("^[A-Za-z0-9._-]{1,64}$"),
+        parse: { name in
+            let isPlain = name.utf8.allSatisfy { ASCII.isWord($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+            return isPlain && (1...64).contains(name.utf8.count) ? name : nil
+        }, show: { .text($0) })
+
     static let upstreamProxy = text(
         "the address of an HTTP proxy, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
         isSecret: true,

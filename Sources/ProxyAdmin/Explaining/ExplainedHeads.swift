@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import ProxyPolicy
 import ProxyServer
 
 /// The input of an explanation: a request's head, optionally its content, and optionally a response's head after it, as they would be sent
@@ -34,6 +35,8 @@ package struct ExplainedHeads {
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
+    /// By default a client on this machine without a name.
+    package var client = ClientFacts(address: .loopbackIPv4)
 
     /// - Parameters:
     ///   - contentLength: the number of bytes after the request's head that are its content; `nil` if no content is given.

@@ -36,7 +36,7 @@ package enum Explainer {
     ) -> Explained {
         if let refusal = heads.refusal { return .explanation(Explanation(refusal, at: now, tellsQuery: terms.tellsQuery)) }
         let request = heads.request
-        var dryRun = DryRun(request, content: heads.requestContent, context: context)
+        var dryRun = DryRun(request, content: heads.requestContent, from: heads.client, context: context)
         var step = dryRun.start(body: body(of: request), at: now)
         while case .needsLookUp(let onDisk) = step {
             switch lookUp(dryRun.exchange.key, onDisk) {
@@ -53,7 +53,7 @@ package enum Explainer {
         _ heads: ExplainedHeads, context: ExchangeContext, _ terms: Terms, at now: Timestamp
     ) -> Explanation {
         if let refusal = heads.refusal { return Explanation(refusal, at: now, tellsQuery: terms.tellsQuery) }
-        var dryRun = DryRun(heads.request, content: heads.requestContent, context: context)
+        var dryRun = DryRun(heads.request, content: heads.requestContent, from: heads.client, context: context)
         var step = dryRun.start(body: body(of: heads.request), at: now)
         while case .needsLookUp = step { step = dryRun.found([], partials: [], isComplete: true, at: now) }
         guard case .asksOrigin = dryRun.conclusion, let response = heads.response else {

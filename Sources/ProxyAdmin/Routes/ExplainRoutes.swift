@@ -8,7 +8,7 @@ import ResponseStore
 
 /// `GET /v1/traces?id=ID`: how a request was handled. `POST /v1/explain`: how a request would be handled, without sending anything. The
 /// content of the latter (application/http) is the request's head, then its own content, of which `?content=LENGTH` gives the length, and
-/// optionally a saved response's head.
+/// optionally a saved response's head. `client=ADDRESS` and `user=NAME` describe the client.
 package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
@@ -16,7 +16,10 @@ package enum ExplainRoutes {
             AdminRoute(.get, "/v1/traces", parameters: [AdminParameter("id")]) { request, exchange in
                 trace(request, exchange, server)
             },
-            AdminRoute(.post, "/v1/explain", parameters: [AdminParameter("content", .count)]) { request, exchange in
+            AdminRoute(
+                .post, "/v1/explain",
+                parameters: [AdminParameter("content", .count), AdminParameter("client"), AdminParameter("user")]
+            ) { request, exchange in
                 explain(request, exchange, server, store, tellsQuery)
             },
         ]
@@ -43,22 +46,30 @@ package enum ExplainRoutes {
         _ request: AdminRequest, _ exchange: AdminExchange, _ server: ProxyServer, _ store: ResponseStore, _ tellsQuery: Bool
     ) {
         let context = server.context
-        let question: ExplainedHeads
+        var question: ExplainedHeads
         do throws(ExplainedHeads.Fault) {
             question = try ExplainedHeads(
                 request.body, contentLength: request["content"].flatMap { Int($0) }, limits: server.parseLimits)
         } catch {
             return exchange.refuse(Status(400), code: "bad_head", detail: error.sentence)
         }
+        if let client = request["client"] {
+            guard let address = IPAddress(client) else {
+                return exchange.refuse(Status(400), code: "bad_client", detail: "The client must be an IP address.")
+            }
+            question.client.address = address
+        }
+        if let user = request["user"] { question.client.user = Array(user.utf8) }
+        let heads = question
         let now = Timestamp(milliseconds: exchange.loop.wallClockMilliseconds)
         let wantsText = request.wantsText
         let terms = Explainer.Terms(tellsQuery: tellsQuery)
-        if question.response != nil {
-            let explanation = Explainer.judge(question, context: context, terms, at: now)
+        if heads.response != nil {
+            let explanation = Explainer.judge(heads, context: context, terms, at: now)
             return answer(explanation, exchange, wantsText: wantsText)
         }
         // The disk is not read if memory has the answer.
-        let explained = Explainer.explain(question, context: context, terms, at: now) { key, onDisk in
+        let explained = Explainer.explain(heads, context: context, terms, at: now) { key, onDisk in
             if onDisk { return .later }
             return switch store.inMemory(key.span) {
             case .found(let variants):
@@ -81,7 +92,7 @@ package enum ExplainRoutes {
         case .waiting(let key):
             let reply = exchange.loop.reply { (result: LookUpResult) in
                 let found = result.responses
-                let explained = Explainer.explain(question, context: context, terms, at: now) { key, _ in
+                let explained = Explainer.explain(heads, context: context, terms, at: now) { key, _ in
                     .found(found, partials: store.partials(of: key), isComplete: true)
                 }
                 if case .explanation(let explanation) = explained { answerNoting(explanation) }

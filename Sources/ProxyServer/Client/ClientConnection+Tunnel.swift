@@ -160,10 +160,11 @@ extension ClientConnection: QueuedReader {
     }
 
     /// The handshake with a listener has succeeded.
-    /// - Parameter user: the name in the client's certificate.
-    func openTLS(user: [UInt8], with records: UnsafeRawBufferPointer) {
+    /// - Parameter names: those in the client's certificate; the first one is its user name.
+    func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer) {
         firstBytes = nil
-        self.user = user
+        certificateNames = names
+        user = names.first ?? []
         phase = .idle
         setDeadline(worker.settings.timeouts.clientHead)
         openChannel(records)

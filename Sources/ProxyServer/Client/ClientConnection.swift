@@ -50,6 +50,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var isCertified = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) var user: [UInt8] = []
+    /// As `ServerTLSSession.clientNames`.
+    @exclusivity(unchecked) var certificateNames: [[UInt8]] = []
     /// The authority of requests inside a tunnel.
     @exclusivity(unchecked) var tunnel: TunnelAuthority? {
         didSet { isInside = tunnel != nil }

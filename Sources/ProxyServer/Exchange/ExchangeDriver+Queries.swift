@@ -2,6 +2,7 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
+import ProxyPolicy
 import ResponseStore
 
 /// Queries to the store and to other threads; each result comes as an event.
@@ -103,12 +104,14 @@ extension ExchangeDriver {
     /// The sender of the request. A client in a tunnel authenticated when it opened the tunnel.
     var requestSender: RequestSender {
         // The clients that may purge are listed by address.
-        let address = exchange.asksForAddress ? peer.address : nil
-        guard worker.identifiesClients else { return RequestSender(address: address) }
+        var client = ClientFacts(address: exchange.asksForClient ? peer.address : nil)
+        if let connection { client.certificateNames = connection.certificateNames }
+        guard worker.identifiesClients else { return RequestSender(client) }
         if let connection, connection.tunnel != nil || !connection.user.isEmpty {
-            return RequestSender(address: address, user: connection.user)
+            client.user = connection.user
+            return RequestSender(client)
         }
-        return RequestSender(address: address, needsCredentials: worker.settings.admission.asks(peer))
+        return RequestSender(client, needsCredentials: worker.settings.admission.asks(peer))
     }
 
     /// The result is known at once, or comes from off the loop.

@@ -92,7 +92,7 @@ final class ExchangeDriver {
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
-        if worker.identifiesClients || exchange.asksForAddress { tell(.sender(requestSender)) }
+        if worker.identifiesClients || exchange.asksForClient { tell(.sender(requestSender)) }
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 

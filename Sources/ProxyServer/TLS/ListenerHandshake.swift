@@ -59,7 +59,7 @@ extension ListenerHandshake: ClientTLSHandshakeDelegate {
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) { connection.beginTLS(session) }
 
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer) {
-        connection.openTLS(user: tls.asksForCertificates ? session.clientName : [], with: records)
+        connection.openTLS(certificateNames: tls.asksForCertificates ? session.clientNames : [], with: records)
     }
 
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?) {

@@ -45,6 +45,9 @@ struct RunCommand: ParsableCommand {
             valueName: "file"))
     var key: String?
 
+    @Option(help: ArgumentHelp("The name by which rules with `run` know the requests of this command.", valueName: "name"))
+    var name: String?
+
     @Flag(help: "Use the running Larder, with its store and settings.")
     var join = false
 
@@ -78,9 +81,9 @@ struct RunCommand: ParsableCommand {
                 "--summary and --strict cannot be used with --join: a running Larder does not count one command's requests separately."
             )
         }
-        if join, shared.policy != nil || store != nil || shared.log != nil || offline || noIntercept {
+        if join, shared.policy != nil || store != nil || name != nil || shared.log != nil || offline || noIntercept {
             throw ValidationError(
-                "--policy, --store, --log, --offline and --no-intercept cannot be used with --join: the running Larder has its own settings."
+                "--policy, --store, --name, --log, --offline and --no-intercept cannot be used with --join: the running Larder has its own settings."
             )
         }
     }
@@ -98,6 +101,7 @@ struct RunCommand: ParsableCommand {
         var terms = EphemeralProxy.Terms()
         terms.policy = shared.policy
         terms.store = store
+        if let name { terms.settings.append(("--name", "clients.run", .plain(name))) }
         terms.log = shared.log
         terms.mode = offline ? .offline : nil
         terms.interceptsNobody = noIntercept
