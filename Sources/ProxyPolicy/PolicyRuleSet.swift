@@ -47,7 +47,8 @@ package final class PolicyRuleSet: Sendable {
         for item in items {
             guard let rule = PolicyRule(parsing: item, problems: &problems) else { continue }
             if let first = firstPlaces.updateValue(item.node.place, forKey: rule.name) {
-                item.report("a rule named `\(rule.name)` is already at line \(first.line)", to: &problems)
+                let place = first.file == item.node.place.file ? "at" : "in another file, at"
+                item.report("a rule named `\(rule.name)` is already \(place) line \(first.line)", to: &problems)
             }
             rules.append(rule)
         }

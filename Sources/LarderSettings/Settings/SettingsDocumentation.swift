@@ -12,15 +12,41 @@ package enum SettingsDocumentation {
     }
 
     private static func group(_ group: String) -> JSONText {
-        let members = SettingsSchema.names(below: group).map { name -> (String, JSONText) in
+        var members = SettingsSchema.names(below: group).map { name -> (String, JSONText) in
             let full = group.isEmpty ? name : "\(group).\(name)"
             guard let setting = SettingsSchema.byName[full] else { return (name, Self.group(full)) }
             guard case .object(let form) = setting.formSchema else { return (name, setting.formSchema) }
             return (name, .object([("description", .string(setting.about))] + form + [("default", json(setting.defaultValue))]))
         }
+        if group.isEmpty { members += ofFilesOnly }
         return .object([
             ("type", .string("object")), ("additionalProperties", .bool(false)), ("properties", .object(members)),
         ])
+    }
+
+    /// What only a settings file can have (`RuleFiles`).
+    private static var ofFilesOnly: [(String, JSONText)] {
+        let values = ValueForm<[String]>.list(of: .path).schema
+        let value = JSONText.object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
+        let variable = JSONText.object([
+            ("anyOf", .array([value, .object([("type", .string("array")), ("items", value)])]))
+        ])
+        return [
+            (
+                "include",
+                .object([
+                    ("description", .string("Files of rules, relative to this file. Their rules come before this file's.")),
+                    ("anyOf", .array([ValueForm<String>.path.schema, values])),
+                ])
+            ),
+            (
+                "variables",
+                .object([
+                    ("description", .string("Values and lists of values; `$(name)` in the match of a rule stands for one.")),
+                    ("type", .string("object")), ("additionalProperties", variable),
+                ])
+            ),
+        ]
     }
 
     private static func json(_ value: ShownValue) -> JSONText {

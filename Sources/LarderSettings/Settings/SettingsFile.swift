@@ -3,7 +3,8 @@ import ProxyPolicy
 
 /// Reads a settings file.
 enum SettingsFile {
-    static func node(at path: String, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
+    /// - Parameter number: as in `SettingsPlace.file`.
+    static func node(at path: String, number: Int = 0, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
         func problem(_ message: String) -> SettingsProblems {
             var problems = SettingsProblems()
             problems.add(message, path: "", at: .none)
@@ -16,6 +17,6 @@ enum SettingsFile {
             throw problem(error.reason)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("is not UTF-8") }
-        return try YAMLReader.read(text)
+        return try YAMLReader.read(text, file: number)
     }
 }

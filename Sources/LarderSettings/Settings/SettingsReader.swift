@@ -8,6 +8,8 @@ package struct SettingsLayer: Sendable {
     package internal(set) var root: SettingsNode
     /// The folder for relative paths in the layer.
     let folder: String
+    /// The files that it includes (`RuleFiles.names`).
+    var includedFiles: [String] = []
     /// How much of the layer is used.
     var use = Use.own
 
@@ -16,6 +18,9 @@ package struct SettingsLayer: Sendable {
         self.root = root
         self.folder = folder
     }
+
+    /// The source's name for this place, which may be in an included file.
+    func source(of place: SettingsPlace) -> String { place.file == 0 ? name : includedFiles[place.file - 1] }
 
     /// A layer with one setting by its dotted name, as given by `--set` and the environment.
     /// - Returns: `nil` for an empty name or part.
@@ -76,7 +81,7 @@ package enum SettingsReader {
                     settle(layer, &settings, over: former, &origins, formerOrigins, trustFiles: trustFiles, problems: &problems)
                 }
             }
-            located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
+            located += problems.all.map { LocatedProblem(source: layer.source(of: $0.place), problem: $0) }
         }
         // Invalid values would be compared as defaults here, with misleading messages.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }

@@ -59,14 +59,14 @@ package struct SettingsSources: Sendable {
 
         let path = file ?? Self.usualFile(environment)
         func add(fileAt path: String) {
-            do throws(SettingsProblems) {
-                let root = try SettingsFile.node(at: path, mayBePipe: isFirst)
-                layers.append(SettingsLayer(name: path, root: root, folder: Self.folder(of: path)))
-                if SettingsLoss.isEmpty(root) { emptyFiles.append(path) }
-                remarks += SettingsLoss.remarks(on: root, in: path)
-            } catch {
-                unreadable += error.all.map { LocatedProblem(source: path, problem: $0) }
-            }
+            let files = RuleFiles(at: path, mayBePipe: isFirst)
+            unreadable += files.problems
+            guard files.problems.isEmpty else { return }
+            var layer = SettingsLayer(name: path, root: files.root, folder: Self.folder(of: path))
+            layer.includedFiles = files.names
+            layers.append(layer)
+            if SettingsLoss.isEmpty(files.root) { emptyFiles.append(path) }
+            remarks += SettingsLoss.remarks(on: files.root, in: path)
         }
         if let path { add(fileAt: path) }
         if let project {

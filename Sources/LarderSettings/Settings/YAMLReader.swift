@@ -12,8 +12,9 @@ package enum YAMLReader {
     /// Nested aliases multiply: with this limit, by less than four hundred.
     static let aliasLimit = 16
 
+    /// - Parameter file: as in `SettingsPlace`.
     /// - Returns: an empty mapping for an empty document.
-    package static func read(_ text: String) throws(SettingsProblems) -> SettingsNode {
+    package static func read(_ text: String, file: Int = 0) throws(SettingsProblems) -> SettingsNode {
         guard text.utf8.count <= lengthLimit else {
             throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
         }
@@ -29,11 +30,13 @@ package enum YAMLReader {
         }
         guard let root else { return SettingsNode(.mapping([]), at: SettingsPlace(line: 1, column: 1)) }
         var budget = nodeLimit
-        return try node(root, depth: 0, budget: &budget)
+        return try node(root, file: file, depth: 0, budget: &budget)
     }
 
-    private static func node(_ node: Node, depth: Int, budget: inout Int) throws(SettingsProblems) -> SettingsNode {
-        let place = place(of: node.mark)
+    private static func node(
+        _ node: Node, file: Int, depth: Int, budget: inout Int
+    ) throws(SettingsProblems) -> SettingsNode {
+        let place = place(of: node.mark, in: file)
         budget -= 1
         guard budget > 0 else { throw single("more than \(nodeLimit) values", place) }
         guard depth < depthLimit else { throw single("nested more than \(depthLimit) deep", place) }
@@ -42,14 +45,16 @@ package enum YAMLReader {
             return SettingsNode(.scalar(SettingsScalar(scalar.string, isQuoted: scalar.style.isQuoted)), at: place)
         case .sequence(let sequence):
             var nodes: [SettingsNode] = []
-            for element in sequence { nodes.append(try Self.node(element, depth: depth + 1, budget: &budget)) }
+            for element in sequence { nodes.append(try Self.node(element, file: file, depth: depth + 1, budget: &budget)) }
             return SettingsNode(.sequence(nodes), at: place)
         case .mapping(let mapping):
             var entries: [SettingsNode.Entry] = []
             for (key, value) in mapping {
-                guard case .scalar(let name) = key else { throw single("a key must be a single value", Self.place(of: key.mark)) }
-                let value = try Self.node(value, depth: depth + 1, budget: &budget)
-                entries.append(SettingsNode.Entry(key: name.string, at: Self.place(of: key.mark), value: value))
+                guard case .scalar(let name) = key else {
+                    throw single("a key must be a single value", Self.place(of: key.mark, in: file))
+                }
+                let value = try Self.node(value, file: file, depth: depth + 1, budget: &budget)
+                entries.append(SettingsNode.Entry(key: name.string, at: Self.place(of: key.mark, in: file), value: value))
             }
             return SettingsNode(.mapping(entries), at: place)
         case .alias:
@@ -75,8 +80,8 @@ package enum YAMLReader {
         return hasAnchor ? excess.map { place(of: $0, in: text) } : nil
     }
 
-    private static func place(of mark: Mark?) -> SettingsPlace {
-        mark.map { SettingsPlace(line: $0.line, column: $0.column) } ?? .none
+    private static func place(of mark: Mark?, in file: Int = 0) -> SettingsPlace {
+        mark.map { SettingsPlace(file: file, line: $0.line, column: $0.column) } ?? .none
     }
 
     private static func single(_ message: String, _ place: SettingsPlace) -> SettingsProblems {

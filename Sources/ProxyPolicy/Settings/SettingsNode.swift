@@ -38,12 +38,15 @@ package struct SettingsNode: Equatable, Sendable {
     }
 }
 
-/// A place in a settings file; both numbers count from 1. Values that are not from a file have 0:0.
+/// A place in a settings file; line and column count from 1. Values that are not from a file have 0:0.
 package struct SettingsPlace: Equatable, Comparable, Sendable {
+    /// The number of an included file; 0 for the file that includes it.
+    package let file: Int
     package let line: Int
     package let column: Int
 
-    package init(line: Int, column: Int) {
+    package init(file: Int = 0, line: Int, column: Int) {
+        self.file = file
         self.line = line
         self.column = column
     }
@@ -51,7 +54,7 @@ package struct SettingsPlace: Equatable, Comparable, Sendable {
     package static let none = SettingsPlace(line: 0, column: 0)
 
     package static func < (left: SettingsPlace, right: SettingsPlace) -> Bool {
-        (left.line, left.column) < (right.line, right.column)
+        (left.file, left.line, left.column) < (right.file, right.line, right.column)
     }
 }
 
