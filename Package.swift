@@ -184,7 +184,7 @@ let package = Package(
             swiftSettings: swift
         ),
         .executableTarget(
-            name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching"],
+            name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching", "LarderSettings"],
             path: "Tests/Performance/PolicyBench", swiftSettings: swift),
         .executableTarget(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",

@@ -6,10 +6,20 @@ import ProxyPolicy
 /// What rules cost a request: nanoseconds to parse a head and to match it, without rules and with a thousand of each kind.
 ///
 ///     swift run -c release PolicyBench [runs]
+///     swift run -c release PolicyBench allow RULES REQUESTS
+///     swift run -c release PolicyBench loading
 ///
-/// With the allocation counter preloaded, two runs with different numbers of runs must count the same.
+/// With the allocation counter preloaded, two runs with different numbers of runs must count the same. The second form matches requests under
+/// so many rules that allow, five for each host: valgrind counts its instructions. The third form compares reading rules with reading YAML.
 enum PolicyBench {
     static func run(arguments: [String]) {
+        switch arguments.first {
+        case "loading": return LoadingBench.run()
+        case "allow":
+            guard arguments.count == 3, let rules = Int(arguments[1]), let requests = Int(arguments[2]) else { break }
+            return allow(rules, requests)
+        default: break
+        }
         let requests = 1000
         let runs = arguments.first.flatMap { Int($0) } ?? 1000
         let cases: [(String, [PolicyRule])] = [
@@ -28,6 +38,21 @@ enum PolicyBench {
             let both = best(of: runs) { measure(requests, ruleSet) }
             print("| \(name) | \(text(parsing)) | \(text(both)) | \(text(both - parsing)) |")
         }
+    }
+
+    /// Matches requests that one of five rules for their host allows.
+    private static func allow(_ count: Int, _ requests: Int) {
+        let rules = (0..<count).map { number in
+            var condition = RuleCondition()
+            let host = number / 5 == 0 ? "www.example.com" : "host\(number / 5).example.net"
+            guard let pattern = try? HostPattern(host),
+                let path = try? PathPattern("/assets/\(number % 5 == 3 ? "**" : "x\(number)/**")")
+            else { preconditionFailure("the rule is right") }
+            condition.hosts = [pattern]
+            condition.paths = [path]
+            return PolicyRule(name: "rule \(number)", condition: condition, allows: true)
+        }
+        print(text(measure(requests, PolicyRuleSet(rules: rules).under(EgressTerms(.deny)))))
     }
 
     /// In tenths of a nanosecond for each request.
