@@ -35,10 +35,10 @@ struct Allowance {
         let condition = rule.condition
         if case .authority = request.target.form, isNeeded { return appliesToTunnel(rule, request, facts, &known) }
         guard condition.matchesBesidesPath(request, facts, as: .every, &known) else { return false }
-        let allowed = condition.coverage(of: request, as: .every, &known.path)
+        let allowed = condition.coverage(of: request, facts, as: .every, &known)
         coverage.formUnion(allowed)
         return RuleCondition.share(of: request, in: allowed, &known.path) == .all
-            || condition.matchesPath(of: request, as: .asSent, &known.path)
+            || condition.matchesPath(of: request, facts, as: .asSent, &known)
     }
 
     private mutating func appliesToTunnel(

@@ -117,7 +117,7 @@ extension PolicyRule {
             cursor.report("tunnel needs allow: {} in the same rule", to: &problems)
         } else if !condition.allowsTunnels {
             cursor.report(
-                "this rule allows no tunnel, because its match looks at the requests inside; remove tunnel, or path, method, query, field, content_length and not",
+                "this rule allows no tunnel, because its match looks at the requests inside; remove tunnel, or path, method, query, field, content_length, operation and not",
                 to: &problems)
         }
     }

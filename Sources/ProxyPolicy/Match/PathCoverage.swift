@@ -20,4 +20,12 @@ struct PathCoverage: Sendable {
         isEveryPath = isEveryPath || other.isEveryPath
         readings |= other.readings
     }
+
+    func intersection(_ other: PathCoverage) -> PathCoverage {
+        if isEveryPath { return other }
+        if other.isEveryPath { return self }
+        var both = self
+        both.readings &= other.readings
+        return both
+    }
 }

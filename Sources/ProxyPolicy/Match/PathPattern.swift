@@ -24,6 +24,11 @@ package final class PathPattern: Sendable {
     /// The pattern with its escapes decoded, so that `%2A` is a star of the path: what a server compares with a decoded path.
     var decoded: PathPattern { decodedPattern ?? self }
     private let decodedPattern: PathPattern?
+    /// The folder of which the pattern matches all that is below, as a pattern: `/npm` of `/npm/**`. `nil` for any other pattern.
+    var folder: String? {
+        let folder = text.dropLast(3)
+        return text.hasSuffix("/**") && !folder.isEmpty && !folder.hasSuffix("**") ? String(folder) : nil
+    }
 
     /// The bytes before the first star, compared first: they rule out most paths.
     private let prefix: [UInt8]

@@ -2,7 +2,9 @@ import HTTPMessage
 
 extension RuleCondition {
     private static let keys = [
-        "host", "port", "scheme", "path", "method", "query", "field", "content_length", "client", "user", "certificate", "run",
+        "host", "port", "scheme", "path", "method", "query", "field", "content_length", "operation", "client", "user",
+        "certificate",
+        "run",
     ]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
@@ -23,6 +25,7 @@ extension RuleCondition {
         methods = Self.values(mapping["method"], Self.method, problems: &problems)
         queries = Self.queries(mapping["query"], problems: &problems)
         fields = Self.fields(mapping["field"], problems: &problems)
+        operations = Self.operations(mapping["operation"], below: paths.compactMap(\.folder), problems: &problems)
         contentLengths = Self.values(mapping["content_length"], Self.contentLength, problems: &problems)
         client.addresses = Self.values(mapping["client"], Self.client, problems: &problems)
         client.users = mapping["user"].map { Self.patterns($0, problems: &problems) } ?? []
@@ -118,6 +121,31 @@ extension RuleCondition {
             return nil
         }
         return name
+    }
+
+    private static func operations(
+        _ cursor: SettingsCursor?, below folders: [String], problems: inout SettingsProblems
+    ) -> [RuleCondition] {
+        values(cursor, { operation($0, below: folders, problems: &$1) }, problems: &problems).flatMap { $0 }
+    }
+
+    private static func operation(
+        _ cursor: SettingsCursor, below folders: [String], problems: inout SettingsProblems
+    ) -> [RuleCondition]? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        guard let operation = NamedOperation(rawValue: text) else {
+            let names = NamedOperation.allCases.map(\.rawValue).joined(separator: ", ")
+            cursor.report(
+                "expected one of \(names), found `\(SettingsText.quoted(text))`", suggestion: NamedOperation.nearest(to: text),
+                to: &problems)
+            return nil
+        }
+        do {
+            return try operation.conditions(below: folders)
+        } catch {
+            cursor.report("a path of \(text) below match.path is too long: \(error.explanation)", to: &problems)
+            return nil
+        }
     }
 }
 

@@ -2,14 +2,30 @@ import HTTPMessage
 
 /// How a rule matches the path of a request, in all its readings.
 extension RuleCondition {
-    func matchesPath(of request: RequestHead, as readings: MatchedReadings, _ known: inout PathReadings) -> Bool {
-        if paths.isEmpty { return true }
-        let coverage = coverage(of: request, as: readings, &known)
-        return readings == .every ? Self.share(of: request, in: coverage, &known) == .all : !coverage.isEmpty
+    func matchesPath(
+        of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> Bool {
+        if paths.isEmpty, operations.isEmpty { return true }
+        let coverage = coverage(of: request, facts, as: readings, &known)
+        return readings == .every ? Self.share(of: request, in: coverage, &known.path) == .all : !coverage.isEmpty
     }
 
-    /// The readings of the request's path that this condition matches.
-    func coverage(of request: RequestHead, as readings: MatchedReadings, _ known: inout PathReadings) -> PathCoverage {
+    /// The readings of the request's path that this condition and one of its operations match.
+    func coverage(
+        of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> PathCoverage {
+        let own = coverageByPaths(of: request, as: readings, &known.path)
+        if operations.isEmpty || own.isEmpty { return own }
+        var byOperations = PathCoverage.none
+        for operation in operations where operation.matchesBesidesPath(request, facts, as: readings, &known) {
+            byOperations.formUnion(operation.coverageByPaths(of: request, as: readings, &known.path))
+        }
+        return own.intersection(byOperations)
+    }
+
+    private func coverageByPaths(
+        of request: RequestHead, as readings: MatchedReadings, _ known: inout PathReadings
+    ) -> PathCoverage {
         if paths.isEmpty { return .everyPath }
         switch request.target.form {
         case .authority, .asterisk: return paths.contains { $0.matchesEveryPath } ? .everyPath : .none

@@ -13,6 +13,8 @@ package struct RuleCondition: Sendable {
     package var fields: [FieldCondition] = []
     /// In bytes.
     package var contentLengths: [ClosedRange<UInt64>] = []
+    /// The requests of the named operations, as conditions without hosts: a request has to meet one.
+    package var operations: [RuleCondition] = []
     package var client = ClientCondition()
     /// No request that matches one of these, its hosts included, matches this condition.
     package var exclusions: [RuleCondition] = []
@@ -41,7 +43,7 @@ package struct RuleCondition: Sendable {
     /// Whether it looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
     private var looksInside: Bool {
         !methods.isEmpty || !queries.isEmpty || !fields.isEmpty || !contentLengths.isEmpty
-            || !paths.allSatisfy { $0.matchesEveryPath }
+            || !operations.isEmpty || !paths.allSatisfy { $0.matchesEveryPath }
     }
 
     /// A tunnel only counts as https, so an excluded scheme may occur inside.
@@ -61,7 +63,7 @@ package struct RuleCondition: Sendable {
     func matches(
         _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
-        matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, as: readings, &known.path)
+        matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, facts, as: readings, &known)
     }
 
     /// As `matches`, but for the path.
