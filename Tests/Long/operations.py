@@ -71,6 +71,12 @@ class NpmHandler(Handler):
             "1.0.0": {"name": name, "version": "1.0.0", "dist": dist}}}).encode(), {"Content-Type": "application/json"})
 
 
+class TokenHandler(clients.Handler):
+    """A registry that gives its image for a token alone."""
+
+    registry = services.Registry("token")
+
+
 class ContainerRegistry:
     """Debian's, with a folder and a port of its own."""
 
@@ -115,13 +121,13 @@ class Under:
         return run([LARDER, "run", "-c", WORK / "larder.yaml", "--policy", self.policy, "--log", self.log, "--", *command], cwd=folder)
 
     def denied(self):
-        """The requests of the last command that no rule allowed, as method and URL."""
+        """The requests so far that no rule allowed, as method and URL."""
         records = [json.loads(line) for line in self.log.read_text().splitlines()]
         return [(record["method"], record["url"]) for record in records if record.get("error") == "egress_denied"]
 
     def refuses(self, work, method, path, *, says="403", seen=Handler.seen):
         """`work` fails with 403 on this request, which the server has not seen."""
-        before = len(seen)
+        seen_before, denied_before = len(seen), len(self.denied())
         try:
             work(self)
         except Failure as failure:
@@ -129,9 +135,10 @@ class Under:
                 raise Failure(f"it failed without {says}: {failure}") from failure
         else:
             raise Failure(f"{method} {path} was not refused")
-        if not any(found == method and path in url for found, url in self.denied()):
-            raise Failure(f"{method} {path} is not among the denied requests {self.denied()}")
-        if reached := [request for request in seen[before:] if request[0] == method and path in request[1]]:
+        denied = self.denied()[denied_before:]
+        if not any(found == method and path in url for found, url in denied):
+            raise Failure(f"{method} {path} is not among the denied requests {denied}")
+        if reached := [request for request in seen[seen_before:] if request[0] == method and path in request[1]]:
             raise Failure(f"the server has seen {reached}")
 
 
@@ -190,32 +197,49 @@ def skopeo(folder, _):
 
     reads = Under("path: [/v2/, /v2/org/image/**], operation: registry-pull")
     try:
-        reads.refuses(copy(f"dir:{source}", remote), "POST", "/v2/org/image/blobs/uploads/", seen=[])
+        reads.refuses(copy(f"dir:{source}", remote), "POST", "/v2/org/image/blobs/uploads/", seen=())
         copy(f"dir:{source}", remote)(Under("path: [/v2/, /v2/org/image/**], operation: [registry-pull, registry-push]"))
         copy(remote, f"dir:{folder}/image")(reads)
         if (folder / "image/manifest.json").read_bytes() != image.manifest:
             raise Failure("another manifest")
-        reads.refuses(copy(remote.replace("image", "other"), f"dir:{folder}/other"), "GET", "/v2/org/other/manifests/1.0", seen=[])
-        reads.refuses(requesting("DELETE", f"https://{registry.authority}/v2/org/image/manifests/1.0"), "DELETE", "/manifests/1.0", seen=[])
+        reads.refuses(copy(remote.replace("image", "other"), f"dir:{folder}/other"), "GET", "/v2/org/other/manifests/1.0", seen=())
+        reads.refuses(requesting("DELETE", f"https://{registry.authority}/v2/org/image/manifests/1.0"), "DELETE", "/manifests/1.0", seen=())
+    finally:
+        registry.stop()
+    token_endpoint(folder)
+
+
+def token_endpoint(folder):
+    """The URL that WWW-Authenticate names needs a rule of its own."""
+    registry, image = clients.Origin(TokenHandler), "path: [/v2/, /v2/probe/**], operation: registry-pull"
+    pull = lambda through: through(["skopeo", "--insecure-policy", "copy", "-q", f"docker://{HOST}:{registry.port}/probe:1.0",
+                                    f"dir:{folder}/by-token"], folder)
+    try:
+        Under(image).refuses(pull, "GET", "/token")
+        pull(Under(image, "method: GET, path: /token, query: {scope: 'repository:probe:pull'}"))
+        clients.installed(folder / "by-token", "manifest.json")
     finally:
         registry.stop()
 
 
 def npm(folder, _):
-    registry = clients.Origin(NpmHandler)
-    (folder / "package.json").write_text('{"name": "published", "version": "1.0.0"}')
-    (folder / ".npmrc").write_text(f"registry={registry.url}/\n//{HOST}:{registry.port}/:_authToken=unneeded\ncache={folder}/cache\nfund=false\n")
+    registry, package = clients.Origin(NpmHandler), folder / "package"
+    package.mkdir()
+    (package / "package.json").write_text('{"name": "published", "version": "1.0.0"}')
+    (package / ".npmrc").write_text(f"registry={registry.url}/\n//{HOST}:{registry.port}/:_authToken=unneeded\ncache={folder}/cache\nfund=false\n")
     reads = Under("operation: npm-install")
-    publish = lambda through: through(["npm", "publish", "--silent"], folder)
+    publish = lambda through: through(["npm", "publish"], package)
     try:
-        reads.refuses(lambda through: through(["npm", "publish"], folder), "PUT", "/published")
+        reads.refuses(publish, "PUT", "/published")
         publish(Under("operation: [npm-install, npm-publish]"))
         # With its audit, which no rule allows: npm installs without.
-        reads(["npm", "install", "--silent", "larder-probe", "@larder/probe"], folder)
-        clients.installed(folder / "node_modules/larder-probe", "index.js")
-        clients.installed(folder / "node_modules/@larder/probe", "index.js")
-        if not reads.denied() or any(method != "POST" or "/-/npm/v1/security/" not in url for method, url in reads.denied()):
-            raise Failure(f"npm install: {reads.denied()} were denied")
+        installs = Under("operation: npm-install")
+        installs(["npm", "install", "--silent", "larder-probe", "@larder/probe"], package)
+        clients.installed(package / "node_modules/larder-probe", "index.js")
+        clients.installed(package / "node_modules/@larder/probe", "index.js")
+        denied = installs.denied()
+        if not denied or any(method != "POST" or "/-/npm/v1/security/" not in url for method, url in denied):
+            raise Failure(f"npm install: {denied} were denied")
     finally:
         registry.stop()
 
