@@ -2,9 +2,8 @@ import HTTPMessage
 
 extension RuleCondition {
     private static let keys = [
-        "host", "port", "scheme", "path", "method", "query", "field", "content_length", "operation", "client", "user",
-        "certificate",
-        "run",
+        "host", "port", "scheme", "path", "method", "query", "field", "content_length", "operation",
+        "client", "user", "certificate", "run",
     ]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
