@@ -50,7 +50,11 @@ package struct AddressRange: Hashable, Sendable {
         return address.isUnspecified && (holds(.loopbackIPv4) || holds(.loopbackIPv6))
     }
 
-    private func holds(_ address: IPAddress) -> Bool {
+    /// Whether this is the range of a single address.
+    package var isOneAddress: Bool { prefixLength == (base.family == .ipv4 ? 32 : 128) }
+
+    /// Whether the range contains this very address, whatever it stands for.
+    func holds(_ address: IPAddress) -> Bool {
         guard address.family == base.family else { return false }
         let length = Int(prefixLength)
         if base.family == .ipv4 { return (address.low ^ base.low) & Self.mask(length + 32) & 0xFFFF_FFFF == 0 }
@@ -62,4 +66,9 @@ package struct AddressRange: Hashable, Sendable {
     private static func mask(_ length: Int) -> UInt64 {
         length == 0 ? 0 : UInt64.max << UInt64(64 - length)
     }
+}
+
+extension AddressRange: CustomStringConvertible {
+    /// A single address without its prefix length.
+    package var description: String { isOneAddress ? "\(base)" : "\(base)/\(prefixLength)" }
 }

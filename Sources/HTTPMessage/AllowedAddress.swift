@@ -1,0 +1,53 @@
+/// An address or a range that connections are allowed to, at one port or at all: `10.1.2.3:5432`, `10.0.0.0/8`, `[fd00::1]:443`.
+package struct AllowedAddress: Hashable, Sendable {
+    package let range: AddressRange
+    /// `nil`: every port.
+    package let port: UInt16?
+
+    package init(_ range: AddressRange, port: UInt16? = nil) {
+        self.range = range
+        self.port = port
+    }
+
+    /// Parses an address or a range, and a port after a colon. IPv6 with a port is in brackets.
+    package init?(_ text: String) {
+        var address = Substring(text)
+        var port: UInt16?
+        let isBracketed = text.hasPrefix("[")
+        if isBracketed {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            address = text[text.index(after: text.startIndex)..<end]
+            let rest = text[text.index(after: end)...]
+            if !rest.isEmpty {
+                guard rest.first == ":", let read = Self.port(rest.dropFirst()) else { return nil }
+                port = read
+            }
+        } else if let colon = text.firstIndex(of: ":"), text[text.index(after: colon)...].firstIndex(of: ":") == nil {
+            guard let read = Self.port(text[text.index(after: colon)...]) else { return nil }
+            port = read
+            address = text[..<colon]
+        }
+        guard let range = AddressRange(String(address)), !isBracketed || range.base.family == .ipv6 else { return nil }
+        self.init(range, port: port)
+    }
+
+    private static func port(_ text: Substring) -> UInt16? {
+        guard text.utf8.count <= 5, text.utf8.allSatisfy(ASCII.isDigit), let port = UInt16(text), port > 0 else { return nil }
+        return port
+    }
+
+    /// Whether connections to this address and port are allowed. The entry counts for its own addresses only, and for IPv4 also in the
+    /// IPv4-mapped form: another form that embeds an IPv4 address may lead elsewhere. Metadata services must be named one by one.
+    package func allows(_ address: IPAddress, port: UInt16) -> Bool {
+        if let own = self.port, own != port { return false }
+        guard range.holds(address) || range.holds(address.unmapped) else { return false }
+        return range.isOneAddress || !address.reaches(AddressRange.metadataServices)
+    }
+}
+
+extension AllowedAddress: CustomStringConvertible {
+    package var description: String {
+        guard let port else { return range.description }
+        return range.base.family == .ipv4 ? "\(range):\(port)" : "[\(range)]:\(port)"
+    }
+}
