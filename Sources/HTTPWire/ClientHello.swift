@@ -2,7 +2,7 @@
 package struct ClientHello: Equatable, Sendable {
     /// The `host_name` of `server_name` as received, not validated. `nil` if the client sends no name.
     package var serverName: [UInt8]?
-    /// Whether there is an `encrypted_client_hello`. It may contain another name, or nothing at all, which looks the same (GREASE).
+    /// Whether there is an `encrypted_client_hello`, or an encrypted server name of its drafts (ESNI). It may contain another name, or nothing at all, which looks the same (GREASE).
     package var hasEncryptedHello = false
     /// The offered application protocols; `nil` if the client sends no ALPN extension (RFC 7301).
     package var protocols: ApplicationProtocols?
@@ -78,7 +78,7 @@ extension ClientHello {
             case Self.protocolsType:
                 if protocols != nil { throw .malformed }
                 protocols = try reader.applicationProtocols(upTo: end)
-            case Self.encryptedHelloType:
+            case Self.encryptedHelloType, Self.encryptedNameType:
                 if hasEncryptedHello { throw .malformed }
                 hasEncryptedHello = true
                 reader.move(to: end)
@@ -90,6 +90,8 @@ extension ClientHello {
     private static let serverNameType = 0
     private static let protocolsType = 16
     private static let encryptedHelloType = 0xFE0D
+    /// ESNI, the predecessor that encrypts the name alone (draft-ietf-tls-esni-02 §4.1).
+    private static let encryptedNameType = 0xFFCE
 }
 
 /// Reads bytes in order, never past their end.

@@ -104,6 +104,14 @@ struct ClientHelloTests {
 
     private static let name = WrittenHello.serverName(Array("a.example".utf8))
 
+    @Test("A name that is encrypted in a former way (ESNI) counts as an encrypted hello")
+    func readsEncryptedName() throws {
+        guard case .read(let hello) = Self.read([(0xFFCE, [0])]) else { throw Unread() }
+        #expect(hello.hasEncryptedHello)
+        guard case .read(let plain) = Self.read([(0xFFCD, [0])]) else { throw Unread() }
+        #expect(!plain.hasEncryptedHello)
+    }
+
     @Test(
         "A hello that servers might read differently is rejected",
         arguments: [
