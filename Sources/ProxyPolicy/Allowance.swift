@@ -3,15 +3,22 @@ import HTTPMessage
 /// What happens to requests that no rule allows: the setting `egress.default`.
 package enum EgressDefault: String, CaseIterable, Sendable { case allow, deny }
 
-/// The terms of `egress` on requests that no rule allows.
+/// Whether a request that the rules deny may get a recorded or stored response: the setting `egress.stored`, and `stored` of a rule that
+/// denies.
+package enum DeniedUse: String, CaseIterable, Sendable { case deny, serve }
+
+/// The terms of `egress` on requests that the rules deny.
 package struct EgressTerms: Equatable, Sendable {
     package var `default`: EgressDefault
     /// The denied client gets the rule that would allow its request.
     package var suggests: Bool
+    /// A denied request may get a recorded or stored response.
+    package var servesStored: Bool
 
-    package init(_ default: EgressDefault = .allow, suggests: Bool = true) {
+    package init(_ default: EgressDefault = .allow, suggests: Bool = true, servesStored: Bool = false) {
         self.default = `default`
         self.suggests = suggests
+        self.servesStored = servesStored
     }
 }
 

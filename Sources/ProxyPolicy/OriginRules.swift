@@ -12,6 +12,12 @@ package struct OriginRules: Sendable {
     /// The first rule whose mode forwards nothing; `nil` if none does.
     package fileprivate(set) var closing: PolicyRule?
 
+    /// The first rule that allows tunnels to the origin, where requests without a rule are denied.
+    package fileprivate(set) var tunnelling: PolicyRule?
+    /// The first rule that can prevent a request from being sent, or that allows requests which are denied otherwise, and looks at their
+    /// method or path: it has to see each request. `nil` if none does, or if a rule allows tunnels for any protocol.
+    package fileprivate(set) var inspecting: PolicyRule?
+
     /// Some requests to the origin may be denied because no rule allows them.
     package fileprivate(set) var deniesUnlisted = false
 
@@ -24,13 +30,23 @@ extension PolicyRuleSet {
         var found = OriginRules()
         found.deniesUnlisted = egress.default == .deny
         if isEmpty { return found }
+        var allowsAnyTunnel = false
         forEachRule(for: origin) { rule in
             guard rule.condition.mayMatch(scheme: origin.scheme, port: origin.port) else { return }
-            if rule.allows, rule.condition.allowsTunnels, !rule.condition.dependsOnRequest { found.deniesUnlisted = false }
+            if rule.allows, rule.condition.allowsTunnels {
+                if found.tunnelling == nil { found.tunnelling = rule }
+                if !rule.condition.dependsOnRequest { found.deniesUnlisted = false }
+            }
+            if rule.allowsAnyTunnel, egress.default == .deny { allowsAnyTunnel = true }
+            if found.inspecting == nil, !rule.condition.allowsTunnels, rule.mayWithhold || rule.allows && egress.default == .deny
+            {
+                found.inspecting = rule
+            }
             if rule.condition.namesHosts, found.naming == nil { found.naming = rule }
             if rule.mayWithhold, found.withholding == nil { found.withholding = rule }
             if rule.mode?.isClosed == true, found.closing == nil { found.closing = rule }
         }
+        if allowsAnyTunnel { found.inspecting = nil }
         return found
     }
 }

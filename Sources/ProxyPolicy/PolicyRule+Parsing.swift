@@ -20,17 +20,17 @@ extension PolicyRule {
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
         let transform = mapping["transform"].map { TransformWords(parsing: $0, problems: &problems) }
         let mode = mapping["mode"].map { Self.mode($0, problems: &problems) }
-        let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
+        let denial = mapping["deny"].map { Denial(parsing: $0, problems: &problems) }
         let allows = mapping["allow"].map { Self.isAllowed($0, problems: &problems) } ?? false
         let anyTunnel = mapping["tunnel"].map { $0.word(among: ["any": true], problems: &problems) ?? false } ?? false
         if let tunnel = mapping["tunnel"] {
             Self.check(tunnel, of: condition, allows: mapping["allow"] != nil, problems: &problems)
         }
         let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
-        if reason != nil, let useless = changeKeys.first {
+        if denial != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule with deny cannot do anything else", to: &problems)
         }
-        if reason == nil, changeKeys.isEmpty {
+        if denial == nil, changeKeys.isEmpty {
             cursor.report(
                 "the rule does nothing: give allow, deny, request, response, cache, validate, transform or mode", to: &problems)
         }
@@ -41,8 +41,9 @@ extension PolicyRule {
         }
         guard let name else { return nil }
         self.init(
-            name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
-            allows: allows, allowsAnyTunnel: anyTunnel, request: request ?? FieldEdits(), response: response ?? FieldEdits(),
+            name: name, condition: condition, reason: denial.map { $0.reason ?? "denied by the rule \(name)" },
+            deniedUse: denial?.stored, allows: allows, allowsAnyTunnel: anyTunnel, request: request ?? FieldEdits(),
+            response: response ?? FieldEdits(),
             cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
             upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
@@ -121,17 +122,29 @@ extension PolicyRule {
                 to: &problems)
         }
     }
+}
 
-    /// `deny: {reason: …}`. Without a reason (`deny:` or `deny: {}`) the result is `nil`, and the rule still denies.
-    private static func reason(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> String? {
-        if cursor.isNull { return nil }
-        guard let mapping = cursor.mapping(of: ["reason"], problems: &problems) else { return nil }
-        guard let value = mapping["reason"], let text = value.text(problems: &problems) else { return nil }
-        let hasControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        guard (1...PolicyLimits.reasonLength).contains(text.utf8.count), !hasControl else {
-            value.report("a reason must be one line of 1 to \(PolicyLimits.reasonLength) bytes", to: &problems)
-            return nil
+extension PolicyRule {
+    /// The value of `deny`: `{reason: …, stored: …}`. `deny:` and `deny: {}` deny too.
+    fileprivate struct Denial {
+        var reason: String?
+        var stored: DeniedUse?
+
+        init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
+            if cursor.isNull { return }
+            guard let mapping = cursor.mapping(of: ["reason", "stored"], problems: &problems) else { return }
+            reason = mapping["reason"].flatMap { Self.reason($0, problems: &problems) }
+            stored = mapping["stored"].flatMap { $0.word(among: ["deny": .deny, "serve": .serve], problems: &problems) }
         }
-        return text
+
+        private static func reason(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> String? {
+            guard let text = cursor.text(problems: &problems) else { return nil }
+            let hasControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            guard (1...PolicyLimits.reasonLength).contains(text.utf8.count), !hasControl else {
+                cursor.report("a reason must be one line of 1 to \(PolicyLimits.reasonLength) bytes", to: &problems)
+                return nil
+            }
+            return text
+        }
     }
 }

@@ -7,6 +7,8 @@ package final class PolicyRule: Sendable {
     package let condition: RuleCondition
     /// The text that a denied client gets. A rule that denies ends the list; `nil` if this rule does not deny.
     package let reason: String?
+    /// Whether a request that this rule denies may get a recorded or stored response; `nil`: as the settings say.
+    package let deniedUse: DeniedUse?
     /// The requests that match may leave where the settings deny all others.
     package let allows: Bool
     /// A tunnel that this rule allows may carry any protocol.
@@ -25,7 +27,8 @@ package final class PolicyRule: Sendable {
     let keyText: [UInt8]
 
     package init(
-        name: String, condition: RuleCondition, reason: String? = nil, allows: Bool = false, allowsAnyTunnel: Bool = false,
+        name: String, condition: RuleCondition, reason: String? = nil, deniedUse: DeniedUse? = nil, allows: Bool = false,
+        allowsAnyTunnel: Bool = false,
         request: FieldEdits = FieldEdits(), response: FieldEdits = FieldEdits(), cache: CacheRule? = nil,
         validation: ValidationRule? = nil,
         transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = []
@@ -33,6 +36,7 @@ package final class PolicyRule: Sendable {
         self.name = name
         self.condition = condition
         self.reason = reason
+        self.deniedUse = deniedUse
         self.allows = allows
         self.allowsAnyTunnel = allowsAnyTunnel
         self.request = request

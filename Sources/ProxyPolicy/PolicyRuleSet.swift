@@ -92,17 +92,20 @@ package final class PolicyRuleSet: Sendable {
     /// Matches the rules against this request; `matched` is emptied first.
     ///
     /// Does not allocate if no rule matches, nor for matching rules once `matched` has grown.
-    /// - Parameter facts: a client that is not given is unknown: no rule allows it by `client`, and a rule that denies by `client` denies it.
+    /// - Parameters:
+    ///   - facts: a client that is not given is unknown: no rule allows it by `client`, and a rule that denies by `client` denies it.
+    ///   - ignoresDenials: as if no rule denied anything, and every request was allowed.
     package func match(
-        _ request: RequestHead, _ facts: borrowing RequestFacts = RequestFacts(), into matched: inout MatchedRules
+        _ request: RequestHead, _ facts: borrowing RequestFacts = RequestFacts(), into matched: inout MatchedRules,
+        ignoresDenials: Bool = false
     ) -> Verdict {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
-        if rules.isEmpty { return .unlisted }
+        if rules.isEmpty { return ignoresDenials ? .allow(.none) : .unlisted }
         matched.candidates.removeAll()
         matched.candidates.add(hosts.hostless)
         hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
-        return evaluate(request, facts, into: &matched)
+        return evaluate(request, facts, into: &matched, ignoresDenials: ignoresDenials)
     }
 
     /// Calls `body` with each rule that requests to this origin may match by their host, in the order of the settings. If the requests in
@@ -119,12 +122,13 @@ package final class PolicyRuleSet: Sendable {
     }
 
     private func evaluate(
-        _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules
+        _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules, ignoresDenials: Bool
     ) -> Verdict {
         var obligations = Obligations.none
-        var allowance = Allowance(isNeeded: egress.default == .deny)
+        var allowance = Allowance(isNeeded: egress.default == .deny && !ignoresDenials)
         while let number = matched.candidates.next(in: hosts.numbers) {
             let rule = rules[number]
+            if ignoresDenials, rule.denies { continue }
             let matches =
                 rule.allows
                 ? allowance.applies(rule, to: request, facts, readings: &matched.readings)

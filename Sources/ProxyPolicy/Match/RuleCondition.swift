@@ -38,7 +38,7 @@ package struct RuleCondition: Sendable {
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
     /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
-    var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }
+    package var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }
 
     /// Whether it looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
     private var looksInside: Bool {
@@ -80,7 +80,7 @@ package struct RuleCondition: Sendable {
     }
 
     /// Whether some request to an origin of this scheme and port matches, whatever its method and path.
-    func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
+    package func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
 
