@@ -12,7 +12,7 @@ package enum InspectionOutcome: Sendable {
     case unreachable(TransportError)
 }
 
-/// Verifies servers by one handshake each, with the proxy's settings for connections: `resolve`, `egress.deny`, `upstream.proxy` and
+/// Verifies servers by one handshake each, with the proxy's settings for connections: `resolve`, `egress.addresses`, `upstream.proxy` and
 /// `timeouts.connect` apply.
 package struct ServerInspector {
     /// The number of simultaneous handshakes.

@@ -9,7 +9,8 @@ extension SessionError {
         switch error {
         case .timedOut(let phase): self.phase = Phase(phase)
         case .untrusted(let failure): trust = failure
-        case .destinationProhibited(let address): causes = [Cause(code: .destinationProhibited, detail: address.description)]
+        case .destinationProhibited(let address), .destinationPrivate(let address):
+            causes = [Cause(code: .destinationProhibited, detail: address.description)]
         case .tunnelRefused(let status): causes = [Cause(code: code, detail: "status \(status)")]
         default: break
         }
@@ -26,7 +27,7 @@ extension SessionError {
         case .identityMissing: .clientCertificateRequired
         case .malformedHost: .badURL
         case .nameNotResolved: .dnsError
-        case .destinationProhibited, .ownListener: .destinationProhibited
+        case .destinationProhibited, .destinationPrivate, .ownListener: .destinationProhibited
         case .connectionRefused: .connectionRefused
         case .connectionFailed: .connectionFailed
         case .tunnelRefused(let status): status == 407 ? .proxyAuthenticationRequired : .proxyRefused

@@ -65,7 +65,8 @@ extension Transport {
     /// Opens a connection to the server, unless one is idle or being opened, and if the limits allow another.
     /// - Parameter via: for an upstream proxy that is asked for a tunnel.
     package func prepare(_ origin: Origin, via: String) {
-        guard refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }  // the fetch will report the error
+        // The fetch will report the error.
+        guard configuration.refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }
         defer { pool.endUse(of: endpoint) }
         guard endpoint.idleCount == 0, endpoint.early == nil, budgets.acquire(endpoint.key) else { return }
         let early = Preconnect(self, to: endpoint)

@@ -28,6 +28,18 @@ extension IPAddress {
         }
     }
 
+    /// The address and port that a socket is connected to.
+    static func ofPeer(of descriptor: Int32) -> (IPAddress, UInt16)? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                guard getpeername(descriptor, $0, &length) == 0 else { return nil }
+                return withPort(sockaddr: $0, length: Int(length))
+            }
+        }
+    }
+
     /// The address and a port in the form the kernel uses.
     func withSocketAddress<Result>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch family {

@@ -45,7 +45,8 @@ package final class Transport {
         hasProxy = configuration.proxy != nil
         self.budgets = budgets
         connector = Connector(
-            loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps, gate: configuration.gate,
+            loop: loop, addresses: hasProxy ? configuration.addresses.ofUpstreamProxy : configuration.addresses,
+            lookUpLimit: configuration.lookUps, gate: configuration.gate,
             audit: configuration.audit)
         readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
         let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
@@ -141,18 +142,7 @@ package final class Transport {
     func refusalOfConnecting(to origin: Origin) -> TransportError? {
         if isClosed { return .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { return .egressClosed }
-        return refusalByName(origin)
-    }
-
-    /// Checks an address literal in the host before anything is sent, in every spelling that a resolver accepts. The addresses
-    /// of a name are checked when they are connected to.
-    func refusalByName(_ origin: Origin) -> TransportError? {
-        guard origin.hasPlainHost else { return .malformedHost }
-        let host = Array(origin.host.utf8)
-        guard let address = IPAddress(asLookedUp: host.span) else { return nil }
-        let refusal = configuration.addresses.refusal(of: address, port: origin.port)
-        // Behind a proxy the address may belong to another machine.
-        return configuration.proxy != nil && refusal == .ownListener ? nil : refusal
+        return configuration.refusalByName(origin)
     }
 
     // MARK: Connections
@@ -162,7 +152,7 @@ package final class Transport {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // With a proxy no address is connected to here, so only the host itself can be checked.
-        if hasProxy, let refusal = refusalByName(origin) { throw refusal }
+        if hasProxy, let refusal = configuration.refusalByName(origin) { throw refusal }
         if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
         // Also for exchanges that began under older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }

@@ -27,6 +27,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case nameNotResolved
     /// The address policy forbids every address that could be tried; this is the first.
     case destinationProhibited(IPAddress)
+    /// Every address that could be tried is private, and the address policy forbids these; this is the first.
+    case destinationPrivate(IPAddress)
     /// The address and port are one of our own listeners.
     case ownListener
     case connectionRefused
@@ -72,6 +74,7 @@ package enum TransportError: Error, Equatable, Sendable {
         case .malformedHost: "malformed_host"
         case .nameNotResolved: "name_not_resolved"
         case .destinationProhibited: "destination_ip_prohibited"
+        case .destinationPrivate: "destination_private"
         case .ownListener: "own_listener"
         case .connectionRefused: "connection_refused"
         case .connectionFailed: "connection_failed"

@@ -122,7 +122,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     private func awaitConnection(_ endpoint: Endpoint) {
-        if let error = transport.refusalByName(request.origin) { return refuse(error) }
+        if let error = transport.configuration.refusalByName(request.origin) { return refuse(error) }
         waitingSince = loop.now
         if let early = endpoint.early {
             guard transport.configuration.gate.isOpen(to: request.origin.host) else { return refuse(.egressClosed) }

@@ -1,0 +1,30 @@
+import HTTPMessage
+
+/// What the settings refuse before a name is looked up.
+extension TransportConfiguration {
+    /// Checks an address literal in the host before anything is sent, in every spelling that a resolver accepts. The addresses
+    /// of a name are checked when they are connected to.
+    func refusalByName(_ origin: Origin) -> TransportError? {
+        guard origin.hasPlainHost else { return .malformedHost }
+        let host = Array(origin.host.utf8)
+        guard let address = IPAddress(asLookedUp: host.span) else { return nil }
+        let refusal = addresses.refusal(of: address, port: origin.port)
+        // Behind a proxy the address may belong to another machine.
+        return proxy != nil && refusal == .ownListener ? nil : refusal
+    }
+
+    /// Why nothing is sent to this origin, by the settings for hosts and addresses; `nil` if something may be. The addresses of a name count
+    /// if `resolve` has them and denies each.
+    /// - Parameter byTunnel: in a tunnel for the client, whose scheme is not known.
+    package func denial(of origin: Origin, byTunnel: Bool) -> TransportError? {
+        let host = origin.judgedHost
+        if byTunnel, connect.way(host: host, port: origin.port) == .deny {
+            return connect.deniesHost(host, port: origin.port) ? .hostDenied : .connectDenied
+        }
+        if !byTunnel, origin.scheme == .https, connect.deniesHost(host, port: origin.port) { return .hostDenied }
+        if let refusal = refusalByName(origin) { return refusal }
+        guard proxy == nil, let fixed = resolve[origin.host] else { return nil }
+        let refusals = fixed.map { addresses.refusal(of: $0, port: origin.port) }
+        return refusals.contains { $0 == nil } ? nil : refusals.first ?? nil
+    }
+}
