@@ -76,7 +76,9 @@ package struct DryRun: ~Copyable {
                 // The first request leads; waiting for another request's fetch is reported separately.
                 conclusion = .asksOrigin(collapsing: true)
                 return handle(.fetchesAlone(at: now), at: now)
-            case .fetch: if case .asksOrigin = conclusion {} else { conclusion = .asksOrigin(collapsing: false) }
+            case .fetch:
+                if let fault = denial(byTunnel: false) { return handle(.upstreamFailed(fault, at: now), at: now) }
+                if case .asksOrigin = conclusion {} else { conclusion = .asksOrigin(collapsing: false) }
             case .sendStored: conclusion = .servesStored
             case .relay(let store):
                 if store, let part = exchange.partToCut { exchange.cut(part) }
@@ -94,6 +96,7 @@ package struct DryRun: ~Copyable {
             // Only a real purge counts the responses.
             case .purge: return handle(.purged(count: 0, at: now), at: now)
             case .openTunnel:
+                if let fault = denial(byTunnel: true) { return handle(.upstreamFailed(fault, at: now), at: now) }
                 conclusion = .opensTunnel
                 // The result that the offline check would give.
                 guard exchange.obligations.cache.isDisconnected else { break }
@@ -110,6 +113,12 @@ package struct DryRun: ~Copyable {
             }
         }
         return .ended
+    }
+
+    /// The refusal that the transport would give before it looks up the host.
+    private func denial(byTunnel: Bool) -> Fault? {
+        exchange.context.denial(
+            exchange.request.target.scheme, String(decoding: exchange.originHost, as: UTF8.self), exchange.originPort, byTunnel)
     }
 
     private func judgement(at now: Timestamp) -> ChainJudgement {

@@ -107,7 +107,7 @@ extension Exchange {
         }
         // Nominated fields are not forwarded, so they must not select a response (T18). Removed before a rule can add fields.
         if options.hasNominations { request.fields.removeNominated() }
-        if context.rules.mayConcern(request), let fault = matchRules() {
+        if context.rules.mayConcern(request), let fault = matchRules(), !servesOnlyStored(insteadOf: fault) {
             return fail(fault, at: now, into: &commands)
         }
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
@@ -200,15 +200,6 @@ extension Exchange {
         state = .connecting
         commands.append(.openTunnel)
     }
-
-    /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
-    package var tunnelFault: Fault? {
-        if obligations.tunnel == .inspectedOnly { return .egressDenied }
-        return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
-    }
-
-    /// Whether the ClientHello in the tunnel must name the host, because the rules allow a tunnel to this host only.
-    package var tunnelNeedsName: Bool { obligations.tunnel == .named }
 }
 
 // MARK: Trust

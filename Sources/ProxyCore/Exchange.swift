@@ -98,7 +98,7 @@ package struct Exchange: ~Copyable, Sendable {
     /// Prepares the exchange for the next request, under the given settings; storage is kept.
     package mutating func begin(id: UInt64, context: ExchangeContext) {
         self.id = id
-        if !matched.isEmpty || self.context !== context {
+        if !matched.isEmpty || incoming.denial != nil || self.context !== context {
             obligations = Obligations()
             context.complete(&obligations.cache)
             if self.context !== context { memos = OriginMemos() }
@@ -318,6 +318,7 @@ package struct Exchange: ~Copyable, Sendable {
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         if comparesRecordings(before: fault, into: &commands) { return }
+        let fault = faultOfDenied(fault)
         if cache.selected != nil { cache.failsValidation = true }
         let row = note(fault)
         trace.status = row.status.code

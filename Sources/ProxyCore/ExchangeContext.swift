@@ -66,6 +66,9 @@ package final class ExchangeContext: Sendable {
 
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
 
+    package typealias DenialLookUp =
+        @Sendable (_ scheme: RequestTarget.Scheme, _ host: String, _ port: UInt16, _ byTunnel: Bool) -> Fault?
+
     package typealias JudgeChain =
         @Sendable (_ chain: RecordedChain, _ host: String, _ port: UInt16, _ now: Timestamp) -> ChainJudgement
 
@@ -130,6 +133,9 @@ package final class ExchangeContext: Sendable {
     package let judgeChain: JudgeChain?
     /// The trust policy for an https host; `nil` if no server is trusted for it. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
+    /// Why the settings for hosts and addresses let no request reach an origin, as far as it is known without a look-up. For explanations;
+    /// the transport checks requests itself.
+    package let denial: DenialLookUp
     /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// Secret, so that content cannot contain our multipart boundaries.
@@ -150,6 +156,7 @@ package final class ExchangeContext: Sendable {
         judgeChain: JudgeChain? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
+        denial: @escaping DenialLookUp = { _, _, _, _ in nil },
         pseudonym: [UInt8] = Array("larder".utf8),
         boundarySecret: UInt64 = 0
     ) {
@@ -173,6 +180,7 @@ package final class ExchangeContext: Sendable {
         self.activeTrust = activeTrust
         self.judgeChain = judgeChain
         self.trustSummary = trustSummary
+        self.denial = denial
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]

@@ -24,6 +24,8 @@ package struct RequestState: RareState, Sendable {
     package internal(set) var purge: Purge?
     /// Whether the request asks to switch protocols.
     package internal(set) var isForSwitch = false
+    /// The rules deny the request, which may get a recorded or stored response only.
+    package internal(set) var denial: Denial?
 
     package struct Purge: Sendable {
         package let keys: [[UInt8]]
@@ -33,7 +35,7 @@ package struct RequestState: RareState, Sendable {
 
     var isEmpty: Bool {
         guard case .none = body else { return false }
-        return sender == nil && credentials == nil && purge == nil && !isForSwitch
+        return sender == nil && credentials == nil && purge == nil && denial == nil && !isForSwitch
     }
 }
 

@@ -44,6 +44,8 @@ package enum Fault: Equatable, Sendable {
     case noCertificate(reason: StaticToken)
     case hostMismatch
     case destinationProhibited
+    /// The address is private, and the settings deny such addresses.
+    case destinationPrivate
     case plaintextToPinnedHost
     case purgeOff
     case purgeNotAllowed

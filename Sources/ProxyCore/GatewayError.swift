@@ -175,6 +175,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "destination_prohibited", "destination_ip_prohibited", .policy,
                 "Connections to the destination's address are prohibited.")
+        case .destinationPrivate:
+            self.init(
+                403, "destination_private", "destination_ip_prohibited", .policy,
+                "The destination's address is private, and such addresses are denied: list it in egress.addresses.allow.")
         case .plaintextToPinnedHost:
             self.init(
                 403, "plaintext_to_pinned_host", "http_request_denied", .policy,

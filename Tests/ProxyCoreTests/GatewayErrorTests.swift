@@ -26,6 +26,7 @@ struct GatewayErrorTests {
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
         .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied, .egressDenied, .ambiguousPath,
+        .destinationPrivate,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -105,6 +106,7 @@ struct GatewayErrorTests {
         case .hostDenied: 72
         case .egressDenied: 73
         case .ambiguousPath: 74
+        case .destinationPrivate: 75
         }
     }
 
