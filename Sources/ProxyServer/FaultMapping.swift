@@ -41,6 +41,7 @@ package enum FaultMapping {
         case .malformedHost: .badTarget(detail: StaticToken(error.reason))
         case .nameNotResolved: .nameNotFound
         case .destinationProhibited: .destinationProhibited
+        case .destinationPrivate: .destinationPrivate
         case .ownListener: .loop
         case .connectionRefused: .connectionRefused
         case .connectionFailed: .destinationUnroutable

@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ServerTrust
+import UpstreamTransport
 
 /// Trust policies in the form that exchanges need.
 extension ProxyServer {
@@ -42,6 +43,13 @@ extension ProxyServer {
             case .allowed(let until):
                 .allowed(until: until.map { Timestamp(seconds: $0.seconds) } ?? Timestamp(milliseconds: .max))
             }
+        }
+    }
+
+    static func denial(_ transport: TransportConfiguration) -> ExchangeContext.DenialLookUp {
+        { scheme, host, port, byTunnel in
+            let origin = Origin(scheme: scheme == .https ? .https : .http, host: host, port: port)
+            return transport.denial(of: origin, byTunnel: byTunnel).map { FaultMapping.fault($0) }
         }
     }
 

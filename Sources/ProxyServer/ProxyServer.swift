@@ -180,7 +180,7 @@ package final class ProxyServer: Sendable {
             runName: Array(settings.runName.utf8), purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
-            trustSummary: trustSummary(settings.transport.trust),
+            trustSummary: trustSummary(settings.transport.trust), denial: denial(settings.transport),
             pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }

@@ -52,9 +52,11 @@ struct EgressTests {
         }
     }
 
-    @Test("T03 egress.deny refuses its hosts, by name and by address", arguments: ["GET", "CONNECT"])
+    @Test("T03 egress.addresses.deny refuses its hosts, by name and by address", arguments: ["GET", "CONNECT"])
     func refusesSettings(method: String) throws {
-        let stage = try Stage("{egress: {deny: [127.0.0.0/8]}, resolve: {own.test: 127.0.0.1}, tunnel: {ports: any}}") {
+        let stage = try Stage(
+            "{egress: {addresses: {deny: [127.0.0.0/8]}}, resolve: {own.test: 127.0.0.1}, tunnel: {ports: any}}"
+        ) {
             _, connection in
             connection.respond()
         }

@@ -155,6 +155,20 @@ struct ExplainTests {
         #expect(told.text.contains("request: no tunnel is opened to origin.example:443"))
     }
 
+    @Test(
+        "explain refuses what the settings for hosts and addresses refuse, with the code that the client would get",
+        arguments: [
+            ("GET http://169.254.169.254/ HTTP/1.1\r\nHost: a\r\n\r\n", "destination_prohibited"),
+            ("CONNECT 169.254.169.254:443 HTTP/1.1\r\nHost: a\r\n\r\n", "destination_prohibited"),
+            ("GET http://10.1.2.3/ HTTP/1.1\r\nHost: a\r\n\r\n", "destination_private"),
+            ("GET https://own.test/ HTTP/1.1\r\nHost: a\r\n\r\n", "destination_private"),
+        ])
+    func namesDeniedAddresses(head: String, code: String) throws {
+        let explained = try Explained("egress: {addresses: {private: deny}}\nresolve: {own.test: 127.0.0.1}")
+        let told = try explained.ask("POST /v1/explain", body: head, accept: "text/plain")
+        #expect(told.text.contains("fault: \(code): ") && !told.text.contains("request: sent"), "\(told.text)")
+    }
+
     @Test("explain describes a tunnel that would be opened")
     func tellsOfTunnels() throws {
         let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"

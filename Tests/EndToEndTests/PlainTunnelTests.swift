@@ -15,7 +15,10 @@ struct PlainTunnelTests {
         let origin: ScriptedOrigin
         let proxy: TestProxy
 
-        init(_ yaml: String = "", connect: (inout ConnectPolicy) -> Void = { _ in }, pinsPlainHost: Bool = false) throws {
+        init(
+            _ yaml: String = "", connect: (inout ConnectPolicy) -> Void = { _ in }, pinsPlainHost: Bool = false,
+            change: (inout ServerSettings) -> Void = { _ in }
+        ) throws {
             network = try NetworkNamespace()
             try network.ip("link set lo up")
             let authority = TestAuthority()
@@ -39,6 +42,7 @@ struct PlainTunnelTests {
                         $0.transport.trust = trust
                         $0.transport.connect = policy
                         $0.authority = ours
+                        change(&$0)
                     })
             }
         }
@@ -114,5 +118,33 @@ struct PlainTunnelTests {
         #expect(try Stage("rules: [{name: r, match: {host: other.test}, cache: {store: never}}]").send(to: "127.0.0.1").isEmpty)
         let named = try Stage(connect: { policy in HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) } })
         #expect(try named.send(to: "127.0.0.1").isEmpty)
+    }
+
+    @Test(
+        "Without interception too, a host whose rules look at method or path gets no tunnel at port 80, and its HTTP/1 follows the rules",
+        arguments: [
+            "rules: [{name: r, match: {host: plain.test, path: /no}, deny: {}}]",
+            "rules: [{name: r, match: {method: DELETE}, deny: {}}, {name: s, match: {path: /no}, deny: {}}]",
+            "egress: {default: deny}\nrules: [{name: r, match: {host: plain.test, path: /yes}, allow: {}}]",
+            "egress: {default: deny}\nrules: [{name: r, match: {host: plain.test, path: /yes}, allow: {}}, {name: t, match: {host: plain.test}, allow: {}}, {name: s, match: {path: /no}, deny: {}}]",
+        ])
+    func servesPlainHTTP(yaml: String) throws {
+        func connect(_ stage: Stage) throws -> RawClient {
+            let port = stage.proxy.port
+            let client = try stage.network.inside { try RawClient(port: port) }
+            client.send("CONNECT plain.test:80 HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 200)
+            return client
+        }
+        // The client has all the time that it needs for its first bytes.
+        let stage = try Stage(yaml, connect: { $0 = ConnectPolicy() }, change: { $0.timeouts.clientHandshake = 600_000 })
+        #expect(try stage.send().isEmpty)
+        let client = try connect(stage)
+        client.send("GET /no HTTP/1.1\r\nHost: plain.test\r\n\r\n")
+        #expect(try client.readResponse().status == 403)
+        // A client that waits for the server, to send HTTP later.
+        let hasty = try Stage(yaml, connect: { $0 = ConnectPolicy() }, change: { $0.timeouts.clientHandshake = 1 })
+        #expect(try connect(hasty).isClosedByPeer())
+        #expect(stage.origin.connectionCount == 0 && hasty.origin.connectionCount == 0)
     }
 }

@@ -38,7 +38,7 @@ extension Explanation {
         key = judgesSaved ? [] : dryRun.exchange.key
         steps =
             [
-                decision.ruleStep, DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
+                decision.ruleStep, Self.denialStep(dryRun), DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
                 DecisionSteps.keyStep(
                     Self.shown(String(decoding: dryRun.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
                 Self.trustStep(dryRun, terms.trustProblem, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep,
@@ -46,6 +46,15 @@ extension Explanation {
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
                 decision.transformStep, decision.faultStep, Self.answer(dryRun, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
+    }
+
+    /// The rules deny the request, and it got a recorded or stored response.
+    private static func denialStep(_ dryRun: borrowing DryRun) -> Step? {
+        guard let denial = dryRun.exchange.incoming.denial, dryRun.exchange.trace.fault == nil else { return nil }
+        let code = "\(GatewayError(denial.fault).code.text)"
+        return Step(
+            "denial", "the rules deny the request (\(code)), and the settings let it get a recorded or stored response only",
+            values: [("code", .string(code))])
     }
 
     /// The trust policy that would verify an https server.

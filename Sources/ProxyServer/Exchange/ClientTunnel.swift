@@ -32,8 +32,20 @@ final class ClientTunnel {
             scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)
     }
 
+    /// Why the active settings, beside the rules, allow no tunnel to this host, or to the address that this descriptor is connected to.
+    func transportFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
+        driver.worker.transport.denial(ofTunnelTo: origin(of: driver), at: descriptor).map { FaultMapping.fault($0) }
+    }
+
     func opened(_ opening: TunnelOpening, _ descriptor: Int32, for driver: ExchangeDriver) {
         openingEnded(for: driver)
+        // The settings may have changed while the connection was opened.
+        if let fault = driver.exchange.renewVerdict(under: driver.worker.context) ?? driver.exchange.tunnelFault {
+            closeDescriptor(descriptor)
+            driver.handle(.upstreamFailed(fault, at: driver.now))
+            driver.connection?.flush()
+            return
+        }
         upstream = (descriptor, opening.transport)
         driver.handle(.tunnelOpened(at: driver.now))
     }
@@ -56,8 +68,7 @@ final class ClientTunnel {
         let gate =
             worker.transport.looksIntoTunnels || driver.exchange.tunnelNeedsName
             ? ClientHelloInspector(
-                worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia,
-                needsName: driver.exchange.tunnelNeedsName) : nil
+                worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia) : nil
         Tunnel.start(
             worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
             gate: gate, owner: driver)

@@ -38,7 +38,7 @@ extension ExchangeDriver {
         record.outcome = trace.outcome
         record.isUpgraded = trace.isUpgraded
         if case .hit = trace.outcome { record.isFromMemory = delivery.body == nil }
-        if exchange.obligations.cache.isDisconnected { record.isOffline = true }
+        if exchange.obligations.cache.isDisconnected, exchange.incoming.denial == nil { record.isOffline = true }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""
         if let transform = trace.transform {

@@ -66,7 +66,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     /// How long the client may send nothing, in milliseconds.
     var silenceLimit: Int {
         let timeouts = worker.settings.timeouts
-        return worker.transport.mayIntercept(tunnelTo: origin) ? timeouts.clientHandshake : timeouts.firstOctets
+        return mustReadRequests ? timeouts.clientHandshake : timeouts.firstOctets
     }
 
     // MARK: Bytes from the client
@@ -74,7 +74,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     /// The client has ended its side.
     /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool {
-        guard case .reading = state, !held.isEmpty, !worker.transport.mayIntercept(tunnelTo: origin) else { return false }
+        guard case .reading = state, !held.isEmpty, !mustReadRequests else { return false }
         openTunnel()
         return true
     }
@@ -101,10 +101,23 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     func deadlinePassed(isLast: Bool) {
         switch state {
         // A silent client may wait for the server to send first, as in many protocols.
-        case .reading where !isLast && held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
+        case .reading where !isLast && held.isEmpty && !mustReadRequests: openTunnel()
         case .reading, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
         }
+    }
+
+    /// Whether only a client that speaks TLS or HTTP/1 may continue: TLS with the host may be intercepted, or rules look at the method or
+    /// path of its plain requests.
+    private var mustReadRequests: Bool {
+        worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
+    }
+
+    /// Ends the tunnel if the active rules, which may be others than those of the CONNECT, deny it.
+    private func refusesByRules() -> Bool {
+        guard let fault = owner.exchange.renewVerdict(under: worker.context) else { return false }
+        refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied)
+        return true
     }
 
     private func read(_ octets: Span<UInt8>) {
@@ -124,6 +137,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     private func decide(on hello: ClientHello) {
         // By the current settings, which may have changed since the CONNECT.
+        if refusesByRules() { return }
         switch worker.transport.decideIntercepted(on: hello, inTunnelTo: origin) {
         case .tunnel: openTunnel()
         case .tunnelUninspected(let host, let reason): openTunnel(uninspected: reason, to: host)
@@ -135,6 +149,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     // MARK: Plain HTTP
 
     private func enterPlainHTTP() {
+        if refusesByRules() { return }
         owner.logged.connectOutcome = .plainHTTP
         let octets = held
         end { $0.tunnelEnded(TunnelCounts()) }
@@ -183,7 +198,9 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     /// For a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
-        guard worker.transport.mayIntercept(tunnelTo: origin) else { return openTunnel() }
+        guard worker.transport.mayIntercept(tunnelTo: origin) else {
+            return mustReadRequests ? refuse(.hiddenFromRules) : openTunnel()
+        }
         guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
         let rules = worker.context.rules.rules(for: plainAuthority)
         if rules.naming != nil || rules.withholding != nil {
@@ -203,6 +220,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
+        if refusesByRules() { return }
         if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied) }
         self.uninspected = uninspected
         let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
@@ -216,11 +234,16 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         worker.openingTunnels -= 1
         state = .ended
         owner.note(opening)
+        if let fault = owner.exchange.renewVerdict(under: worker.context) ?? owner.exchange.tunnelFault {
+            closeDescriptor(descriptor)
+            owner.tunnelRefused(fault, TunnelCounts())
+            return connection.endInterception(with: handshake.octets.isEmpty ? nil : .accessDenied)
+        }
         guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
         let gate =
             (worker.transport.looksIntoTunnels && uninspected != .notTLS) || owner.exchange.tunnelNeedsName
             ? ClientHelloInspector(
-                worker, to: origin, openedBy: opening.transport, via: via, needsName: owner.exchange.tunnelNeedsName) : nil
+                worker, to: origin, openedBy: opening.transport, via: via) : nil
         Tunnel.start(
             worker, connection: connection, client: client, upstream: SwitchedConnection(descriptor: descriptor), kind: .blind,
             gate: gate, uninspected: uninspected, owner: owner)

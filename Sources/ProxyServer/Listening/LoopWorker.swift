@@ -239,6 +239,7 @@ final class LoopWorker {
         where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
             connection.drain()
         }
+        for tunnel in Array(tunnels.values) { tunnel.settingsChanged() }
         transports.planClosing()
     }
 

@@ -16,16 +16,13 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private let origin: Origin
     private let opener: Transport
     private let via: String
-    /// The ClientHello has to name the host of the CONNECT.
-    private let needsName: Bool
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
     private var state = State.reading
     /// Runs from the client's first byte: clients may wait for the server to send first.
     private var timer: TimerID?
 
-    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String, needsName: Bool) {
-        self.needsName = needsName
+    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {
         self.worker = worker
         self.origin = origin
         self.opener = opener
@@ -59,7 +56,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
 
     /// The client has ended its side.
     func inputEnded() {
-        if reader.octets.isEmpty { open() } else { decide(on: nil) }
+        if reader.octets.isEmpty, tunnel?.needsName == false { open() } else { decide(on: nil) }
     }
 
     func deadlinePassed(_ timer: TimerID) {
@@ -70,7 +67,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         switch result {
         case .success:
             tunnel?.note(judgement)
-            open()
+            if !refusesByRules() { open() }
         case .failure(let error): end { $0.refuse(error) }
         }
     }
@@ -81,6 +78,8 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private func decide(on hello: ClientHello?) {
         // By the current settings, which may have changed since the CONNECT.
         let transport = worker.transport
+        if refusesByRules() { return }
+        let needsName = tunnel?.needsName ?? true
         switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener, needsName: needsName) {
         case .pass: open()
         case .refuse(let refusal): refuse(refusal)
@@ -89,6 +88,13 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
             state = .judging(judgement)
             tunnel?.note(judgement.isKept ? .probedBefore : .probed)
         }
+    }
+
+    /// Ends the tunnel if the active rules, which may be others than those of the CONNECT, deny it.
+    private func refusesByRules() -> Bool {
+        guard let fault = tunnel?.renewVerdict() else { return false }
+        end { $0.refuse(fault, alert: .accessDenied) }
+        return true
     }
 
     private func open() { end { $0.open(with: reader.octets) } }

@@ -6,6 +6,8 @@ final class RelayedDirection: TunnelDirection {
     private(set) var state: TunnelDirectionState
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
+    /// Whether nothing is read from the source yet.
+    private var holdsSource: Bool
 
     /// The maximum number of moves in one turn, so that one relay does not block the loop: 32 KiB of records with nothing but key updates
     /// take TLS tens of milliseconds.
@@ -14,12 +16,21 @@ final class RelayedDirection: TunnelDirection {
     /// - Parameters:
     ///   - received: bytes of the source that were already read.
     ///   - isHeld: whether nothing is read before `resume`.
-    init(from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8], isHeld: Bool = false) {
+    ///   - holdsSource: whether nothing is read from the source before `releaseSource`; the sink is written.
+    init(
+        from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8], isHeld: Bool = false, holdsSource: Bool = false
+    ) {
+        self.holdsSource = holdsSource
         self.source = source
         self.sink = sink
         state = isHeld ? .waitsForSource : .hasMore
         count = UInt64(received.count)
         if !received.isEmpty { sink.send(received.span) }
+    }
+
+    func releaseSource() {
+        holdsSource = false
+        if state == .waitsForSource { state = .hasMore }
     }
 
     var isEmptied: Bool { sink.isEmptied }
@@ -56,6 +67,7 @@ final class RelayedDirection: TunnelDirection {
         case .drained: break
         }
         if hasSourceEnded { return endSink() }
+        if holdsSource { return state = .waitsForSource }
         switch source.receive(into: buffer) {
         case .octets(let count):
             self.count += UInt64(count)

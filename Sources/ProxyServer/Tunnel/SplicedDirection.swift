@@ -19,6 +19,8 @@ final class SplicedDirection: TunnelDirection {
     private var canSplice = true
     /// Whether the source sends no more than the kernel already holds: it is read until its end is seen.
     private var isSourceEnding = false
+    /// Whether nothing is read from the source yet.
+    private var holdsSource: Bool
 
     /// The number of bytes after which bytes are spliced.
     private static let copiedCount: UInt64 = 64 * 1024
@@ -28,7 +30,11 @@ final class SplicedDirection: TunnelDirection {
     /// - Parameters:
     ///   - unsent: is sent first and not counted.
     ///   - received: bytes of the source that were already read; they are sent after `unsent`.
-    init(from source: Int32, to sink: Int32, unsent: [UInt8] = [], received: [UInt8] = []) {
+    ///   - holdsSource: whether nothing is read from the source before `releaseSource`.
+    init(
+        from source: Int32, to sink: Int32, unsent: [UInt8] = [], received: [UInt8] = [], holdsSource: Bool = false
+    ) {
+        self.holdsSource = holdsSource
         self.source = source
         self.sink = sink
         held = unsent + received
@@ -50,6 +56,11 @@ final class SplicedDirection: TunnelDirection {
         state = .hasMore
     }
 
+    func releaseSource() {
+        holdsSource = false
+        if state == .waitsForSource { state = .hasMore }
+    }
+
     var isEmptied: Bool { heldOffset == held.count && inPipe == 0 }
 
     func sinkReady(through buffer: UnsafeMutableRawBufferPointer) {
@@ -66,6 +77,8 @@ final class SplicedDirection: TunnelDirection {
                 writeHeld()
             } else if inPipe > 0 {
                 drainPipe()
+            } else if holdsSource {
+                state = .waitsForSource
             } else if count < Self.copiedCount || !canSplice {
                 copy(through: buffer)
             } else {

@@ -10,7 +10,7 @@ import UpstreamTransport
 /// Between two sockets the kernel moves the bytes (`SplicedDirection`); if TLS ends here on one side, they pass through the channels.
 ///
 /// If it has a gate, the client's first bytes go to the gate, and the origin gets nothing until the gate has decided. The other direction
-/// is relayed meanwhile, for protocols in which servers send first. A refused tunnel has released the origin, and lingers so that the
+/// is relayed meanwhile, for protocols in which servers send first, unless the gate requires a ClientHello. A refused tunnel has released the origin, and lingers so that the
 /// client can read the reason.
 ///
 /// Confined to its loop, which keeps it alive while its descriptors are registered. It owns both connections. Their events are
@@ -39,6 +39,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     static let greeting: StaticString = "HTTP/1.1 200 OK\r\n\r\n"
 
     private let worker: LoopWorker
+    private let kind: Kind
     private var owner: ExchangeDriver?
     private let near: ClientRelayEnd
     private let origin: SwitchedConnection
@@ -58,6 +59,8 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var isRefused = false
     /// Whether the client ended its side while the gate was closed.
     private var hasClientEnded = false
+    /// The client's ClientHello named the host, as the rules require.
+    private var namesHost = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
     /// Used for good after a sink's first delay: before that, its readiness would only cause useless wake-ups.
@@ -80,6 +83,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         gate: ClientHelloInspector?, uninspected: UninspectedReason?, owner: ExchangeDriver
     ) {
         self.worker = worker
+        self.kind = kind
         self.owner = owner
         self.gate = gate
         self.uninspected = uninspected
@@ -87,6 +91,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         origin = upstream
         early = gate == nil ? [] : client.received
         let received = gate == nil ? client.received : []
+        let holdsServer = gate != nil && owner.exchange.tunnelNeedsName
         let isSpliced = !client.channel.isSecured && !upstream.isSecure
         resetsWhenCut = kind == .switched && !isSpliced
         near = ClientRelayEnd(
@@ -96,11 +101,12 @@ final class Tunnel: TimerHandler, BatchHandler {
             let descriptor = client.registration.descriptor
             toUpstream = SplicedDirection(from: descriptor, to: upstream.descriptor, received: received)
             toClient = SplicedDirection(
-                from: upstream.descriptor, to: descriptor, unsent: client.output.unsent, received: upstream.received)
+                from: upstream.descriptor, to: descriptor, unsent: client.output.unsent, received: upstream.received,
+                holdsSource: holdsServer)
         } else {
             let far = OriginRelayEnd(upstream)
             toUpstream = RelayedDirection(from: near, to: far, received: received, isHeld: gate != nil)
-            toClient = RelayedDirection(from: far, to: near, received: upstream.received)
+            toClient = RelayedDirection(from: far, to: near, received: upstream.received, holdsSource: holdsServer)
         }
         gate?.attach(to: self)
     }
@@ -210,6 +216,38 @@ final class Tunnel: TimerHandler, BatchHandler {
     }
 }
 
+// MARK: Other settings
+
+extension Tunnel {
+    /// Other settings are active. A tunnel that they deny is cut, so that neither side takes that for an end.
+    func settingsChanged() {
+        guard !isClosed, !isRefused, let owner, let fault = denial(of: owner) else { return }
+        owner.tunnelRefused(fault, counts)
+        self.owner = nil
+        resetOnClose(client.descriptor)
+        resetOnClose(origin.descriptor)
+        close()
+    }
+
+    private func denial(of owner: ExchangeDriver) -> Fault? {
+        if let fault = owner.exchange.renewVerdict(under: worker.context) { return fault }
+        guard kind == .blind else { return nil }
+        if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
+        // Its first bytes were passed without a look at them.
+        if gate == nil, owner.exchange.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
+        return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
+    }
+
+    /// The active rules' verdict on the CONNECT, while the gate is closed.
+    func renewVerdict() -> Fault? {
+        guard let owner else { return nil }
+        return owner.exchange.renewVerdict(under: worker.context) ?? owner.exchange.tunnelFault
+    }
+
+    /// Whether the ClientHello must name the host of the CONNECT.
+    var needsName: Bool { owner?.exchange.tunnelNeedsName == true }
+}
+
 // MARK: The gate
 
 extension Tunnel {
@@ -227,9 +265,12 @@ extension Tunnel {
     /// Sends the bytes that the gate held to the origin, and then all others.
     func open(with held: [UInt8]) {
         gate = nil
+        namesHost = owner?.exchange.tunnelNeedsName == true
+        toClient.releaseSource()
         noteUninspected()
         toUpstream.resume(with: held, isEnding: hasClientEnded)
         toUpstream.move(through: worker.readBuffer)
+        if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
         settle()
     }
 

@@ -10,6 +10,8 @@ protocol TunnelDirection: AnyObject {
     var isEmptied: Bool { get }
     /// - Parameter isEnding: whether the source sends no more than the kernel already holds.
     func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer)
+    /// Reads the source from now on, if the direction was made to hold it.
+    func releaseSource()
     func sinkReady(through buffer: UnsafeMutableRawBufferPointer)
     /// Moves bytes until one side would block, the source has ended and everything is written, or the turn ends.
     func move(through buffer: UnsafeMutableRawBufferPointer)

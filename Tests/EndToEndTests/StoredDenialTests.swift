@@ -1,0 +1,56 @@
+import TestSupport
+import Testing
+
+@Suite("Stored responses of denied URLs")
+struct StoredDenialTests {
+    private static let answers: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
+        connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "answer to \(request.target)")
+    }
+
+    @Test(
+        "A stored response of a denied URL is served only where the rule or the settings say so, and nothing is sent",
+        arguments: [
+            ("rules: [{name: no, deny: {}}]", "denied_by_rule", false),
+            ("rules: [{name: no, deny: {stored: serve}}]", "denied_by_rule", true),
+            ("egress: {stored: serve}\nrules: [{name: no, deny: {}}]", "denied_by_rule", true),
+            ("egress: {stored: serve}\nrules: [{name: no, deny: {stored: deny}}]", "denied_by_rule", false),
+            ("egress: {default: deny}", "egress_denied", false),
+            ("egress: {default: deny, stored: serve}", "egress_denied", true),
+        ])
+    func serves(yaml: String, code: String, isServed: Bool) throws {
+        let stage = try Stage(answer: Self.answers)
+        #expect(try stage.fetch("/stored").status == 200)
+        try stage.proxy.reload(yaml)
+        let client = try stage.client()
+        for _ in 0..<2 {
+            client.send(stage.head("GET", "/stored"))
+            let stored = try client.readResponse()
+            #expect(isServed ? stored.text == "answer to /stored" : stored.code == code, "\(stored.text)")
+            for path in ["/new", "/stored?q"] {
+                client.send(stage.head("GET", path))
+                let response = try client.readResponse()
+                #expect(response.status == 403 && response.code == code, "\(response.text)")
+                #expect((code == "denied_by_rule") == response.text.contains("\"rule\":\"no\""))
+            }
+        }
+        #expect(try stage.fetch("/stored", method: "POST", body: "x").code == code)
+        let upgrade =
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\n"
+        #expect(try stage.fetch("/stored", fields: upgrade).code == code)
+        #expect(stage.requestCount() == 1)
+        // The next requests are not affected.
+        try stage.proxy.reload("")
+        client.send(stage.head("GET", "/new"))
+        #expect(try client.readResponse().text == "answer to /new")
+    }
+
+    @Test("A response that is stale is served too, since it is not validated")
+    func servesStale() throws {
+        let stage = try Stage(answer: Self.answers)
+        #expect(try stage.fetch("/stored").status == 200)
+        try stage.proxy.reload("egress: {default: deny, stored: serve}")
+        stage.proxy.pass(seconds: 3600)
+        #expect(try stage.fetch("/stored").text == "answer to /stored")
+        #expect(stage.requestCount() == 1)
+    }
+}
