@@ -44,7 +44,8 @@ struct ProjectSettingsTests {
     @Test(
         "All other settings are refused with file, line, column and key, and with the next step",
         arguments: [
-            ("resolve: {a.example: 10.0.0.1}", "1:10: resolve"), ("egress: {deny: []}", "1:16: egress.deny"),
+            ("resolve: {a.example: 10.0.0.1}", "1:10: resolve"),
+            ("egress: {addresses: {deny: []}}", "1:28: egress.addresses.deny"),
             ("upstream: {proxy: 'http://10.0.0.1:1'}", "1:19: upstream.proxy"), ("mode: live", "1:7: mode"),
             ("tls: {key_log: /tmp/keys}", "1:16: tls.key_log"), ("tls: {pins_from: pins}", "1:18: tls.pins_from"),
             ("tls: {default: {anchors: {bundle: ca.pem}}}", "1:26: tls.default.anchors"),
@@ -79,10 +80,12 @@ struct ProjectSettingsTests {
             ("rules: [{name: a, response: {remove: [Content-Security-Policy]}}]", "1:29: rules"),
             ("rules:\n- {name: a, mode: offline}\n- {name: b, transform: {json_pointer: {set: {/url: x}}}}", "3:24: rules"),
             ("rules: [{name: a, match: {host: a.example}, cache: {key: {canonical_host: b.example}}}]", "1:52: rules"),
+            ("rules: [{name: a, deny: {reason: no, stored: serve}}]", "1:46: rules"),
+            ("egress: {stored: serve}", "1:18: egress.stored"), ("egress: {default: allow}", "1:19: egress.default"),
             ("rules:\n  - {name: a, mode: live}", "2:21: rules"), ("rules: [{name: a, mode: record}]", "1:25: rules"),
             ("host_mismatch: ignore", "1:16: host_mismatch"), ("cache: {set_cookie: explicit}", "1:21: cache.set_cookie"),
             // An alias stands for its anchor's value.
-            ("limits: {fields: &x 50}\negress: {deny: &y []}\n", "2:16: egress.deny"),
+            ("limits: {fields: &x 50}\negress: {addresses: {deny: &y []}}\n", "2:28: egress.addresses.deny"),
         ])
     func refuses(project: String, problem: String) throws {
         let files = TrustFiles(authority: try AuthorityCommand.made(RootTerms.ofThisMachine(days: 1, constraint: nil)))

@@ -31,7 +31,7 @@ struct ProjectTests {
         }
     }
 
-    private static let hostile = "egress: {deny: []}"
+    private static let hostile = "egress: {addresses: {deny: []}}"
 
     @Test("A project's harmless settings are used, and that is reported on standard error")
     func usesHarmlessOnes() throws {
@@ -60,7 +60,7 @@ struct ProjectTests {
         #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 1)
         for problem in [
-            "policy.yaml:1:16: egress.deny: a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or",
+            "policy.yaml:1:28: egress.addresses.deny: a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or",
             "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` forwards every request;",
             "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, and the command only replays;",
             "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can send the client to another server;",
@@ -213,7 +213,7 @@ struct ProjectTests {
             $larder project deny > /dev/null; status
             """)
         let settings = "folder    /shop/.larder\nsettings  /shop/.larder/policy.yaml\ndecision  "
-        let setting = "/shop/.larder/policy.yaml:1:16: egress.deny"
+        let setting = "/shop/.larder/policy.yaml:1:28: egress.addresses.deny"
         let needed =
             "\(setting): a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
         #expect(

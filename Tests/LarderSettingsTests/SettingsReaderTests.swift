@@ -40,8 +40,18 @@ struct SettingsReaderTests {
             ("listen: [0x7f000001:80]", "expected an address and a port"),
             ("listen: ['127.0.0.1:65536']", "expected an address and a port"),
             ("listen: []", "larder.yaml:1:9: listen: at least one address is needed"),
-            ("egress: {deny: [10.0.0.0/33]}", "larder.yaml:1:17: egress.deny[0]: expected an address or a range"),
-            ("egress: {deny: [010.0.0.1]}", "expected an address or a range"),
+            (
+                "egress: {addresses: {deny: [10.0.0.0/33]}}",
+                "larder.yaml:1:29: egress.addresses.deny[0]: expected an address or a range"
+            ),
+            ("egress: {addresses: {deny: [010.0.0.1]}}", "expected an address or a range"),
+            (
+                "egress: {addresses: {allow: ['10.0.0.1:0']}}",
+                "larder.yaml:1:30: egress.addresses.allow[0]: expected an address or a range"
+            ),
+            ("egress: {addresses: {allow: ['10.0.0.1:']}}", "expected an address or a range"),
+            ("egress: {addresses: {allow: ['[10.0.0.1]:80']}}", "expected an address or a range"),
+            ("egress: {addresses: {private: perhaps}}", "expected one of allow, deny"),
             ("resolve: {a.test: b.test}", "larder.yaml:1:19: resolve.a.test: expected an IP address, found `b.test`"),
             ("resolve: {'a b': 127.0.0.1}", "expected a host name before the address"),
             ("tunnel: {ports: [0]}", "larder.yaml:1:18: tunnel.ports[0]: expected a whole number from 1 to 65535, found `0`"),
@@ -118,10 +128,10 @@ struct SettingsReaderTests {
     @Test("Aliases are read, and limited")
     func boundsAliases() throws {
         #expect(
-            try settings("egress: {deny: &local [10.0.0.0/8]}\nclients: {allow: *local}").clients.allow == [
+            try settings("egress: {addresses: {deny: &local [10.0.0.0/8]}}\nclients: {allow: *local}").clients.allow == [
                 AddressRange("10.0.0.0/8")
             ])
-        var laughs = "egress: {deny: &a0 [10.0.0.1, 10.0.0.2]}\nrules:\n"
+        var laughs = "egress: {addresses: {deny: &a0 [10.0.0.1, 10.0.0.2]}}\nrules:\n"
         for level in 1...30 { laughs += "  - &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1)]\n" }
         #expect(
             problems(laughs) == [

@@ -59,6 +59,36 @@ struct SettingsSourcesTests {
         #expect(try load(both).tls.connect.verdictTTL == .seconds(8))
     }
 
+    @Test("A setting that moved to another group is read by its old name, beside others of that group and without them")
+    func readsMovedNames() throws {
+        let folder = try TemporaryFolder()
+        let denied = [try #require(AddressRange("10.0.0.0/8"))]
+        for (number, group) in ["", "addresses: {private: deny}", "addresses: {}", "addresses:"].enumerated() {
+            let file = try folder.write("egress:\n  deny: [10.0.0.0/8]\n  \(group)\n", to: "\(number).yaml")
+            let sources = SettingsSources(file: file, environment: [:])
+            #expect(
+                sources.load().warnings == [
+                    "\(file):2:3: egress.deny is called egress.addresses.deny since 0.2; the next version will not read the old name"
+                ])
+            let addresses = try load(sources).egress.addresses
+            #expect(addresses.deny == denied && addresses.private == (number == 1 ? .deny : nil))
+        }
+        let both = try folder.write("egress: {deny: [], addresses: {deny: []}}\n", to: "both.yaml")
+        #expect(problems(SettingsSources(file: both, environment: [:])).count == 1)
+        let wrong = try folder.write("egress: {deny: [], addresses: 1}\n", to: "wrong.yaml")
+        #expect(!problems(SettingsSources(file: wrong, environment: [:])).isEmpty)
+    }
+
+    @Test("Private addresses are denied where requests without a rule are, unless the settings say otherwise")
+    func deniesPrivateAddresses() throws {
+        func denies(_ yaml: String) throws -> Bool { try settings(yaml).transport.addresses.deniesPrivate }
+        #expect(try !denies(""))
+        #expect(try denies("egress: {default: deny}"))
+        #expect(try !denies("egress: {default: deny, addresses: {private: allow}}"))
+        #expect(try denies("egress: {addresses: {private: deny}}"))
+        #expect(try denies("egress: {default: deny, addresses: {private: auto}}"))
+    }
+
     @Test("A file that has a setting under its old and its new name is invalid")
     func rejectsBothNames() throws {
         let folder = try TemporaryFolder()

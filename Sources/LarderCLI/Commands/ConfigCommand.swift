@@ -21,7 +21,8 @@ struct ConfigCommand: ParsableCommand {
         func run() throws {
             let loaded = try options.load(trustFiles: TrustFiles())
             let remarks = allowEmpty ? [] : loaded.remarks
-            for warning in remarks + loaded.settings.tls.warnings() + loaded.settings.admissionWarnings {
+            let settings = loaded.settings
+            for warning in remarks + settings.tls.warnings() + settings.admissionWarnings + settings.rules.warnings {
                 Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
             }
             let count = loaded.settings.rules.compiled.rules.count

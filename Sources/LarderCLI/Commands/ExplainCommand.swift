@@ -112,8 +112,7 @@ struct ExplainCommand: ParsableCommand {
             ) { tell($0, server) }
         }
         do {
-            let isJudged = authority != nil && !connect
-            let explanation = try StoreAlone(loaded, judgesServers: isJudged).explain(
+            let explanation = try StoreAlone(loaded, judgesServers: !connect).explain(
                 heads, contentLength: content?.count, from: sender)
             tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {

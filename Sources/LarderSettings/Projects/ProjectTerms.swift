@@ -34,7 +34,8 @@ package struct ProjectTerms: Sendable {
             switch name {
             case "rules":
                 if isReplayed, let rule = settings.rules.compiled.rules.first(where: { $0.mode.map(Self.letsOut) ?? false }) {
-                    let words = settings.rules.node.flatMap { Self.place(of: "mode", inRule: rule.name, of: $0) } ?? origin.place
+                    let words =
+                        settings.rules.node.flatMap { Self.place(of: ["mode"], inRule: rule.name, of: $0) } ?? origin.place
                     Self.refuse(
                         name, at: words, "the rule `\(rule.name)` forwards requests, and the command only replays", to: &problems)
                 }
@@ -91,17 +92,21 @@ package struct ProjectTerms: Sendable {
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
-            if rule.allows {
-                let words = rules.node.flatMap { Self.place(of: "allow", inRule: rule.name, of: $0) } ?? place
+            let widens = [
+                (["allow"], rule.allows, "allows requests"), (["tunnel"], rule.allowsAnyTunnel, "allows tunnels"),
+                (["deny", "stored"], rule.deniedUse == .serve, "serves stored responses to requests that it denies"),
+            ]
+            for (keys, isRefused, effect) in widens where isRefused {
+                let words = rules.node.flatMap { Self.place(of: keys, inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` allows requests, and a project's rules may only deny them",
+                    "rules", at: words, "the rule `\(rule.name)` \(effect), and a project's rules may only deny them",
                     to: &problems)
             }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
             let changesHosts = rule.cache?.key?.canonicalHost != nil
             let changes = [("response", !rule.response.isEmpty), ("transform", setsValues), ("cache", changesHosts)]
             for (key, isRefused) in changes where isRefused {
-                let words = rules.node.flatMap { Self.place(of: key, inRule: rule.name, of: $0) } ?? place
+                let words = rules.node.flatMap { Self.place(of: [key], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
                     "rules", at: words, "the rule `\(rule.name)` changes responses, which can send the client to another server",
                     to: &problems)
@@ -109,16 +114,13 @@ package struct ProjectTerms: Sendable {
         }
     }
 
-    private static func place(of key: String, inRule rule: String, of rules: SettingsNode) -> SettingsPlace? {
+    /// The place of the value under these keys of a rule.
+    private static func place(of keys: [String], inRule rule: String, of rules: SettingsNode) -> SettingsPlace? {
         guard case .sequence(let nodes) = rules.value else { return nil }
-        func value(_ key: String, of node: SettingsNode) -> SettingsNode? {
-            guard case .mapping(let entries) = node.value else { return nil }
-            return entries.first { $0.key == key }?.value
-        }
         func isNamed(_ node: SettingsNode) -> Bool {
-            if case .scalar(let name)? = value("name", of: node)?.value { name.text == rule } else { false }
+            if case .scalar(let name)? = node.entry(at: ["name"])?.value.value { name.text == rule } else { false }
         }
-        return nodes.first(where: isNamed).flatMap { value(key, of: $0)?.place }
+        return nodes.first(where: isNamed)?.entry(at: keys.map { $0[...] }[...])?.value.place
     }
 
     /// The longest match file that is read here, in bytes; a longer one is refused when the recording begins.

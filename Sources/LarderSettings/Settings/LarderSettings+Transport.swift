@@ -12,7 +12,8 @@ extension LarderSettings {
         result.timeouts.queue = Self.milliseconds(upstream.queueWait)
         result.limits = parseLimits
         result.resolve = resolve
-        result.addresses = AddressPolicy(denied: egress.deny)
+        result.addresses = AddressPolicy(
+            denied: egress.addresses.deny, allowed: egress.addresses.allow, deniesPrivate: egress.deniesPrivateAddresses)
         result.proxy = upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
         // If the files of `tls:` were not read, no server is trusted.
         result.trust = tls.loaded?.policies

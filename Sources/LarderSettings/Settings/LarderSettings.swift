@@ -43,7 +43,10 @@ extension LarderSettings {
     }
 
     /// The rules, and what happens to requests that no rule allows.
-    package var policy: PolicyRuleSet { rules.compiled.under(EgressTerms(egress.default, suggests: egress.suggests)) }
+    package var policy: PolicyRuleSet {
+        rules.compiled.under(
+            EgressTerms(egress.default, suggests: egress.suggests, servesStored: egress.stored == .serve))
+    }
 
     /// Larder looks for recorded responses, because of the mode or of a rule's mode.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
@@ -142,8 +145,21 @@ extension LarderSettings {
         package var `default` = EgressDefault.allow
         /// The denied client gets the rule that would allow its request.
         package var suggests = true
+        package var addresses = Addresses()
+        /// Whether a denied request may get a recorded or stored response.
+        package var stored = DeniedUse.deny
+
+        /// Whether addresses that are not public are denied; unless it is set, they are where requests without a rule are.
+        package var deniesPrivateAddresses: Bool { (addresses.private ?? (`default` == .deny ? .deny : .allow)) == .deny }
+    }
+
+    /// The addresses that Larder connects to: `allow` comes before `deny`, and `deny` before `private`.
+    package struct Addresses: Equatable, Sendable {
         /// Link-local and metadata addresses (T03).
         package var deny = AddressRange.metadataServices
+        /// `nil`: as `egress.default`.
+        package var `private`: EgressDefault?
+        package var allow: [AllowedAddress] = []
     }
 
     package struct Clients: Equatable, Sendable {
@@ -202,6 +218,8 @@ extension LarderSettings {
     package struct Rules: Equatable, Sendable {
         package var node: SettingsNode?
         package var compiled = PolicyRuleSet.empty
+        /// Rules that have less effect than they seem to; empty if the files of `tls` were not read.
+        package var warnings: [String] = []
 
         package static func == (left: Rules, right: Rules) -> Bool { left.node == right.node }
     }

@@ -31,7 +31,7 @@ struct RemovedSetting: Sendable {
         for setting in all {
             let parts = setting.name.split(separator: ".")
             guard let entry = layer.root.entry(at: parts[...]) else { continue }
-            layer.root = layer.root.renaming(parts[...], to: nil)
+            layer.root = layer.root.removing(parts[...])
             warnings.append(
                 "\(layer.position(of: entry)): \(setting.name) is no longer a setting since \(setting.since); its value is always "
                     + "\(setting.value), and the next version rejects the name")

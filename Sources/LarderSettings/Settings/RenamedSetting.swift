@@ -3,14 +3,15 @@ import TextCoding
 
 /// A setting that was renamed. For one version, Larder reads the old name with a warning.
 struct RenamedSetting: Sendable {
-    /// The dotted old name. It is in the same group as the new one.
+    /// The dotted old name.
     let old: String
     let new: String
     /// The version that introduced the new name.
     let since: String
 
     static let all = [
-        RenamedSetting(old: "tls.connect.verdicts_kept", new: "tls.connect.verdict_ttl", since: "0.2")
+        RenamedSetting(old: "tls.connect.verdicts_kept", new: "tls.connect.verdict_ttl", since: "0.2"),
+        RenamedSetting(old: "egress.deny", new: "egress.addresses.deny", since: "0.2"),
     ]
 
     /// The present name of a setting.
@@ -27,10 +28,11 @@ struct RenamedSetting: Sendable {
                 problems.add(
                     "is the old name of \(setting.new), which is set too; remove one of them", path: setting.old, at: old.keyPlace
                 )
-                layer.root = layer.root.renaming(oldParts[...], to: nil)
+                layer.root = layer.root.removing(oldParts[...])
                 throw problems
             }
-            layer.root = layer.root.renaming(oldParts[...], to: String(newParts[newParts.count - 1]))
+            let renamed = SettingsNode.Entry(key: String(newParts[newParts.count - 1]), at: old.keyPlace, value: old.value)
+            layer.root = layer.root.removing(oldParts[...]).inserting(renamed, in: newParts.dropLast())
             warnings.append(
                 "\(layer.position(of: old)): \(setting.old) is called \(setting.new) since \(setting.since); the next version will not read the old name"
             )
@@ -54,15 +56,32 @@ extension SettingsNode {
         return path.count == 1 ? entry : entry.value.entry(at: path.dropFirst())
     }
 
-    /// A copy with the last part of the path renamed; `nil` removes the entry.
-    func renaming(_ path: ArraySlice<Substring>, to name: String?) -> SettingsNode {
+    /// A copy without the entry under this path.
+    func removing(_ path: ArraySlice<Substring>) -> SettingsNode {
         guard case .mapping(let entries) = value, let key = path.first else { return self }
-        let changed = entries.compactMap { entry -> Entry? in
+        let left = entries.compactMap { entry -> Entry? in
             guard entry.key == key else { return entry }
             return path.count == 1
-                ? name.map { Entry(key: $0, at: entry.keyPlace, value: entry.value) }
-                : Entry(key: entry.key, at: entry.keyPlace, value: entry.value.renaming(path.dropFirst(), to: name))
+                ? nil : Entry(key: entry.key, at: entry.keyPlace, value: entry.value.removing(path.dropFirst()))
         }
-        return SettingsNode(.mapping(changed), at: place)
+        return SettingsNode(.mapping(left), at: place)
+    }
+
+    /// A copy with the entry in this group, which is made where it is missing. A group that is no mapping stays, and is reported as such.
+    func inserting(_ entry: Entry, in group: ArraySlice<Substring>) -> SettingsNode {
+        var entries: [Entry]
+        switch value {
+        case .mapping(let given): entries = given
+        case .scalar(let scalar) where scalar.isNull: entries = []
+        case .scalar, .sequence: return self
+        }
+        guard let key = group.first else { return SettingsNode(.mapping(entries + [entry]), at: place) }
+        let index = entries.firstIndex { $0.key == key }
+        let inner = index.map { entries[$0].value } ?? SettingsNode(.mapping([]), at: entry.keyPlace)
+        let changed = Entry(
+            key: String(key), at: index.map { entries[$0].keyPlace } ?? entry.keyPlace,
+            value: inner.inserting(entry, in: group.dropFirst()))
+        if let index { entries[index] = changed } else { entries.append(changed) }
+        return SettingsNode(.mapping(entries), at: place)
     }
 }

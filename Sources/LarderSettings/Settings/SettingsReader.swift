@@ -90,6 +90,13 @@ package enum SettingsReader {
                 &settings.tls, files: trustFiles, needsAuthority: settings.listen.contains { $0.tls?.isOfAuthority == true },
                 origins: origins)
         }
+        if located.isEmpty, let connect = settings.tls.loaded?.connect, trustFiles?.interceptsNobody == false,
+            let origin = origins["rules"]
+        {
+            let consistency = TunnelConsistency(settings, connect, rulesFrom: origin)
+            located = consistency.problems
+            settings.rules.warnings = consistency.warnings
+        }
         if located.isEmpty, trustFiles != nil {
             located = PasswordLoading.load(&settings.clients, listen: settings.listen, origins: origins)
         }
@@ -118,6 +125,7 @@ package enum SettingsReader {
         }
         func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }
         let nodes = items(settings.rules.node) + items(former.rules.node)
+        if let own = formerOrigins["rules"] { origins["rules"]?.following = (own.layer, settings.rules.compiled.rules.count) }
         settings.rules = LarderSettings.Rules(
             node: SettingsNode(.sequence(nodes), at: origin.place), compiled: PolicyRuleSet(rules: rules))
     }
@@ -137,6 +145,8 @@ package enum SettingsReader {
         let layer: String
         var folder = "."
         let place: SettingsPlace
+        /// For the rules of a project: the source of the user's rules, which follow them, and the number of the first of these.
+        var following: (layer: String, after: Int)?
 
         /// The path of a file that the setting names.
         package func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(folder)/\(name)" }

@@ -124,10 +124,22 @@ package enum SettingsSchema {
             "egress.suggest", \.egress.suggests, .boolean, reloadable: true,
             "Whether the response to a request that no rule allows contains the rule that would allow it."),
         Setting(
-            "egress.deny", \.egress.deny, .list(of: .addressRange), reloadable: true,
+            "egress.stored", \.egress.stored, .word(), reloadable: true,
+            "Whether a request that the rules deny may get a recorded or stored response: `deny` answers 403, `serve` uses it and "
+                + "sends nothing."),
+        Setting(
+            "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the "
                 + "metadata services of clouds."
         ),
+        Setting(
+            "egress.addresses.private", \.egress.addresses.private,
+            .optional(.word(), or: "auto", meaning: "the value of `egress.default`"), reloadable: true,
+            "Whether Larder connects to loopback, private, link-local, multicast and other addresses that are not public."),
+        Setting(
+            "egress.addresses.allow", \.egress.addresses.allow, .list(of: .allowedAddress), reloadable: true,
+            "Addresses that Larder connects to although `egress.addresses.deny` or `egress.addresses.private` denies them. A range "
+                + "allows no metadata service: list its address."),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Remote clients that may use Larder, if it listens on an address that other machines can reach. Clients on this "

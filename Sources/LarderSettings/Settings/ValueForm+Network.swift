@@ -75,10 +75,15 @@ extension ValueForm where Value == AddressRange {
     static let addressRange = text(
         "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
         parse: { AddressRange($0) },
-        show: { range in
-            let isOneAddress = range.prefixLength == (range.base.family == .ipv4 ? 32 : 128)
-            return .text(isOneAddress ? "\(range.base)" : "\(range.base)/\(range.prefixLength)")
-        })
+        show: { .text($0.description) })
+}
+
+extension ValueForm where Value == AllowedAddress {
+    /// An address or a range, and perhaps a port.
+    static let allowedAddress = text(
+        "an address or a range, such as 10.1.2.3, 10.1.2.3:5432, 10.0.0.0/8 or [fd00::1]:443",
+        schema: .pattern(#"^\[?[0-9a-fA-F:.]+(/[0-9]{1,3})?\]?(:[0-9]{1,5})?$"#), parse: { AllowedAddress($0) },
+        show: { .text($0.description) })
 }
 
 extension ValueForm where Value == IPAddress {

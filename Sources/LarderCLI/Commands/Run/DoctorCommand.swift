@@ -57,6 +57,7 @@ struct DoctorCommand: ParsableCommand {
         let (settings, loaded) = diagnosis.settings()
         var findings = [settings, diagnosis.clock(at: now)]
         guard let loaded else { return findings }
+        findings += diagnosis.addresses(loaded).map { [$0] } ?? []
         guard let folder = PrivateFolder(environment) else {
             return findings + [Finding("larder", .skipped, "its files cannot be created")]
         }

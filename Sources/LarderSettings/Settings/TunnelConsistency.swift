@@ -1,0 +1,134 @@
+import HTTPMessage
+import ProxyPolicy
+import UpstreamTransport
+
+/// Checks rules that look at requests, by path or method, against tunnels, in which Larder sees no request.
+///
+/// Under `egress.default: deny` a host whose rules all look at requests has to be intercepted: otherwise its CONNECT gets 403. Where the
+/// rules contradict less, there is a warning.
+struct TunnelConsistency {
+    private let settings: LarderSettings
+    private let connect: ConnectPolicy
+    private let origin: SettingsReader.Origin
+    private var found: [String: PolicyRule?] = [:]
+    private(set) var problems: [LocatedProblem] = []
+    private(set) var warnings: [String] = []
+
+    /// At most so many problems and warnings are reported.
+    private static let limit = 20
+    /// A label for a host below a pattern, which no settings name.
+    private static let anyLabel = "any-host"
+
+    /// - Parameters:
+    ///   - connect: how CONNECT is handled, for each host.
+    ///   - origin: the source of the rules.
+    init(_ settings: LarderSettings, _ connect: ConnectPolicy, rulesFrom origin: SettingsReader.Origin) {
+        self.settings = settings
+        self.connect = connect
+        self.origin = origin
+        for (number, rule) in settings.rules.compiled.rules.enumerated() where !rule.condition.allowsTunnels {
+            if problems.count + warnings.count >= Self.limit { break }
+            check(rule, number: number)
+        }
+    }
+
+    private mutating func check(_ rule: PolicyRule, number: Int) {
+        let hosts = rule.condition.hosts.isEmpty ? [.any] : rule.condition.hosts
+        for port in securePorts(of: rule.condition) {
+            for pattern in hosts {
+                let (host, kind) = Self.host(in: pattern)
+                guard connect.way(host: host, port: port) != .deny, !connect.mayIntercept(host: host, port: port) else {
+                    continue
+                }
+                if report(rule, number: number, pattern, TunnelOfHost(host: host, kind: kind, port: port)) { return }
+            }
+        }
+    }
+
+    private struct TunnelOfHost {
+        let host: String
+        let kind: RequestTarget.HostKind
+        let port: UInt16
+    }
+
+    /// - Returns: whether there was something to report.
+    private mutating func report(_ rule: PolicyRule, number: Int, _ pattern: HostPattern, _ tunnel: TunnelOfHost) -> Bool {
+        let name = Self.name(of: pattern)
+        let (layer, place) = place(ofRule: number)
+        guard settings.egress.default == .deny else {
+            guard rule.condition.schemes == [.https] else { return false }
+            warnings.append(
+                "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at https requests, but Larder does "
+                    + "not intercept \(name), so it does not see them")
+            return true
+        }
+        guard rule.allows else { return false }
+        if let other = ruleAllowing(tunnel) {
+            warnings.append(
+                "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at requests, but the rule "
+                    + "`\(other.name)` allows tunnels to \(name), in which Larder sees none")
+            return true
+        }
+        let entry = pattern == .any ? "tls: {default: {connect: intercept}}" : "tls: {hosts: {\(name): {connect: intercept}}}"
+        problems.append(
+            LocatedProblem(
+                source: layer,
+                problem: SettingsProblem(
+                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse its tunnels; "
+                        + "write `\(entry)`, or remove path, method and query, or write `scheme: http` if the rule is for http only",
+                    path: "rules[\(number)].match", at: place)))
+        return true
+    }
+
+    private mutating func ruleAllowing(_ tunnel: TunnelOfHost) -> PolicyRule? {
+        let key = "\(tunnel.host) \(tunnel.port)"
+        if let rule = found[key] { return rule }
+        let authority = TunnelAuthority(scheme: .https, host: Array(tunnel.host.utf8), kind: tunnel.kind, port: tunnel.port)
+        let rule = settings.policy.rules(for: authority).tunnelling
+        found[key] = .some(rule)
+        return rule
+    }
+
+    /// The ports to which clients may open tunnels, one for each range, that the condition can match https requests at. Port 80 is for
+    /// plain HTTP, which Larder sees.
+    private func securePorts(of condition: RuleCondition) -> [UInt16] {
+        let ports: [UInt16]
+        switch settings.tunnel.ports {
+        case .only(let listed): ports = listed
+        case .any:
+            ports =
+                condition.ports.isEmpty
+                ? [443] : condition.ports.compactMap { range in range.contains(443) ? 443 : range.first { $0 != 80 } }
+        }
+        return ports.filter { $0 != 80 && condition.mayMatch(scheme: .https, port: $0) }
+    }
+
+    private static func name(of pattern: HostPattern) -> String {
+        switch pattern {
+        case .any: "every host"
+        case .name(let name): String(decoding: name, as: UTF8.self)
+        case .below(let name): "\"*.\(String(decoding: name, as: UTF8.self))\""
+        case .address(let address): address.family == .ipv4 ? "\(address)" : "\"\(address)\""
+        }
+    }
+
+    private static func host(in pattern: HostPattern) -> (String, RequestTarget.HostKind) {
+        switch pattern {
+        case .any: (anyLabel, .name)
+        case .name(let name): (String(decoding: name, as: UTF8.self), .name)
+        case .below(let name): ("\(anyLabel).\(String(decoding: name, as: UTF8.self))", .name)
+        case .address(let address): ("\(address)", address.family == .ipv4 ? .ipv4 : .ipv6)
+        }
+    }
+
+    /// The source of the rule, and the place of the first key that looks at requests.
+    private func place(ofRule number: Int) -> (layer: String, place: SettingsPlace) {
+        let layer = origin.following.flatMap { number >= $0.after ? $0.layer : nil } ?? origin.layer
+        guard case .sequence(let nodes)? = settings.rules.node?.value, number < nodes.count else { return (layer, origin.place) }
+        guard case .mapping(let entries)? = nodes[number].entry(at: ["match"])?.value.value else {
+            return (layer, nodes[number].place)
+        }
+        let looking = entries.first { !["host", "port", "scheme"].contains($0.key) }
+        return (layer, looking?.keyPlace ?? nodes[number].place)
+    }
+}

@@ -1,0 +1,96 @@
+import ServerTrust
+import Testing
+import UpstreamTransport
+
+@testable import LarderSettings
+
+@Suite("Rules that look at requests, and tunnels in which Larder sees none")
+struct TunnelConsistencyTests {
+    private func consistency(_ yaml: String, intercepts: [String] = [], fallback: ConnectWay = .tunnel) throws
+        -> TunnelConsistency
+    {
+        var connect = ConnectPolicy(fallback: fallback)
+        for host in intercepts { connect.insert(.intercept, for: try #require(HostScope(host: host, labels: .all))) }
+        if fallback == .intercept {
+            connect.exceptFromInterception(try #require(HostScope(host: "*.bank.example", labels: .all)))
+        }
+        let origin = SettingsReader.Origin(layer: "larder.yaml", place: .none)
+        return TunnelConsistency(try settings(yaml), connect, rulesFrom: origin)
+    }
+
+    @Test(
+        "Under default: deny, a host whose rules all look at its https requests must be intercepted",
+        arguments: [
+            ("{host: a.example, path: /x}", "a.example"), ("{host: a.example, method: GET}", "a.example"),
+            ("{host: '*.a.example', path: /x}", "\"*.a.example\""), ("{path: /x}", "every host"),
+            ("{host: a.example, scheme: https, port: 443, path: /x}", "a.example"),
+            ("{host: [b.example, a.example], path: /x}", "a.example"), ("{host: 192.0.2.1, path: /x}", "192.0.2.1"),
+        ])
+    func rejects(match: String, name: String) throws {
+        let yaml = "{egress: {default: deny}, rules: [{name: r, match: \(match), allow: {}}]}"
+        let problems = try consistency(yaml, intercepts: ["b.example"]).problems.map(\.description)
+        #expect(problems.count == 1 && problems[0].hasPrefix("larder.yaml:1:"), "\(problems)")
+        #expect(problems[0].contains("rules[0].match: the rule `r` looks at requests, but Larder does not intercept \(name), "))
+        #expect(problems[0].contains("connect: intercept}") && problems[0].contains("or remove path, method and query"))
+    }
+
+    @Test(
+        "There is no contradiction where the host is intercepted, where the rule is for http, and where CONNECT is denied anyway",
+        arguments: [
+            "{host: b.example, path: /x}", "{host: a.b.example, path: /x}", "{host: '*.b.example', method: GET}",
+            "{host: a.example, scheme: http, path: /x}", "{host: a.example, port: 80, path: /x}",
+            "{host: a.example, port: 8080, path: /x}", "{host: a.example}", "{host: a.example, path: /**}",
+        ])
+    func accepts(match: String) throws {
+        let yaml = "{egress: {default: deny}, rules: [{name: r, match: \(match), allow: {}}]}"
+        let found = try consistency(yaml, intercepts: ["b.example", "*.b.example"])
+        #expect(found.problems.isEmpty && found.warnings.isEmpty, "\(found)")
+    }
+
+    @Test("If every host is intercepted, only the hosts that are excepted contradict")
+    func goesByTheFallback() throws {
+        func problems(_ host: String) throws -> Int {
+            let yaml = "{egress: {default: deny}, rules: [{name: r, match: {host: '\(host)', path: /x}, allow: {}}]}"
+            return try consistency(yaml, fallback: .intercept).problems.count
+        }
+        #expect(try problems("a.example") == 0)
+        #expect(try problems("www.bank.example") == 1)
+        #expect(try problems("*.bank.example") == 1)
+        #expect(try problems("192.0.2.1") == 0)
+    }
+
+    @Test("A host with both kinds of rule may be tunnelled: the warning names both rules")
+    func warnsOfBoth() throws {
+        let yaml = """
+            {egress: {default: deny}, rules: [
+            {name: one path, match: {host: a.example, path: /x}, allow: {}}, {name: whole, match: {host: '*.example'}, allow: {}}]}
+            """
+        let found = try consistency(yaml)
+        #expect(found.problems.isEmpty)
+        #expect(
+            found.warnings == [
+                "larder.yaml:2:43: the rule `one path` looks at requests, but the rule `whole` allows tunnels to a.example, in which "
+                    + "Larder sees none"
+            ])
+    }
+
+    @Test("Under default: allow, a rule for https requests to a host that is not intercepted has a warning")
+    func warnsUnderAllow() throws {
+        func warnings(_ scheme: String, _ intercepts: [String] = []) throws -> [String] {
+            try consistency(
+                "rules: [{name: r, match: {host: a.example, scheme: \(scheme), path: /x}, deny: {}}]", intercepts: intercepts
+            ).warnings
+        }
+        #expect(
+            try warnings("https") == [
+                "larder.yaml:1:59: the rule `r` looks at https requests, but Larder does not intercept a.example, so it does not see them"
+            ])
+        #expect(try warnings("http").isEmpty && warnings("https", ["a.example"]).isEmpty)
+    }
+
+    @Test("At most 20 rules are reported")
+    func isLimited() throws {
+        let rules = (0..<40).map { "{name: r\($0), match: {host: h\($0).example, path: /x}, allow: {}}" }.joined(separator: ", ")
+        #expect(try consistency("{egress: {default: deny}, rules: [\(rules)]}").problems.count == 20)
+    }
+}
