@@ -76,7 +76,7 @@ class Live(Told, Interceptor):
         self.admin = WORK / "live.sock"
         # The disk's limit is reached within minutes, so that responses are evicted from there too.
         super().__init__(WORK / "live" / "store.sqlite", authority, f"admin.socket={self.admin}", "store.disk.high=384MiB",
-                         "store.disk.low=320MiB", "egress.deny=[]", loops=2)
+                         "store.disk.low=320MiB", "egress.addresses.deny=[]", loops=2)
 
 
 class Serving(Told, Larder):
