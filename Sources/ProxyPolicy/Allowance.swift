@@ -14,11 +14,16 @@ package struct EgressTerms: Equatable, Sendable {
     package var suggests: Bool
     /// A denied request may get a recorded or stored response.
     package var servesStored: Bool
+    /// Whether requests are denied, or only reported as such.
+    package var enforcement: Enforcement
 
-    package init(_ default: EgressDefault = .allow, suggests: Bool = true, servesStored: Bool = false) {
+    package init(
+        _ default: EgressDefault = .allow, suggests: Bool = true, servesStored: Bool = false, enforcement: Enforcement = .deny
+    ) {
         self.default = `default`
         self.suggests = suggests
         self.servesStored = servesStored
+        self.enforcement = enforcement
     }
 }
 

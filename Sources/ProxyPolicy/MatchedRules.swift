@@ -28,6 +28,9 @@ package struct MatchedRules: Sendable {
         return ruleSet.rules[numbers[index]]
     }
 
+    /// The place of a matching rule in the settings.
+    package func number(at index: Int) -> Int { numbers[index] }
+
     /// The rule that denied the request, or `nil`.
     package var denyingRule: PolicyRule? {
         guard let ruleSet, let last = numbers.last, ruleSet.rules[last].denies else { return nil }
@@ -39,6 +42,15 @@ package struct MatchedRules: Sendable {
 
     /// How rules change the cache key, or `nil`.
     package var keyRewriting: KeyRewriting? { rewritesKey ? key : nil }
+
+    /// The matching rules with limits; limits of all of them apply.
+    package var limits: [(rule: String, limit: RuleLimit)] {
+        guard let ruleSet else { return [] }
+        return numbers.compactMap { number in
+            let rule = ruleSet.rules[number]
+            return rule.limit.map { (rule.name, $0) }
+        }
+    }
 
     /// The tags of all matching rules, each once.
     package var tags: [String] {

@@ -28,7 +28,7 @@ extension PolicyRuleSet {
     /// - Parameter origin: if the requests inside the tunnel name the host, a rule for any host can match.
     package func rules(for origin: TunnelAuthority) -> OriginRules {
         var found = OriginRules()
-        found.deniesUnlisted = egress.default == .deny
+        found.deniesUnlisted = egress.default == .deny && egress.enforcement == .deny
         if isEmpty { return found }
         var allowsAnyTunnel = false
         forEachRule(for: origin) { rule in
@@ -38,12 +38,12 @@ extension PolicyRuleSet {
                 if !rule.condition.dependsOnRequest { found.deniesUnlisted = false }
             }
             if rule.allowsAnyTunnel, egress.default == .deny { allowsAnyTunnel = true }
-            if found.inspecting == nil, !rule.condition.allowsTunnels, rule.mayWithhold || rule.allows && egress.default == .deny
-            {
+            let mayWithhold = rule.mayWithhold(under: egress)
+            if found.inspecting == nil, !rule.condition.allowsTunnels, mayWithhold || rule.allows && egress.default == .deny {
                 found.inspecting = rule
             }
             if rule.condition.namesHosts, found.naming == nil { found.naming = rule }
-            if rule.mayWithhold, found.withholding == nil { found.withholding = rule }
+            if mayWithhold, found.withholding == nil { found.withholding = rule }
             if rule.mode?.isClosed == true, found.closing == nil { found.closing = rule }
         }
         if allowsAnyTunnel { found.inspecting = nil }
@@ -53,8 +53,9 @@ extension PolicyRuleSet {
 
 extension PolicyRule {
     /// Whether this rule can make Larder answer a matching request without forwarding it.
-    fileprivate var mayWithhold: Bool {
-        if denies || mode?.isClosed == true || mode == .recordMissing { return true }
+    fileprivate func mayWithhold(under egress: EgressTerms) -> Bool {
+        if denies { return enforcement ?? egress.enforcement == .deny }
+        if limit != nil || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }
         // Larder treats fields that a rule writes as the client's: `only-if-cached` among them prevents forwarding.
         return request.edits.contains { $0.name.known == .cacheControl && $0.kind != .remove }

@@ -30,4 +30,10 @@ package enum PolicyLimits {
     package static let transformDepth: ClosedRange<Int64> = 1...1024
     /// The allowed time for a transformation, in milliseconds.
     package static let transformTimeout: ClosedRange<Int64> = 10...600_000
+    /// The largest numbers of requests that a rule may limit, by `rate` and by `requests`.
+    package static let rate: UInt64 = 1_000_000, quotaOfRequests: Int64 = 1_000_000_000_000
+    /// The allowed length of a quota's window, in milliseconds.
+    package static let quotaWindow: ClosedRange<Int64> = 1_000...31_622_400_000
+    /// The maximum number of clients, users or hosts that one rule counts.
+    package static let limitSubjects = 10_000
 }

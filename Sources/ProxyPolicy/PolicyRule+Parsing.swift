@@ -4,6 +4,7 @@ import HTTPMessage
 extension PolicyRule {
     private static let keys = [
         "name", "match", "allow", "deny", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
+        "limit", "enforce",
     ]
 
     /// - Returns: `nil` if the name could not be read. The rule must not be used if a problem was added.
@@ -23,16 +24,23 @@ extension PolicyRule {
         let denial = mapping["deny"].map { Denial(parsing: $0, problems: &problems) }
         let allows = mapping["allow"].map { Self.isAllowed($0, problems: &problems) } ?? false
         let anyTunnel = mapping["tunnel"].map { $0.word(among: ["any": true], problems: &problems) ?? false } ?? false
+        let limit = mapping["limit"].map { RuleLimit(parsing: $0, problems: &problems) }
+        let enforcement = mapping["enforce"].flatMap {
+            Enforcement(parsing: $0, denies: mapping["deny"] != nil, problems: &problems)
+        }
         if let tunnel = mapping["tunnel"] {
             Self.check(tunnel, of: condition, allows: mapping["allow"] != nil, problems: &problems)
         }
-        let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
+        let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode", "limit"].filter {
+            mapping[$0] != nil
+        }
         if denial != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule with deny cannot do anything else", to: &problems)
         }
         if denial == nil, changeKeys.isEmpty {
             cursor.report(
-                "the rule does nothing: give allow, deny, request, response, cache, validate, transform or mode", to: &problems)
+                "the rule does nothing: give allow, deny, request, response, cache, validate, transform, mode or limit",
+                to: &problems)
         }
         if cache?.key != nil, !condition.looksAtTargetOnly {
             // A write must find all keys of its URI, for whatever client and fields a rule wrote them.
@@ -47,7 +55,8 @@ extension PolicyRule {
             cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
             upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
-            keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [])
+            keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [],
+            limit: limit, enforcement: enforcement)
     }
 
     private static func text(of nodes: SettingsNode?...) -> [UInt8] {

@@ -25,13 +25,18 @@ package final class PolicyRule: Sendable {
     package let mode: RuleMode?
     /// The rule's match and key settings that affect the URI a response is stored under, as written; empty if they do not.
     let keyText: [UInt8]
+    /// Limits on the requests that match; `nil` if it sets none.
+    package let limit: RuleLimit?
+    /// Whether a rule that denies only reports the requests; `nil` where `egress.enforce` decides.
+    package let enforcement: Enforcement?
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, deniedUse: DeniedUse? = nil, allows: Bool = false,
         allowsAnyTunnel: Bool = false,
         request: FieldEdits = FieldEdits(), response: FieldEdits = FieldEdits(), cache: CacheRule? = nil,
         validation: ValidationRule? = nil,
-        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = []
+        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = [],
+        limit: RuleLimit? = nil, enforcement: Enforcement? = nil
     ) {
         self.name = name
         self.condition = condition
@@ -47,6 +52,8 @@ package final class PolicyRule: Sendable {
         self.upgradesToTLS = upgradesToTLS
         self.mode = mode
         self.keyText = keyText
+        self.limit = limit
+        self.enforcement = enforcement
     }
 
     package var denies: Bool { reason != nil }

@@ -101,7 +101,7 @@ package final class PolicyRuleSet: Sendable {
     ) -> Verdict {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
-        if rules.isEmpty { return ignoresDenials ? .allow(.none) : .unlisted }
+        if rules.isEmpty { return ignoresDenials ? .allow(.none) : reporting(.unlisted, .none) }
         matched.candidates.removeAll()
         matched.candidates.add(hosts.hostless)
         hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
@@ -135,7 +135,15 @@ package final class PolicyRuleSet: Sendable {
                 : rule.condition.matches(request, facts, as: rule.denies ? .any : .asSent, &matched.readings)
             guard matches else { continue }
             matched.insert(number, of: self)
-            if rule.denies { return .deny }
+            if rule.denies {
+                if rule.enforcement ?? egress.enforcement == .deny { return .deny }
+                if obligations.reported == nil { obligations.reported = .rule(index: UInt32(matched.count - 1)) }
+                continue
+            }
+            if let limit = rule.limit {
+                obligations.limits = true
+                if limit.needsContent { obligations.limitsContent = true }
+            }
             if let cache = rule.cache { obligations.cache.merge(cache.overrides) }
             if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
@@ -149,6 +157,23 @@ package final class PolicyRuleSet: Sendable {
         obligations.checksBody = matched.checksBody
         if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
-        return allowance.verdict(on: request, readings: &matched.readings, obligations)
+        return reporting(allowance.verdict(on: request, readings: &matched.readings, obligations), obligations)
+    }
+
+    /// In report mode, a request that no rule allows is allowed all the same, and so is its tunnel.
+    private func reporting(_ verdict: Verdict, _ found: Obligations) -> Verdict {
+        guard egress.enforcement == .report else { return verdict }
+        var obligations = found
+        switch verdict {
+        case .allow, .deny: return verdict
+        case .unlisted: obligations.reported = obligations.reported ?? .unlisted
+        case .ambiguousPath: obligations.reported = obligations.reported ?? .ambiguousPath
+        }
+        return .allow(obligations)
+    }
+
+    /// Requests that would be denied are only reported: all of them, or those that some rule denies.
+    package var reportsDenials: Bool {
+        egress.enforcement == .report || rules.contains { $0.denies && $0.enforcement == .report }
     }
 }

@@ -45,6 +45,15 @@ package struct Obligations: Equatable, Sendable {
     /// The key is not the target alone: see `MatchedRules.keyRewriting`.
     package var rewritesKey = false
 
+    /// A matching rule has a limit: `MatchedRules.limits`.
+    package var limits = false
+
+    /// A matching rule limits contents, whose length a tunnel hides.
+    package var limitsContent = false
+
+    /// Report mode forwards the request for this reason; without it the request would be denied.
+    package var reported: ReportedDenial?
+
     /// For CONNECT.
     package var tunnel = TunnelPermission.any
 

@@ -1,0 +1,24 @@
+/// What happens to a request that a rule denies, or that no rule allows: `enforce` of a rule, and `egress.enforce`.
+package enum Enforcement: String, CaseIterable, Sendable {
+    /// The request is forwarded, and reported.
+    case report
+    case deny
+
+    /// Reads `enforce` of a rule.
+    init?(parsing cursor: SettingsCursor, denies: Bool, problems: inout SettingsProblems) {
+        if !denies { cursor.report("enforce needs deny in the same rule", to: &problems) }
+        guard let word = cursor.word(among: ["report": Enforcement.report, "deny": .deny], problems: &problems) else {
+            return nil
+        }
+        self = word
+    }
+}
+
+/// Why a request would be denied that report mode forwards. Trivial.
+package enum ReportedDenial: Equatable, Sendable {
+    /// A rule would deny it.
+    /// - Parameter index: the rule in `MatchedRules`.
+    case rule(index: UInt32)
+    case unlisted
+    case ambiguousPath
+}
