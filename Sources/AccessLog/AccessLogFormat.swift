@@ -60,6 +60,8 @@ extension AccessLog.Format {
             line.append(member: ",\"detail\":", record.errorDetail)
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
+        line.append(member: ",\"would_deny\":", record.wouldDeny)
+        line.append(member: ",\"shadow\":", record.shadow)
         line.append(member: ",\"connect\":", record.connect)
         if let reason = record.uninspected { line.append(member: ",\"uninspected\":", reason.word) }
         line.append(texts.members)

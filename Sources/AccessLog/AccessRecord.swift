@@ -37,6 +37,10 @@ package struct AccessRecord: Sendable {
     package var error: StaticString = ""
     /// A more specific reason, if there is one.
     package var errorDetail: StaticString = ""
+    /// Why the request would have been denied, in report mode. Empty for other requests.
+    package var wouldDeny: StaticString = ""
+    /// The verdict of the shadow policy, where it differs: `allowed`, or a word of `Fault`. Empty for other requests.
+    package var shadow: StaticString = ""
     /// The result of CONNECT. Empty for other methods.
     package var connect: StaticString = ""
     /// Whether the client caused the error.

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 /// Every decision about one exchange, as values with reasons: the source for the access log, the metrics and explanations.
 package struct DecisionTrace: Sendable {
@@ -40,6 +41,12 @@ package struct DecisionTrace: Sendable {
     /// How recordings were involved; `nil` if none were looked up or made.
     package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
+    /// The rule whose limit ended the request, by its place among the matching rules.
+    package internal(set) var decidingRule: UInt32?
+    /// Why the request would be denied that report mode forwards.
+    package internal(set) var reported: ReportedDenial?
+    /// `nil` if there is no shadow policy, or if its verdict is the same.
+    package internal(set) var shadow: ShadowDifference?
     /// The conditions that Larder itself added to requests to the origin; the union over several requests.
     package internal(set) var sentConditions = RequestConditions()
     /// The status sent to the client; 0 before one was sent.

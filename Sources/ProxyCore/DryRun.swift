@@ -84,6 +84,8 @@ package struct DryRun: ~Copyable {
                 if store, let part = exchange.partToCut { exchange.cut(part) }
                 conclusion = .relays(stores: store)
             case .sendChecked(let store): conclusion = .relays(stores: store)
+            // A dry run counts nothing.
+            case .countRequest: return handle(.requestCounted(nil, at: now), at: now)
             case .gatherRequestBody:
                 guard let content else { break }
                 let isTooLong = content.count > exchange.context.limits.keyedBodyLength

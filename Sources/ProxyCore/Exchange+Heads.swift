@@ -190,7 +190,7 @@ extension Exchange {
         if row.status.code == 405 { output.append(Self.allowLine) }
         if row.status.code == 407 { output.append(Self.challengeLine) }
         if row.status.code == 503 { output.append("Retry-After: 1\r\n") }
-        if row.status.code == 429 { output.append("Retry-After: 3\r\n") }
+        if row.status.code == 429 { writeRetryAfter(into: &output) }
         output.appendContentLength(UInt64(body.count))
         writeProxyStatus(row, into: &output)
         output.append("Cache-Control: no-store\r\n")
@@ -198,11 +198,25 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: body) }
     }
 
+    /// The time after which the same request may succeed. A quota for as long as Larder runs has none.
+    private func writeRetryAfter(into output: inout [UInt8]) {
+        var seconds: UInt64 = 3
+        if let refusal = incoming.limitRefusal {
+            guard let wait = refusal.retryAfter else { return }
+            seconds = wait
+        }
+        output.append("Retry-After: ")
+        output.append(decimal: seconds)
+        output.append("\r\n")
+    }
+
     private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
         let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
+        let limiting = limitingRule
         return GatewayErrorBody(
-            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
-            reason: denying?.reason ?? "",
+            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self),
+            rule: denying?.name ?? limiting?.name ?? transformingRule,
+            reason: denying?.reason ?? limiting?.limit ?? "",
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: upstream.trustRefusal,
             nearest: replayLookup?.nearest,
@@ -236,6 +250,12 @@ extension Exchange {
         if let detail = row.detail {
             if !row.isToldByType { output.append(": ") }
             output.append(detail.text)
+        }
+        if let limiting = limitingRule {
+            output.append("; rule ")
+            output.append(contentsOf: limiting.name.utf8)
+            output.append(", ")
+            output.append(contentsOf: limiting.limit.utf8)
         }
         output.append("\"\r\n")
     }

@@ -123,6 +123,7 @@ extension Exchange {
     ) {
         guard let selected = cache.selected else { return }
         if isBackground { return endBackground(.background, into: &commands) }
+        if obligations.limits, refusesStored(cache.selectedLength ?? .known(selected.body.length), into: &commands) { return }
         trace.outcome = outcome
         if transformSelected(selected, into: &commands) { return }
         deliverAsItIs(into: &commands, command: command)

@@ -107,9 +107,15 @@ extension Exchange {
         }
         // Nominated fields are not forwarded, so they must not select a response (T18). Removed before a rule can add fields.
         if options.hasNominations { request.fields.removeNominated() }
-        if context.rules.mayConcern(request), let fault = matchRules(), !servesOnlyStored(insteadOf: fault) {
+        if context.rules.mayConcern(request) || context.shadow != nil, let fault = matchRules(), !servesOnlyStored(insteadOf: fault) {
             return fail(fault, at: now, into: &commands)
         }
+        if obligations.limits, !isPurge { return countRequest(at: now, into: &commands) }
+        receivePermitted(at: now, into: &commands)
+    }
+
+    /// Continues with a request that the rules and their limits permit.
+    mutating func receivePermitted(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // Fields that a rule writes count as the client's: they are set before the key and the directives are computed.
@@ -149,8 +155,11 @@ extension Exchange {
 
     /// - Returns: why the request is denied.
     private mutating func matchRules() -> Fault? {
-        switch context.rules.match(request, facts, into: &matched) {
+        let verdict = context.rules.match(request, facts(for: context.rules), into: &matched)
+        if let shadow = context.shadow { compareVerdicts(verdict, shadow) }
+        switch verdict {
         case .allow(let entailed):
+            if let reported = entailed.reported, !isPurge { trace.reported = reported }
             if matched.isEmpty {
                 obligations.tunnel = entailed.tunnel
                 return nil
@@ -167,14 +176,14 @@ extension Exchange {
     }
 
     /// What the rules can know of the request besides its head.
-    private var facts: RequestFacts {
+    func facts(for rules: PolicyRuleSet) -> RequestFacts {
         var facts = RequestFacts()
         switch incoming.body {
         case .none: break
         case .known(let length): facts.contentLength = length
         case .unknown: facts.contentLength = nil
         }
-        guard context.rules.looksAtClients else { return facts }
+        guard rules.looksAtClients else { return facts }
         if let sender = incoming.sender { facts.client = sender.client }
         facts.client.run = context.runName
         return facts
@@ -338,6 +347,7 @@ extension Exchange {
         let decision = Reuse.decideMiss(.upgrade, for: directives, overrides: obligations.cache)
         trace.reuse = decision
         if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
+        if obligations.limitsContent { return fail(.contentHidden, at: now, into: &commands) }
         incoming.isForSwitch = true
         fetch(at: now, into: &commands)
     }

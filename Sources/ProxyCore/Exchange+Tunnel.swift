@@ -6,12 +6,13 @@ import ProxyPolicy
 extension Exchange {
     /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
     package var tunnelFault: Fault? {
-        if obligations.tunnel == .inspectedOnly { return .egressDenied }
+        if obligations.tunnel == .inspectedOnly, !reportsUnlisted { return .egressDenied }
+        if obligations.limitsContent { return .contentHidden }
         return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
     }
 
     /// Whether the ClientHello in the tunnel must name the host, because the rules allow a tunnel to this host only.
-    package var tunnelNeedsName: Bool { obligations.tunnel == .named }
+    package var tunnelNeedsName: Bool { obligations.tunnel == .named && !reportsUnlisted }
 
     /// Evaluates the request again if these settings are others than those that it was evaluated under. `tunnelFault` and
     /// `tunnelNeedsName` follow them from then on.
@@ -21,12 +22,13 @@ extension Exchange {
         var request = request
         // The rules matched it before one of them changed its scheme.
         if trace.isUpgraded { _ = request.target.downgrade() }
-        let verdict = active.rules.match(request, into: &matched)
+        let verdict = active.rules.match(request, facts(for: active.rules), into: &matched)
         if case .connect = request.method, !active.tunnelPorts.allows(request.target.port) { return .portNotAllowed }
         switch verdict {
         case .allow(let entailed):
             obligations.tunnel = entailed.tunnel
             obligations.mode = entailed.mode
+            obligations.limitsContent = entailed.limitsContent
             return nil
         case .deny: return .deniedByRule
         case .unlisted: return .egressDenied

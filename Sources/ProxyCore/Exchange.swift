@@ -8,6 +8,7 @@ import ProxyPolicy
 ///
 ///     Exchange+Request
 ///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle
+///     idle ──requestHead──▶ counting ──requestCounted──▶ as from idle         (Exchange+Limits: a rule has a limit)
 ///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp            (the content is part of the key)
 ///     idle ──requestHead──▶ lookingUp
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
@@ -40,7 +41,8 @@ import ProxyPolicy
 /// An exchange serves one request after another: `begin` replaces the state of each phase and keeps the storage of heads and key.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, gathering, lookingUpRecording, lookingUp, comparing, joining, fetching, checking, judging,
+        case idle, authenticating, counting, gathering, lookingUpRecording, lookingUp, comparing, joining, fetching, checking,
+            judging,
             transforming, connecting, purging, delivering, tunnelling, finished
     }
 
@@ -161,6 +163,15 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .authenticating else { return }
             credentialsJudged(judgement, at: now, into: &commands)
 
+        case .requestCounted(let refusal, let now):
+            guard state == .counting else { return }
+            requestCounted(refusal, at: now, into: &commands)
+
+        case .limitReached(let refusal):
+            note(refusal)
+            // The client has the head already, so this is only for the log.
+            if state == .delivering { note(.limitReached(refusal.word)) }
+
         case .requestBodyEnded(let content, let now):
             guard state == .gathering else { return }
             if usesRecordings { return askRecordings(at: now, into: &commands) }
@@ -240,7 +251,8 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .lookingUpRecording, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
+            case .idle, .authenticating, .counting, .lookingUpRecording, .lookingUp, .comparing, .joining, .judging,
+                .transforming, .purging,
                 .delivering,
                 .tunnelling,
                 .finished:
@@ -358,8 +370,13 @@ extension Exchange {
         body(trace, request, key.span)
     }
 
-    /// The rule that denied the request, otherwise the last one that matched; empty if none did. For the log.
-    package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
+    /// The rule that denied the request, that limits it or that would deny it; otherwise the last one that matched; empty if none did. For the log.
+    package var decidingRuleName: String {
+        if matched.isEmpty { return "" }
+        if let index = trace.decidingRule { return matched[Int(index)].name }
+        if case .rule(let index) = trace.reported { return matched[Int(index)].name }
+        return matched[matched.count - 1].name
+    }
 
     /// The client's conditions, for the trace.
     package var clientConditions: RequestConditions { RequestConditions(in: request.fields) }

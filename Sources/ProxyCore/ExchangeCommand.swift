@@ -3,6 +3,8 @@
 package enum ExchangeCommand: Equatable, Sendable {
     /// Verify `credentials`. Reply: `credentialsJudged`.
     case judgeCredentials
+    /// Count the request under the limits of its rules (`limitDemands`). Reply: `requestCounted`.
+    case countRequest
     /// Find `key` in the store: in memory, or on disk. If memory cannot tell whether the key is stored, the driver also reads the disk.
     /// Reply: `lookedUp`.
     case lookUp(onDisk: Bool)

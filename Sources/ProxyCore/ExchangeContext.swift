@@ -99,6 +99,8 @@ package final class ExchangeContext: Sendable {
     }
 
     package let rules: PolicyRuleSet
+    /// Rules whose verdicts are only compared with those of `rules`; `nil` for none.
+    package let shadow: PolicyRuleSet?
     package let mode: Mode
     /// The maximum staleness of a response served offline; `nil` for no limit.
     package let offlineStalenessLimit: DeltaSeconds?
@@ -144,7 +146,8 @@ package final class ExchangeContext: Sendable {
     private let viaLineOfHTTP10: [UInt8]
 
     package init(
-        rules: PolicyRuleSet, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil, layerNames: [String] = [],
+        rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil,
+        layerNames: [String] = [],
         replaysStore: Bool = false, sparesThisMachine: Bool = false,
         limits: ProxyLimits = ProxyLimits(),
         tunnelPorts: TunnelPorts = .listed([443, 80]),
@@ -161,6 +164,7 @@ package final class ExchangeContext: Sendable {
         boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
+        self.shadow = shadow
         self.mode = mode
         self.offlineStalenessLimit = offlineStalenessLimit
         self.layerNames = layerNames

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 /// An event for an exchange. It carries all its data, except the request's head, which the parser has written into the exchange.
 ///
@@ -18,6 +19,10 @@ package enum ExchangeEvent: Sendable {
     case requestRefused(Fault, at: Timestamp)
     /// The bytes on the connection were not a request.
     case requestRejected(Fault, at: Timestamp)
+    /// The counts of the matching rules' limits permit the request, or refuse it.
+    indirect case requestCounted(LimitRefusal?, at: Timestamp)
+    /// Content has reached the limit of a rule. Precedes the event for the resulting failure.
+    indirect case limitReached(LimitRefusal)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end.
     /// - Parameter content: All of it, if it was to be gathered.

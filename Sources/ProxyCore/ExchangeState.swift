@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 // The state of an exchange, in values that `Exchange.begin` replaces by new ones.
 
@@ -26,6 +27,8 @@ package struct RequestState: RareState, Sendable {
     package internal(set) var isForSwitch = false
     /// The rules deny the request, which may get a recorded or stored response only.
     package internal(set) var denial: Denial?
+    /// The limit of a rule that ended the request or cut its response.
+    package internal(set) var limitRefusal: LimitRefusal?
 
     package struct Purge: Sendable {
         package let keys: [[UInt8]]
@@ -35,7 +38,7 @@ package struct RequestState: RareState, Sendable {
 
     var isEmpty: Bool {
         guard case .none = body else { return false }
-        return sender == nil && credentials == nil && purge == nil && denial == nil && !isForSwitch
+        return sender == nil && credentials == nil && purge == nil && denial == nil && !isForSwitch && limitRefusal == nil
     }
 }
 

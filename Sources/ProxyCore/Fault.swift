@@ -1,4 +1,5 @@
 import HTTPMessage
+import ProxyPolicy
 
 /// The faults of an exchange: a closed list of all errors that Larder generates.
 ///
@@ -33,6 +34,10 @@ package enum Fault: Equatable, Sendable {
     /// No rule allows it, and the settings deny such requests.
     case egressDenied
     case ambiguousPath
+    /// A limit of a matching rule is reached.
+    case limitReached(RuleLimit.Word)
+    /// A matching rule limits content that a tunnel would hide.
+    case contentHidden
     case clientNotAllowed
     case credentialsRequired(reason: StaticToken)
     case tooManyAttempts

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import ProxyPolicy
 
 /// How a fault is reported to the client: one row for each fault.
 ///
@@ -38,6 +39,25 @@ package struct GatewayError: Equatable, Sendable {
         self.detail = detail
         self.isToldByType = isToldByType
         self.closesConnection = closes
+    }
+
+    private init(limit word: RuleLimit.Word) {
+        switch word {
+        case .requestBody:
+            self.init(
+                413, "request_too_large", "http_request_denied", .policy, "The request body exceeds the limit of a rule.",
+                closes: true)
+        case .responseBody:
+            self.init(
+                502, "response_too_large", "http_response_body_size", .policy, "The response body exceeds the limit of a rule.")
+        case .rate:
+            self.init(
+                429, "rate_limited", "http_request_denied", .policy, "A rule permits fewer requests in this time.", retry: true)
+        case .requests, .bytesOut, .bytesIn:
+            self.init(
+                429, "quota_exceeded", "http_request_denied", .policy, "The quota of a rule is used up.", retry: true,
+                detail: StaticToken(word.text))
+        }
     }
 
     package init(_ fault: Fault) {
@@ -124,6 +144,12 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "ambiguous_path", "http_request_denied", .policy,
                 "The path is ambiguous: servers interpret it differently, and the rules do not allow every interpretation.")
+        case .limitReached(let word): self.init(limit: word)
+        case .contentHidden:
+            self.init(
+                403, "content_hidden", "http_request_denied", .policy,
+                "A rule limits this request's content, which a tunnel hides: intercept the host, or limit only the number of requests."
+            )
         case .clientNotAllowed:
             self.init(
                 403, "client_not_allowed", "http_request_denied", .policy,

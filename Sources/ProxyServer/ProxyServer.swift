@@ -25,11 +25,12 @@ package final class ProxyServer: Sendable {
     /// Starts serving on sockets that are listening.
     /// - Parameter loops: The number of serving threads; at least one.
     package init(
-        _ settings: ServerSettings, rules: PolicyRuleSet, store: ResponseStore, sockets: [ListeningSocket], loops: Int,
+        _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
+        sockets: [ListeningSocket], loops: Int,
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
-        let source = SettingsSource(settings: settings, rules: rules)
+        let source = SettingsSource(settings: settings, rules: rules, shadow: shadow)
         self.source = Guarded(source)
         let current = Self.current(source, addresses: addresses, after: nil, warn)
         var handshakeBeginners: [LoopThread] = []
@@ -56,7 +57,7 @@ package final class ProxyServer: Sendable {
     }
 
     /// Activates new settings for all later requests.
-    package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
+    package func reload(_ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil) {
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
         } catch {
@@ -66,8 +67,11 @@ package final class ProxyServer: Sendable {
         activate { source in
             source.settings = settings
             source.rules = rules
+            source.shadow = shadow
             source.network = network.status ?? .unknown
         }
+        shared.limits.keepOnly(rulesOf: rules)
+        shared.reports.removeAll()
     }
 
     /// Advances the wall clocks of all loops, for tests of ages; calls `completion` on any thread when all have done so.
@@ -146,7 +150,8 @@ package final class ProxyServer: Sendable {
         }
         return ServerShared.Current(
             settings: settings,
-            context: context(settings, rules: source.rules, addresses: addresses, network: source.network),
+            context: context(
+                settings, rules: source.rules, shadow: source.shadow, addresses: addresses, network: source.network),
             interception: interception(settings, after: previous?.interception, warn),
             recordings: ActiveRecordings(layers: settings.layers, file: settings.recording))
     }
@@ -165,11 +170,13 @@ package final class ProxyServer: Sendable {
 
     /// The exchange context for these settings and rules.
     package static func context(
-        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], network: ReachabilityStatus = .unknown
+        _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, addresses: [PeerAddress],
+        network: ReachabilityStatus = .unknown
     ) -> ExchangeContext {
         let mode = settings.mode(on: network)
         return ExchangeContext(
-            rules: rules, mode: mode, offlineStalenessLimit: settings.mode == .auto ? settings.offlineStalenessLimit : nil,
+            rules: rules, shadow: shadow, mode: mode,
+            offlineStalenessLimit: settings.mode == .auto ? settings.offlineStalenessLimit : nil,
             layerNames: settings.layers?.names ?? [], replaysStore: settings.replaysStore,
             sparesThisMachine: settings.gatePosition(in: mode) == .openToThisMachine,
             limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,

@@ -27,6 +27,7 @@ struct GatewayErrorTests {
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
         .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied, .egressDenied, .ambiguousPath,
         .destinationPrivate,
+        .limitReached(.requests), .contentHidden,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -107,6 +108,8 @@ struct GatewayErrorTests {
         case .egressDenied: 73
         case .ambiguousPath: 74
         case .destinationPrivate: 75
+        case .limitReached: 75
+        case .contentHidden: 76
         }
     }
 

@@ -9,6 +9,7 @@ extension ExchangeDriver {
     func log() {
         if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
         if let transform = exchange.trace.transform { worker.note(transform) }
+        if exchange.trace.reported != nil || exchange.trace.shadow != nil { reportPolicy() }
         keepTrace()
         if accessLog.isOff { return }
         let record = accessRecord()
@@ -21,6 +22,10 @@ extension ExchangeDriver {
         exchange.withHeads { request, response in
             log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
         }
+    }
+
+    private func reportPolicy() {
+        if let warning = worker.shared.reports.note(&exchange, at: loop.now) { worker.shared.warn(warning) }
     }
 
     private func accessRecord() -> AccessRecord {
@@ -50,6 +55,8 @@ extension ExchangeDriver {
             record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
+        if let reported = trace.reported { record.wouldDeny = reported.word.text }
+        if let shadow = trace.shadow { record.shadow = shadow.shadow.text }
         if let outcome = logged.connectOutcome {
             record.connect = outcome.word
             record.uninspected = logged.uninspected

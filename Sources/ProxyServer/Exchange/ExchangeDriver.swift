@@ -39,6 +39,7 @@ final class ExchangeDriver {
     let delivery = BodyDelivery()
     let recording = ExchangeRecording()
     let tunnel = ClientTunnel()
+    let limiting = RuleLimiting()
     @exclusivity(unchecked) var logged = LoggedFacts()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
@@ -82,6 +83,7 @@ final class ExchangeDriver {
         // Events of the previous exchange after its end must not count for this one.
         if delivery.isTouched { delivery.reset() }
         if logged.isTouched { logged.reset() }
+        if limiting.isUsed { limiting.reset() }
         isInUse = true
         epoch &+= 1
         closesConnection = false
@@ -187,6 +189,7 @@ final class ExchangeDriver {
         switch command {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .judgeCredentials: judgeCredentials()
+        case .countRequest: limiting.count(for: self)
         case .gatherRequestBody: upload.gather(for: self)
         case .lookUpRecording: recording.lookUp(for: self)
         case .findNearest: recording.findNearest(for: self)

@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import ProxyPolicy
 import ResponseStore
 import UpstreamTransport
 
@@ -69,6 +70,7 @@ final class OriginFetch {
         driver.storing.reset()
         driver.checking.reset()
         driver.recording.fetchEnded()
+        if driver.limiting.isUsed { driver.limiting.responseEnded() }
     }
 
     func go(by mode: Mode) { self.mode = mode }
@@ -114,6 +116,11 @@ final class OriginFetch {
         if isContinuing { return receive(continued: head, framing, from: upstream, for: driver) }
         swap(&receivedHead.head, &head)
         noteMetrics(of: upstream, for: driver)
+        if driver.exchange.obligations.limits, let refusal = driver.limiting.refusal(ofResponse: framing.bodyLength, for: driver)
+        {
+            driver.tell(.limitReached(refusal))
+            return fail(byRequest: .limitReached(refusal.word), for: driver)
+        }
         let chain = metrics.trustMark > 0 ? upstream.recordedChain.flatMap(driver.store.shared) : nil
         driver.handle(
             .upstreamHead(
@@ -144,6 +151,11 @@ final class OriginFetch {
 
     func receive(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
         receivedCount += UInt64(bytes.count)
+        if driver.limiting.watchesResponse,
+            let refusal = driver.limiting.refusal(ofContent: bytes.count, of: receivedCount, for: driver)
+        {
+            return cut(by: refusal, for: driver)
+        }
         switch mode {
         case .none, .checked: break
         case .direct: sendDirect(bytes, for: driver)
@@ -253,6 +265,14 @@ final class OriginFetch {
         }
         driver.connection?.flushSoon()
         driver.giveBackIfDone()
+    }
+
+    /// The content has reached the limit of a rule: the client's message stays incomplete, and nothing is stored as the whole response.
+    private func cut(by refusal: LimitRefusal, for driver: ExchangeDriver) {
+        upstream?.cancel()
+        upstream = nil
+        driver.tell(.limitReached(refusal))
+        broke(.limitReached(refusal.word), for: driver)
     }
 
     private func endDirect(_ trailers: Fields, for driver: ExchangeDriver) {

@@ -3,6 +3,7 @@ import EventLoop
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import ProxyPolicy
 import Recordings
 import UpstreamTransport
 
@@ -61,6 +62,7 @@ final class RequestUpload {
         guard let connection = driver.connection, driver.fetch.upstream != nil || isGathering else { return }
         let upstream = driver.fetch.upstream
         var fault: Fault?
+        var refusal: LimitRefusal?
         // Handled after access to the input has ended, because handling may read on.
         var event: ExchangeEvent?
         connection.withInput { input in
@@ -70,6 +72,11 @@ final class RequestUpload {
                     switch try next(in: input, offset: &offset) {
                     case .content(let range):
                         let bytes = input.extracting(range)
+                        if driver.limiting.watchesRequest {
+                            refusal = driver.limiting.refusal(ofRequest: range.count, of: receivedCount, for: driver)
+                            fault = refusal.map { .limitReached($0.word) }
+                        }
+                        if fault != nil { return input.byteCount }
                         if let limit = driver.exchange.context.limits.requestBodyLength, receivedCount > limit {
                             fault = .requestBodyTooLarge
                         } else if isGathering {
@@ -96,6 +103,7 @@ final class RequestUpload {
             return offset
         }
         if fault != nil || event != nil { isGathering = false }
+        if let refusal { driver.tell(.limitReached(refusal)) }
         if let fault { return driver.fetch.fail(byRequest: fault, for: driver) }
         if let event { driver.handle(event) }
     }

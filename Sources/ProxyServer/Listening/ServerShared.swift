@@ -31,6 +31,8 @@ final class ServerShared: Sendable {
     /// Threads that begin handshakes with clients, one for each loop.
     let handshakeBeginners: [LoopThread]
     let credentials = CredentialsJudge()
+    let limits = SharedLimits()
+    let reports = PolicyReports()
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog

@@ -6,13 +6,16 @@ import Reachability
 struct SettingsSource: Sendable {
     var settings: ServerSettings
     var rules: PolicyRuleSet
+    /// Rules whose verdicts are only reported; `nil` for none.
+    var shadow: PolicyRuleSet?
     var network = ReachabilityStatus.unknown
     /// Counts the changes: values derived from an older version are not activated.
     fileprivate(set) var version = 0
 
-    init(settings: ServerSettings, rules: PolicyRuleSet) {
+    init(settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil) {
         self.settings = settings
         self.rules = rules
+        self.shadow = shadow
     }
 }
 

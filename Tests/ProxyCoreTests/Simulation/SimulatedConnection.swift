@@ -143,6 +143,8 @@ final class SimulatedConnection {
         case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
         // No client needs to authenticate.
         case .judgeCredentials: problem("nobody needs credentials")
+        // No rule has a limit.
+        case .countRequest: problem("nothing is to be counted")
         // The mode is live.
         case .lookUpRecording, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")
         // No rule requires a transform.

@@ -1,0 +1,65 @@
+import HTTPMessage
+import ProxyCore
+import ProxyPolicy
+
+/// Counts a request and its contents under the limits of its rules. Unused by requests without limits.
+///
+/// Content of known length counts as a whole once its head has arrived. Other content counts as it arrives, and is cut at the limit.
+final class RuleLimiting {
+    private(set) var isUsed = false
+    private var demands: [LimitDemand] = []
+    /// The content of the request, or of the response, has an unknown length, and a rule limits it.
+    private(set) var watchesRequest = false
+    private(set) var watchesResponse = false
+
+    func reset() {
+        isUsed = false
+        demands = []
+        watchesRequest = false
+        watchesResponse = false
+    }
+
+    func count(for driver: ExchangeDriver) {
+        isUsed = true
+        demands = driver.exchange.limitDemands(client: driver.peer.address)
+        var length: UInt64 = 0
+        if case .known(let known) = driver.exchange.incoming.body {
+            length = known
+        } else if driver.exchange.incoming.body != .none {
+            watchesRequest = driver.exchange.hasLimit(.requestBody) || driver.exchange.hasLimit(.bytesOut)
+        }
+        let refusal = demands.isEmpty ? nil : limits(of: driver).admit(demands, bytesOut: length, at: driver.loop.now)
+        driver.handle(.requestCounted(refusal, at: driver.now))
+    }
+
+    /// For `count` bytes of the request's content, the last of `total`.
+    func refusal(ofRequest count: Int, of total: UInt64, for driver: ExchangeDriver) -> LimitRefusal? {
+        driver.exchange.refusal(of: total, .requestBody) ?? take(UInt64(count), .bytesOut, for: driver)
+    }
+
+    /// The origin's response has content of this length.
+    func refusal(ofResponse length: BodyLength, for driver: ExchangeDriver) -> LimitRefusal? {
+        switch length {
+        case .none: return nil
+        case .known(let length):
+            return driver.exchange.refusal(of: length, .responseBody) ?? take(length, .bytesIn, for: driver)
+        case .unknown:
+            isUsed = true
+            watchesResponse = driver.exchange.hasLimit(.responseBody) || driver.exchange.hasLimit(.bytesIn)
+            return nil
+        }
+    }
+
+    /// For `count` bytes of the response's content, the last of `total`.
+    func refusal(ofContent count: Int, of total: UInt64, for driver: ExchangeDriver) -> LimitRefusal? {
+        driver.exchange.refusal(of: total, .responseBody) ?? take(UInt64(count), .bytesIn, for: driver)
+    }
+
+    func responseEnded() { watchesResponse = false }
+
+    private func take(_ length: UInt64, _ word: RuleLimit.Word, for driver: ExchangeDriver) -> LimitRefusal? {
+        demands.isEmpty ? nil : limits(of: driver).take(length, word, demands, at: driver.loop.now)
+    }
+
+    private func limits(of driver: ExchangeDriver) -> SharedLimits { driver.worker.shared.limits }
+}

@@ -1,0 +1,125 @@
+import EventLoop
+import HTTPMessage
+import ProxyCore
+import ProxyPolicy
+
+/// What the active policy would do if it denied, and what the shadow policy would do: distinct requests with their counts, since the
+/// settings were read. For all loops; only requests in a report use it.
+package struct PolicyReport: Sendable {
+    /// A request without its query.
+    package struct Target: Hashable, Sendable {
+        package let method: String
+        package let url: String
+    }
+
+    /// A request that report mode has forwarded.
+    package struct Denial: Hashable, Sendable {
+        package let target: Target
+        package let word: DenialWord
+        /// The rule that would deny it; empty if no rule allows it.
+        package let rule: String
+        /// The rule that would allow it, as JSON, or empty.
+        package let suggestion: String
+    }
+
+    /// A request on which the shadow policy's verdict differs.
+    package struct Difference: Hashable, Sendable {
+        package let target: Target
+        package let active: DenialWord
+        package let shadow: DenialWord
+        /// The shadow's rule that denies it, or empty.
+        package let rule: String
+    }
+
+    package fileprivate(set) var denials = CountedList<Denial>()
+    package fileprivate(set) var differences = CountedList<Difference>()
+}
+
+/// Distinct values in the order of their first occurrence, each with a count.
+package struct CountedList<Value: Hashable & Sendable>: Sendable {
+    /// The number of distinct values; further ones are only counted.
+    package static var limit: Int { 500 }
+
+    package private(set) var items: [(value: Value, count: UInt64)] = []
+    /// Of all values, also of those that are not in the list.
+    package private(set) var total: UInt64 = 0
+    /// Of values that are not in the list.
+    package private(set) var omitted: UInt64 = 0
+    private var places: [Value: Int] = [:]
+
+    mutating func note(_ value: Value) {
+        total += 1
+        if let place = places[value] {
+            items[place].count += 1
+        } else if items.count < Self.limit {
+            places[value] = items.count
+            items.append((value, 1))
+        } else {
+            omitted += 1
+        }
+    }
+}
+
+final class PolicyReports: Sendable {
+    private struct State: Sendable {
+        var report = PolicyReport()
+        var differenceWarning = RareWarning()
+    }
+
+    /// The length of a URL in a report, in bytes.
+    private static let urlLimit = 512
+
+    private let state = Guarded(State())
+
+    var report: PolicyReport { state.withLock { $0.report } }
+
+    func removeAll() { state.withLock { $0.report = PolicyReport() } }
+
+    /// - Returns: a warning for the operator, if one is due.
+    func note(_ exchange: inout Exchange, at now: MonotonicTime) -> String? {
+        let target = Self.target(of: &exchange)
+        if let reported = exchange.trace.reported {
+            let denial = PolicyReport.Denial(
+                target: target, word: reported.word, rule: reported.word == .deniedByRule ? exchange.decidingRuleName : "",
+                suggestion: exchange.suggestionForReport)
+            state.withLock { $0.report.denials.note(denial) }
+        }
+        guard let found = exchange.trace.shadow else { return nil }
+        let difference = PolicyReport.Difference(
+            target: target, active: found.active, shadow: found.shadow, rule: exchange.shadowRuleName)
+        let isDue = state.withLock { state in
+            state.report.differences.note(difference)
+            return state.differenceWarning.isDue(at: now)
+        }
+        guard isDue else { return nil }
+        return
+            "policy.shadow: \(target.method) \(target.url) is \(found.active.text), and \(found.shadow.text) under the shadow; "
+            + "reported once a minute, see larder status"
+    }
+
+    private static func target(of exchange: inout Exchange) -> PolicyReport.Target {
+        var target = PolicyReport.Target(method: "", url: "")
+        exchange.withHeads { request, _ in
+            let url = request.span(of: request.rawTargetBeforeQuery)
+            target = PolicyReport.Target(
+                method: text(request.span(of: request.methodName)),
+                url: text(url.extracting(0..<min(url.count, urlLimit))))
+        }
+        return target
+    }
+
+    private static func text(_ span: Span<UInt8>) -> String {
+        span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension ProxyServer {
+    /// What report mode and the shadow policy have found since the settings were read.
+    package var policyReport: PolicyReport { shared.reports.report }
+
+    /// Whether requests that the rules deny are only reported.
+    package var reportsDenials: Bool { shared.current.context.rules.reportsDenials }
+
+    /// Whether the rules are compared with a shadow policy.
+    package var hasShadow: Bool { shared.current.context.shadow != nil }
+}
