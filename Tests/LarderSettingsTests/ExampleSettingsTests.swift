@@ -27,7 +27,7 @@ struct ExampleSettingsTests {
     @Test("The example is valid, and its rules deny, edit, store and check")
     func isRead() throws {
         let rules = try settings(example()).rules.compiled.rules
-        #expect(rules.count { $0.denies } == 3)
+        #expect(rules.count { $0.denies } == 4)
         #expect(Set(rules.compactMap(\.cache?.overrides.policy)).count == 6)
         #expect(Set(rules.compactMap(\.validation?.onFailure)).count == 4)
         for kind in FieldEdits.Kind.allCases {

@@ -58,7 +58,7 @@ extension RunningServer {
     /// The warnings of the active settings, then the recent warnings.
     private func warnings() -> [StatusSource.Warning] {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let standing = trust.warnings()
+        let standing = served.withLock { $0.read.policyWarnings } + trust.warnings()
         return standing.map { StatusSource.Warning(at: now, message: $0) }
             + log.warnings.all.filter { !standing.contains($0.message) }
     }

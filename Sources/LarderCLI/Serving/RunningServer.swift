@@ -89,7 +89,8 @@ final class RunningServer: Sendable {
             room.bound(&serverSettings)
             try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
-                serverSettings, rules: settings.policy, store: store, sockets: sockets, loops: plan.loopCount,
+                serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, sockets: sockets,
+                loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {
@@ -114,7 +115,7 @@ final class RunningServer: Sendable {
         if !allowsEmpty {
             for file in loaded.emptyFiles { logger.warning("\(printable(file, limit: 4096)) is empty: it sets nothing") }
         }
-        for warning in settings.tls.warnings() + settings.admissionWarnings + active.replayWarnings {
+        for warning in settings.tls.warnings() + settings.admissionWarnings + settings.policyWarnings + active.replayWarnings {
             logger.warning("\(warning)")
         }
         // Without it, serving still works but uses more memory.
@@ -221,7 +222,7 @@ final class RunningServer: Sendable {
                 return .refused(problems: [error.reason])
             }
             readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
-            let warnings = loaded.warnings + settings.tls.warnings() + settings.admissionWarnings
+            let warnings = loaded.warnings + settings.tls.warnings() + settings.admissionWarnings + settings.policyWarnings
             for warning in warnings + served.withLock({ $0.replayWarnings }) {
                 log.logger.warning("\(warning)")
             }
@@ -256,7 +257,7 @@ final class RunningServer: Sendable {
         serverSettings.transport.audit = pinAudit
         room.bound(&serverSettings)
         try recordings.prepare(&serverSettings, for: settings)
-        server.reload(serverSettings, rules: settings.policy)
+        server.reload(serverSettings, rules: settings.policy, shadow: settings.shadow.loaded)
         served.withLock { $0 = next }
         if let former = recordings.finish(unlessFor: settings) { note(former.result, former.file) }
         log.setLevel(settings.log.level)

@@ -102,6 +102,10 @@ package struct ProjectTerms: Sendable {
                     "rules", at: words, "the rule `\(rule.name)` \(effect), and a project's rules may only deny them",
                     to: &problems)
             }
+            if rule.enforcement == .report {
+                let words = rules.node.flatMap { Self.place(of: "enforce", inRule: rule.name, of: $0) } ?? place
+                Self.refuse("rules", at: words, "the rule `\(rule.name)` only reports what it denies", to: &problems)
+            }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
             let changesHosts = rule.cache?.key?.canonicalHost != nil
             let changes = [("response", !rule.response.isEmpty), ("transform", setsValues), ("cache", changesHosts)]

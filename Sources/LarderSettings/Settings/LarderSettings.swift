@@ -22,6 +22,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var resolve: [String: [IPAddress]] = [:]
     package var tunnel = Tunnel()
     package var egress = Egress()
+    package var shadow = ShadowPolicy()
     package var clients = Clients()
     package var cache = Cache()
     package var tls = TrustSettings()
@@ -45,7 +46,8 @@ extension LarderSettings {
     /// The rules, and what happens to requests that no rule allows.
     package var policy: PolicyRuleSet {
         rules.compiled.under(
-            EgressTerms(egress.default, suggests: egress.suggests, servesStored: egress.stored == .serve))
+            EgressTerms(
+                egress.default, suggests: egress.suggests, servesStored: egress.stored == .serve, enforcement: egress.enforcement))
     }
 
     /// Larder looks for recorded responses, because of the mode or of a rule's mode.
@@ -155,6 +157,8 @@ extension LarderSettings {
 
     /// The addresses that Larder connects to: `allow` comes before `deny`, and `deny` before `private`.
     package struct Addresses: Equatable, Sendable {
+        /// Whether denials apply, or are only reported.
+        package var enforcement = Enforcement.deny
         /// Link-local and metadata addresses (T03).
         package var deny = AddressRange.metadataServices
         /// `nil`: as `egress.default`.

@@ -100,6 +100,7 @@ package enum SettingsReader {
         if located.isEmpty, trustFiles != nil {
             located = PasswordLoading.load(&settings.clients, listen: settings.listen, origins: origins)
         }
+        if located.isEmpty, trustFiles != nil { located = settings.shadow.load(origins) }
         if located.isEmpty, trustFiles != nil { settings.recordings.resolvePaths(origins) }
         if located.isEmpty, trustFiles != nil { located = ListenerLoading.load(&settings, origins: origins) }
         return located.isEmpty ? .settings(settings) : .problems(located)

@@ -128,6 +128,14 @@ package enum SettingsSchema {
             "Whether a request that the rules deny may get a recorded or stored response: `deny` answers 403, `serve` uses it and "
                 + "sends nothing."),
         Setting(
+            "egress.enforce", \.egress.enforcement, .word(), reloadable: true,
+            "Whether Larder denies what `egress.default` and `deny` of rules deny. `report`: it forwards these requests, and "
+                + "lists them in `larder status`. `enforce` of a rule overrides this."),
+        Setting(
+            "policy.shadow", \.shadow.file, .optional(.path, or: "off", meaning: "nothing is compared"), reloadable: true,
+            "A second settings file. Larder evaluates each request by its `egress` and `rules` too, and reports where the verdicts "
+                + "differ. Larder still acts by its own rules only."),
+        Setting(
             "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the "
                 + "metadata services of clouds."

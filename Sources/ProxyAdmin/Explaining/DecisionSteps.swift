@@ -27,7 +27,30 @@ struct DecisionSteps {
         let names = rules.map { "`\($0)`" }.joined(separator: ", ")
         return Explanation.Step(
             "rules", rules.isEmpty ? "none matches" : "\(names) match\(rules.count == 1 ? "es" : "")",
-            values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps)
+            values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps + policySteps)
+    }
+
+    /// Limits, report mode and the shadow policy.
+    private var policySteps: [Explanation.Step] {
+        var steps: [Explanation.Step] = []
+        if let index = trace.decidingRule, index < rules.count {
+            steps.append(
+                Explanation.Step(
+                    "limit", "a limit of rule `\(rules[Int(index)])` is reached", values: [("rule", .string(rules[Int(index)]))]))
+        }
+        if let reported = trace.reported {
+            steps.append(
+                Explanation.Step(
+                    "report", "the request would be denied (\(reported.word.text)), and report mode forwards it",
+                    values: [("would_deny", .string("\(reported.word.text)"))]))
+        }
+        if let shadow = trace.shadow {
+            steps.append(
+                Explanation.Step(
+                    "shadow", "\(shadow.active.text) under the active rules, and \(shadow.shadow.text) under policy.shadow",
+                    values: [("shadow", .string("\(shadow.shadow.text)"))]))
+        }
+        return steps
     }
 
     private var upgradeSteps: [Explanation.Step] {

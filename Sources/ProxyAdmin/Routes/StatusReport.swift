@@ -15,13 +15,14 @@ struct StatusReport {
     let store: StoreStatistics
     /// The transformed bodies of stored responses that are now cached.
     let transformedBodies: (count: Int, bytes: Int)
+    private let policy: PolicyStatus
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
     private let allocator: (given: Int, held: Int)
 
     init(
         process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, network: String?, loops: LoopStatistics,
-        store: StoreStatistics, transformedBodies: (count: Int, bytes: Int)
+        store: StoreStatistics, transformedBodies: (count: Int, bytes: Int), policy: PolicyStatus
     ) {
         self.process = process
         self.now = now
@@ -30,6 +31,7 @@ struct StatusReport {
         self.loops = loops
         self.store = store
         self.transformedBodies = transformedBodies
+        self.policy = policy
         warnings = process.warnings()
         residentBytes = ProcessMemory.residentBytes()
         allocator = ProcessMemory.allocator()
@@ -56,7 +58,7 @@ struct StatusReport {
             ("settings_file", process.settingsFile().map(JSONText.string) ?? .null),
             ("listeners", .array(process.listeners.map(JSONText.string))), ("loops", .number(process.loops)),
             ("connections", .object([("open", .number(loops.connections)), ("tunnels", .number(loops.tunnels))])),
-            ("requests", requestsJSON),
+            ("requests", requestsJSON), ("policy", policy.json),
             ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
             ("transforms", transformsJSON), ("store", storeJSON), ("memory", memoryJSON),
             ("access_log", .object([("dropped", .count(process.droppedLines()))])),
@@ -134,6 +136,7 @@ struct StatusReport {
                     "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) kept, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
                 ))
         }
+        lines += policy.lines
         if !unstored.isEmpty {
             let parts = unstored.map { "\($0.word) \($0.count)" }.joined(separator: ", ")
             lines.append(("not stored", "\(unstored.reduce(0) { $0 + $1.count }): \(parts)"))

@@ -12,7 +12,7 @@ package enum StatusRoute {
                 let report = StatusReport(
                     process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), mode: server.mode,
                     network: server.networkStatus, loops: loops, store: store.statistics,
-                    transformedBodies: server.transformedBodies)
+                    transformedBodies: server.transformedBodies, policy: PolicyStatus(of: server))
                 if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
             }
             server.statistics(reply)

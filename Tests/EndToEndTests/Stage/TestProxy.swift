@@ -28,11 +28,12 @@ final class TestProxy {
 
     /// - Parameters:
     ///   - yaml: the settings, as in a file, without `listen` and `store.path`.
+    ///   - shadow: the settings of the shadow policy.
     ///   - storePath: `nil` stands for a file in the proxy's folder.
     ///   - queueLength: how many requests may wait for a connection to an origin.
     ///   - change: changes that a file cannot express, such as times below one second.
     init(
-        _ yaml: String = "", loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
+        _ yaml: String = "", shadow: String? = nil, loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
         folder: TestFolder? = nil, queueLength: Int = UpstreamBudgets.usualQueueLength,
         store adjust: (inout StoreConfiguration) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in }
@@ -54,7 +55,8 @@ final class TestProxy {
             .init(path: "\(self.folder.path)/access.log", format: logFormat, includesQuery: settings.log.access.includesQuery))
         budgets = ServerAssembly.budgets(settings, queueLength: queueLength)
         server = try ProxyServer(
-            serving, rules: settings.policy, store: store, sockets: [ListeningSocket(host: host, port: 0)],
+            serving, rules: settings.policy, shadow: shadow.map { try Self.settings($0).policy }, store: store,
+            sockets: [ListeningSocket(host: host, port: 0)],
             loops: loops, budgets: budgets, accessLog: log)
     }
 
@@ -78,7 +80,7 @@ final class TestProxy {
         let settings = try Self.settings(yaml)
         var serving = ServerAssembly.serverSettings(settings)
         change(&serving)
-        server.reload(serving, rules: settings.policy)
+        server.reload(serving, rules: settings.policy, shadow: settings.shadow.loaded)
     }
 
     /// Moves the clock of response ages ahead.

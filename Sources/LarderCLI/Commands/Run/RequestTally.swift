@@ -30,6 +30,10 @@ struct RequestTally {
     private(set) var otherHosts = Host()
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
+    /// Requests that were forwarded in report mode, and would have been denied.
+    private(set) var reportedCount = 0
+    /// The first of them.
+    private(set) var reported: [NamedRequest] = []
     private(set) var replayedCount = 0
     /// Requests that got an error of Larder's because of a failure at the origin.
     private(set) var failedCount = 0
@@ -63,6 +67,8 @@ struct RequestTally {
     /// A request that could not be answered without a network.
     static let missWord = "offline_miss"
     private static let replayedWord = "replayed"
+    /// A rule denies the request.
+    private static let ruleWord = "denied_by_rule"
 
     /// - Parameter line: one NDJSON object. Other lines are ignored.
     mutating func add(_ line: [UInt8]) {
@@ -75,6 +81,10 @@ struct RequestTally {
         let way = record["connect"] as? String
         if way == Self.interceptWord { noteInterception(of: url, isRejected: error == Self.rejectionWord) }
         let isTunnel = outcome == "tunnel"
+        if let word = record["would_deny"] as? String {
+            reportedCount += 1
+            note(record, word == Self.ruleWord ? record["rule"] as? String ?? word : word, in: \.reported)
+        }
         // Requests in such a tunnel have their own lines.
         if isTunnel, way == Self.interceptWord || way == Self.plainWord { return }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0

@@ -10,14 +10,17 @@ struct RunSummary {
     private static let hostsTold = 10
 
     var text: String {
-        ([countsLine] + hostLines + refusalLines + failureLines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }
-            .joined()
+        ([countsLine] + hostLines + refusalLines + reportedLines + failureLines + remarks).map {
+            "larder: \(printable($0, limit: 4096))\n"
+        }
+        .joined()
     }
 
     private var countsLine: String {
         let saved = EntryText.size(tally.savedBytes)
         return "\(Self.count(tally.requests, "request")), \(Self.count(tally.hits, "hit")), \(saved) saved of "
             + "\(EntryText.size(tally.sentBytes)), \(tally.deniedCount) denied"
+            + (tally.reportedCount > 0 ? ", \(tally.reportedCount) would be denied" : "")
             + (tally.missedCount > 0 ? ", \(tally.missedCount) missed" : "")
             + (tally.failedCount > 0 ? ", \(tally.failedCount) failed" : "")
             + (tally.tunnelCount > 0 ? ", \(Self.count(tally.tunnelCount, "tunnel"))" : "")
@@ -55,6 +58,13 @@ struct RunSummary {
         return tally.refusals.map { "  denied (\($0.reason)): \($0.request)" }
             + (others > 0 ? ["  and \(others) more"] : [])
             + tally.uninspected.map { "  not intercepted (\($0.reason)), so no rules applied to its requests: \($0.request)" }
+    }
+
+    /// Requests that report mode forwarded.
+    private var reportedLines: [String] {
+        let others = tally.reportedCount - tally.reported.count
+        return tally.reported.map { "  would be denied (\($0.reason)): \($0.request)" }
+            + (others > 0 ? ["  and \(others) more would be denied"] : [])
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

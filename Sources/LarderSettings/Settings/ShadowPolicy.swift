@@ -1,0 +1,33 @@
+import ProxyPolicy
+
+/// A policy whose verdicts Larder compares with those of the active one: the setting `policy.shadow`.
+package struct ShadowPolicy: Equatable, Sendable {
+    /// A settings file, of which `egress` and `rules` count.
+    package var file: String?
+    /// `nil` if no file is set, or if it was not read.
+    package var loaded: PolicyRuleSet?
+
+    package static func == (left: ShadowPolicy, right: ShadowPolicy) -> Bool { left.file == right.file }
+
+    /// Reads the file.
+    /// - Returns: the problems in it, with its name; if there are none, `loaded` is set.
+    mutating func load(_ origins: [String: SettingsReader.Origin]) -> [LocatedProblem] {
+        guard let file else { return [] }
+        let origin = origins[Self.name] ?? SettingsReader.Origin(layer: "settings", place: .none)
+        let path = origin.path(of: file)
+        let root: SettingsNode
+        do throws(SettingsProblems) {
+            root = try SettingsFile.node(at: path)
+        } catch {
+            return error.all.map { LocatedProblem(source: path, problem: $0) }
+        }
+        switch SettingsReader.read([SettingsLayer(name: path, root: root)]) {
+        case .settings(let settings):
+            loaded = settings.policy
+            return []
+        case .problems(let problems): return problems
+        }
+    }
+
+    static let name = "policy.shadow"
+}

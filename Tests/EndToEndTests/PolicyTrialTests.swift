@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Report mode and the shadow policy")
+struct PolicyTrialTests {
+    private static let answers: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
+        guard connection.readBody(of: request) != nil else { return false }
+        return connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "answer to \(request.target)")
+    }
+
+    private static let rules = """
+        rules:
+          - {name: reads, match: {host: 127.0.0.1, method: GET, path: /pub/**}, allow: {}}
+          - {name: secrets, match: {path: /pub/secret}, deny: {reason: never}}
+        """
+
+    private static let requests = [
+        ("GET", "/pub/a"), ("GET", "/pub/secret"), ("GET", "/other"), ("POST", "/pub/a"), ("GET", "/pub/%2e%2e/x"),
+        ("GET", "/pub/b?q=1"),
+        ("GET", "/pub/a"), ("GET", "/other"),
+    ]
+
+    @Test("Report mode forwards every request, and reports exactly those that deny denies, with rule and suggestion")
+    func reportsWhatWouldBeDenied() throws {
+        let denying = try Stage("egress: {default: deny}\n" + Self.rules, answer: Self.answers)
+        let denied = try Self.requests.map { method, path in try denying.fetch(path, method: method).code ?? "" }
+        let reporting = try Stage("egress: {default: deny, enforce: report}\n" + Self.rules, answer: Self.answers)
+        for (method, path) in Self.requests {
+            #expect(try reporting.fetch(path, method: method).status == 200, "\(method) \(path)")
+        }
+        let report = reporting.proxy.server.policyReport
+        #expect(reporting.proxy.server.reportsDenials)
+        #expect(report.denials.total == denied.count { !$0.isEmpty })
+        let other = try #require(report.denials.items.first { $0.value.target.url.hasSuffix("/other") })
+        #expect(other.count == 2 && other.value.rule.isEmpty && other.value.suggestion.contains("\"path\":\"/other\""))
+        #expect(report.denials.items.first { $0.value.target.url.hasSuffix("/pub/secret") }?.value.rule == "secrets")
+        let logged = try reporting.proxy.logLines().map {
+            (try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["would_deny"] as? String ?? ""
+        }
+        #expect(logged == denied)
+        #expect(denied == ["", "denied_by_rule", "egress_denied", "egress_denied", "ambiguous_path", "", "", "egress_denied"])
+    }
+
+    @Test("In report mode a tunnel that no rule allows is opened and reported")
+    func opensTunnels() throws {
+        let stage = try Stage(
+            """
+            egress: {default: deny, enforce: report}
+            tunnel: {ports: any}
+            rules: [{name: a, match: {host: 127.0.0.1, path: /x}, allow: {}}]
+            """, script: { connection in connection.send(bytes: connection.readToEnd()) })
+        for host in ["127.0.0.1", "localhost"] {
+            let client = try stage.client()
+            client.send("CONNECT \(host):\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 200)
+            client.send("SSH-2.0-client\r\n")
+            client.endSending()
+            #expect(String(decoding: try client.readToEnd(), as: UTF8.self) == "SSH-2.0-client\r\n")
+        }
+        let logged = try stage.proxy.logLines()
+        #expect(logged.count == 2 && logged.allSatisfy { $0.contains("\"would_deny\":\"egress_denied\"") })
+    }
+
+    @Test("A reload removes what report mode has found")
+    func forgetsAtReload() throws {
+        let settings = "egress: {default: deny, enforce: report}\n"
+        let stage = try Stage(settings, answer: Self.answers)
+        _ = try stage.fetch("/a")
+        #expect(stage.proxy.server.policyReport.denials.total == 1)
+        try stage.proxy.reload(settings)
+        #expect(stage.proxy.server.policyReport.denials.total == 0)
+    }
+
+    @Test("A shadow policy changes no response, and each request with another verdict is reported")
+    func comparesShadow() throws {
+        let origin = ScriptedOrigin.answering(Self.answers)
+        defer { origin.stop() }
+        let proxy = try TestProxy(
+            "rules: [{name: no, match: {path: /no}, deny: {}}]", shadow: "egress: {default: deny}\n" + Self.rules)
+        func fetch(_ path: String) throws -> Int {
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            client.send("GET http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try client.readResponse().status
+        }
+        let statuses = try ["/pub/a", "/pub/secret", "/other", "/no", "/other"].map(fetch)
+        #expect(statuses == [200, 200, 200, 403, 200])
+        let found = proxy.server.policyReport.differences
+        #expect(
+            found.items.map { "\($0.value.active.text) \($0.value.shadow.text) \($0.value.rule) \($0.count)" } == [
+                "allowed denied_by_rule secrets 1", "allowed egress_denied  2", "denied_by_rule egress_denied  1",
+            ])
+        #expect(found.total == 4)
+        let logged = try proxy.logLines()
+        #expect(logged[1].contains("\"shadow\":\"denied_by_rule\"") && !logged[0].contains("\"shadow\""))
+    }
+}

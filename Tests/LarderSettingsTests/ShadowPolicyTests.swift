@@ -1,0 +1,43 @@
+import HTTPMessage
+import ProxyPolicy
+import TestSupport
+import Testing
+
+@testable import LarderSettings
+
+@Suite("policy.shadow")
+struct ShadowPolicyTests {
+    private func load(_ shadow: String, _ folder: TemporaryFolder) throws -> SettingsReader.Outcome {
+        _ = try folder.write(shadow, to: "next.yaml")
+        let file = try folder.write("policy: {shadow: next.yaml}\n", to: "l.yaml")
+        return SettingsSources(file: file, environment: [:], trustFiles: TrustFiles(systemBundles: [])).load().outcome
+    }
+
+    @Test("The shadow's rules and egress are read from the file, beside the settings that name it")
+    func isRead() throws {
+        let outcome = try load("egress: {default: deny}\nrules: [{name: a, allow: {}}]\n", TemporaryFolder())
+        guard case .settings(let settings) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(settings.shadow.loaded?.rules.map(\.name) == ["a"])
+        #expect(settings.shadow.loaded?.egress.default == .deny)
+        #expect(settings.policy.isEmpty && settings.policy.egress.default == .allow)
+    }
+
+    @Test("A mistake in the shadow is one of the settings, with its own file, line and column")
+    func reportsMistakes() throws {
+        let folder = try TemporaryFolder()
+        guard case .problems(let problems) = try load("rules:\n  - {name: a, alow: {}}\n", folder) else {
+            return #expect(Bool(false))
+        }
+        #expect(problems.first?.description.hasPrefix("\(folder.path)/next.yaml:2:") == true, "\(problems)")
+        #expect(problems.first?.description.hasSuffix("did you mean `allow`?") == true, "\(problems)")
+    }
+
+    @Test("A shadow file that does not exist is a mistake")
+    func needsFile() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("policy: {shadow: none.yaml}\n", to: "l.yaml")
+        let outcome = SettingsSources(file: file, environment: [:], trustFiles: TrustFiles(systemBundles: [])).load().outcome
+        guard case .problems(let problems) = outcome else { return #expect(Bool(false)) }
+        #expect(problems.map(\.description).contains { $0.contains("none.yaml") })
+    }
+}
