@@ -16,7 +16,7 @@ enum ModuleTable {
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
         "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
-        "ClientPasswords", "SecretScanning", "ProxyCore",
+        "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -36,6 +36,7 @@ enum ModuleTable {
         "TLSChannel": Module(["ServerTrust", "COpenSSL", "CLinux"], others: ["Glibc"]),
         "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "COpenSSL"]),
         "ClientPasswords": Module(["HTTPMessage", "COpenSSL", "CCrypt"]),
+        "PolicyTools": Module(["HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy"]),
         "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
         "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
@@ -94,7 +95,7 @@ enum ModuleTable {
         "LarderSettings": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "PolicyTools", "CommandSupport", "LocalCA",
             ], others: ["Foundation", "Yams"]),
         "PinTools": Module(
             [
@@ -121,7 +122,9 @@ enum ModuleTable {
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
                 "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
+                "Doctor",
+                "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),
     ]

@@ -20,15 +20,7 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let loaded = try options.load(trustFiles: TrustFiles())
-            let remarks = allowEmpty ? [] : loaded.remarks
-            let settings = loaded.settings
-            for warning in remarks + settings.tls.warnings() + settings.admissionWarnings + settings.rules.warnings {
-                Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
-            }
-            let count = loaded.settings.rules.compiled.rules.count
-            let source = loaded.file ?? "no settings file"
-            let verdict = loaded.file.map(loaded.emptyFiles.contains) == true ? "empty" : "good"
-            Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\n")
+            CheckedSettings(loaded, allowsEmpty: allowEmpty).tell()
         }
     }
 

@@ -37,7 +37,7 @@ public struct Larder: ParsableCommand {
             FetchCommand.self, EnvCommand.self,
             DoctorCommand.self, StatusCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
-            PinsCommand.self, AuthorityCommand.self,
+            PolicyCommand.self, PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
             NetworkCommand.self,
         ])

@@ -12,6 +12,14 @@ struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Set any setting by its dotted name; the value is YAML.", valueName: "name=value"))
     var set: [String] = []
 
+    init() {}
+
+    /// For a command whose argument is the settings file.
+    init(file: String) {
+        config = file
+        set = []
+    }
+
     /// Whether the options set more than the path of an admin socket.
     var setsMoreThanTheSocket: Bool {
         let namesSocket = set.contains { $0.hasPrefix("admin.socket=") }
