@@ -2,4 +2,18 @@
 package enum PolicyToolLimits {
     /// Tests in one settings file.
     package static let tests = 10_000
+    /// In bytes of UTF-8: the request of a test.
+    package static let requestLength = 8192
+    /// The changes that a comparison lists.
+    package static let changes = 1000
+    /// The changes that a reload prints.
+    package static let reloadChanges = 20
+    /// The steps of a comparison, for both policies together; a step takes well below a microsecond. What is left is not compared.
+    package static let comparisonSteps = 60_000_000
+    /// As `comparisonSteps`, for a reload.
+    package static let reloadSteps = 4_000_000
+    /// How many words other than host, port, scheme, path and method may stand in the rules for one kind of request. Each doubles the work.
+    package static let opaqueWords = 5
+    /// In bytes: the longest file that is imported.
+    package static let importLength = 1 << 20
 }

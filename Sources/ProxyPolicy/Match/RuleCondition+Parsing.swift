@@ -30,6 +30,16 @@ extension RuleCondition {
         client.users = mapping["user"].map { Self.patterns($0, problems: &problems) } ?? []
         client.certificates = mapping["certificate"].map { Self.patterns($0, problems: &problems) } ?? []
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
+        otherWords = Self.otherWords(in: cursor.node)
+    }
+
+    /// The words that no tool compares: all but those of a URL, and the method.
+    private static func otherWords(in match: SettingsNode) -> [UInt8] {
+        guard case .mapping(let entries) = match.value else { return [] }
+        let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
+        var text: [UInt8] = []
+        if !others.isEmpty { SettingsNode(.mapping(others), at: .none).write(into: &text) }
+        return text
     }
 
     private static func values<Value>(

@@ -18,6 +18,8 @@ package struct RuleCondition: Sendable {
     package var client = ClientCondition()
     /// No request that matches one of these, its hosts included, matches this condition.
     package var exclusions: [RuleCondition] = []
+    /// The other words of the match, as text without meaning: for tools that compare rules. Empty if there are none.
+    package var otherWords: [UInt8] = []
 
     /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
     package struct MethodName: Equatable, Sendable {

@@ -1,0 +1,106 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// The policy before a change, or after it.
+enum Side: Int, CaseIterable { case old, new }
+
+/// What a rule says on whether a request may leave.
+enum RuleEffect {
+    case allow, deny
+    /// The rule decides nothing: it only edits, caches or checks.
+    case none
+
+    /// The one place that says which words of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
+    init(_ rule: PolicyRule, under egress: EgressTerms) {
+        self = rule.denies ? .deny : rule.allows && egress.default == .deny ? .allow : .none
+    }
+}
+
+/// A rule that decides, prepared for comparison.
+struct ComparedRule {
+    let number: Int32
+    let effect: RuleEffect
+    let condition: RuleCondition
+    let methods: [[UInt8]]
+    /// Empty: every path.
+    let paths: [PathTokens]
+    /// Rules of either policy with the same number decide the same.
+    let meaning: Int32
+    /// The number of the words that are not compared (`RuleCondition.otherWords`); 0 if there are none. The same words have the same number.
+    let opaque: Int32
+
+    func matches(_ scheme: RequestTarget.Scheme) -> Bool {
+        condition.schemes.isEmpty || condition.schemes.contains(scheme)
+    }
+
+    func matches(port: UInt16) -> Bool { condition.ports.isEmpty || condition.ports.contains { $0.contains(port) } }
+
+    func matches(method: [UInt8]) -> Bool { methods.isEmpty || methods.contains(method) }
+}
+
+/// Numbers for texts: the same text has the same number, in both policies.
+struct TextNumbers {
+    private var numbers: [[UInt8]: Int32] = [[]: 0]
+
+    mutating func number(of text: [UInt8]) -> Int32 {
+        if let known = numbers[text] { return known }
+        let number = Int32(numbers.count)
+        numbers[text] = number
+        return number
+    }
+}
+
+/// The rules of one policy that decide, found by host.
+struct ComparedRules {
+    let rules: [ComparedRule]
+    /// For any host.
+    let hostless: [Int]
+    private var byHost: [HostPattern: [Int]] = [:]
+
+    init(_ policy: PolicyRuleSet, meanings: inout TextNumbers, opaque: inout TextNumbers) {
+        var rules: [ComparedRule] = []
+        var hostless: [Int] = []
+        for (number, rule) in policy.rules.enumerated() {
+            let effect = RuleEffect(rule, under: policy.egress)
+            if effect == .none { continue }
+            let condition = rule.condition
+            if condition.hosts.isEmpty || condition.hosts.contains(.any) {
+                hostless.append(rules.count)
+            } else {
+                for host in Set(condition.hosts) { byHost[host, default: []].append(rules.count) }
+            }
+            rules.append(
+                ComparedRule(
+                    number: Int32(number), effect: effect, condition: condition, methods: condition.methods.map(\.bytes),
+                    paths: condition.paths.map(PathTokens.init),
+                    meaning: meanings.number(of: Self.meaning(of: condition, effect)),
+                    opaque: opaque.number(of: condition.otherWords)))
+        }
+        self.rules = rules
+        self.hostless = hostless
+    }
+
+    var hosts: Dictionary<HostPattern, [Int]>.Keys { byHost.keys }
+
+    /// The rules that name one of the patterns, in the order of the settings.
+    func rules(naming patterns: [HostPattern]) -> [Int] {
+        let found = patterns.compactMap { byHost[$0] }
+        if found.count < 2 { return found.first ?? [] }
+        return Set(found.joined()).sorted()
+    }
+
+    /// The rule's meaning besides its host.
+    private static func meaning(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
+        var text: [UInt8] = [effect == .deny ? 1 : 0]
+        func add(_ parts: [[UInt8]]) {
+            for part in parts { text += [0xFF] + part }
+            text.append(0xFE)
+        }
+        add(condition.ports.map { Array("\($0.lowerBound)-\($0.upperBound)".utf8) })
+        add(condition.schemes.map { [$0 == .https ? 1 : 0] })
+        add(condition.methods.map(\.bytes))
+        add(condition.paths.map { Array($0.text.utf8) })
+        add([condition.otherWords])
+        return text
+    }
+}

@@ -1,0 +1,112 @@
+import TextCoding
+
+/// Requests that one of two policies allows and the other does not, by one example.
+package struct PolicyChange: Equatable, Sendable {
+    package enum Kind: String, Sendable {
+        /// The new policy allows them.
+        case opens
+        /// The old policy allows them.
+        case closes
+    }
+
+    /// Why the example alone does not prove the change.
+    package enum Doubt: String, Sendable {
+        /// Rules ask for more than a URL and a method.
+        case otherWords = "other_words"
+        /// Servers may read the path in several ways.
+        case readings
+    }
+
+    package let kind: Kind
+    /// `nil`: both policies were asked about the example, and differ.
+    package let doubt: Doubt?
+    package let method: String
+    package let target: String
+    /// The pattern of the hosts: a host, `*.example.com`, or "any other host".
+    package let hosts: String
+    package let before: Standing
+    package let after: Standing
+
+    /// What one policy says of the example.
+    package struct Standing: Hashable, Sendable {
+        package let word: PolicyDecision.Word
+        package let rule: String?
+        package let allowsAnyProtocol: Bool
+
+        init(_ decision: PolicyDecision) {
+            self.init(decision.word, decision.rule, anyProtocol: decision.allowsAnyProtocol)
+        }
+
+        init(_ word: PolicyDecision.Word, _ rule: String?, anyProtocol: Bool = false) {
+            self.word = word
+            self.rule = rule
+            allowsAnyProtocol = anyProtocol
+        }
+
+        package var text: String {
+            let ending = allowsAnyProtocol && rule != nil ? ", for any protocol" : ""
+            switch word {
+            case .allow: return (rule.map { "rule `\($0)` allows it" } ?? "no rule denies it") + ending
+            case .intercept: return "only intercepted"
+            case .deniedByRule: return "rule `\(rule ?? "")` denies it"
+            case .egressDenied: return "no rule allows it"
+            case .ambiguousPath: return "not every reading of the path is allowed"
+            }
+        }
+
+        var json: JSONText {
+            .object([("verdict", .string(word.rawValue)), ("rule", rule.map(JSONText.string) ?? .null)])
+        }
+    }
+
+    /// One line, for example: opens GET https://example.com/ (before: no rule allows it; now: rule `x` allows it).
+    package var text: String {
+        let verb = doubt == nil ? kind.rawValue : kind == .opens ? "may open" : "may close"
+        let cause =
+            switch doubt {
+            case nil: ""
+            case .otherWords: "; depends on words of a match that are not compared"
+            case .readings: "; depends on how servers read the path"
+            }
+        return "\(verb) \(method) \(printable(target, limit: 300)) (before: \(before.text); now: \(after.text)\(cause))"
+    }
+
+    package var json: JSONText {
+        .object([
+            ("change", .string(kind.rawValue)), ("certain", .bool(doubt == nil)),
+            ("doubt", doubt.map { .string($0.rawValue) } ?? .null), ("method", .string(method)), ("url", .string(target)),
+            ("hosts", .string(hosts)), ("before", before.json), ("after", after.json),
+        ])
+    }
+}
+
+/// The result of a comparison.
+package struct PolicyDifferences: Sendable {
+    package internal(set) var changes: [PolicyChange] = []
+    /// There are more changes than the list may have.
+    package internal(set) var isCut = false
+    /// Hosts whose rules are too many or too complex to be compared.
+    package internal(set) var notCompared: [String] = []
+
+    /// Some request may be allowed now that was not before.
+    package var mayOpen: Bool { isCut || !notCompared.isEmpty || changes.contains { $0.kind == .opens } }
+
+    package var isEmpty: Bool { changes.isEmpty && notCompared.isEmpty && !isCut }
+
+    package var lines: [String] {
+        var lines = changes.map(\.text)
+        if isCut { lines.append("there are more changes") }
+        if let first = notCompared.first {
+            let others = notCompared.count > 1 ? " and \(notCompared.count - 1) more" : ""
+            lines.append("not compared, because the rules are too complex: \(first)\(others)")
+        }
+        return lines
+    }
+
+    package var json: JSONText {
+        .object([
+            ("opens", .bool(mayOpen)), ("changes", .array(changes.map(\.json))), ("more", .bool(isCut)),
+            ("not_compared", .array(notCompared.map(JSONText.string))),
+        ])
+    }
+}

@@ -1,0 +1,203 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Finds requests that one of two policies allows and the other does not.
+///
+/// Hosts, schemes, ports and methods are divided into finitely many classes that neither policy tells apart. For each of them, one search
+/// in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths with one reading
+/// (`PathReadings`) and rules without other words. Each example is put to both policies before it is reported; what they do not confirm is
+/// reported as doubtful.
+package struct PolicyComparison {
+    private let old: PolicyRuleSet
+    private let new: PolicyRuleSet
+    private let oldRules: ComparedRules
+    private let newRules: ComparedRules
+    private let limit: Int
+    private var budget: StepBudget
+    private var found = PolicyDifferences()
+    private var seen: Set<ChangeKey> = []
+    private var scratch = MatchedRules()
+
+    private struct ChangeKey: Hashable {
+        let kind: PolicyChange.Kind
+        let hosts: String
+        let isTunnel: Bool
+        let before: PolicyChange.Standing
+        let after: PolicyChange.Standing
+    }
+
+    /// - Parameters:
+    ///   - changes: the most changes that are listed.
+    ///   - steps: bounds the time.
+    package static func differences(
+        from old: PolicyRuleSet, to new: PolicyRuleSet, changes: Int = PolicyToolLimits.changes,
+        steps: Int = PolicyToolLimits.comparisonSteps
+    ) -> PolicyDifferences {
+        var comparison = PolicyComparison(old, new, changes: changes, steps: steps)
+        comparison.compare()
+        return comparison.found
+    }
+
+    private init(_ old: PolicyRuleSet, _ new: PolicyRuleSet, changes: Int, steps: Int) {
+        self.old = old
+        self.new = new
+        limit = changes
+        budget = StepBudget(steps)
+        var meanings = TextNumbers()
+        var opaque = TextNumbers()
+        oldRules = ComparedRules(old, meanings: &meanings, opaque: &opaque)
+        newRules = ComparedRules(new, meanings: &meanings, opaque: &opaque)
+    }
+
+    private mutating func compare() {
+        let sameElsewhere =
+            old.egress.default == new.egress.default
+            && Self.haveSameMeanings(oldRules.hostless.map { oldRules.rules[$0] }, newRules.hostless.map { newRules.rules[$0] })
+        for hosts in HostClasses.all(of: Set(oldRules.hosts).union(newRules.hosts)) {
+            let before = oldRules.rules(naming: hosts.patterns).map { oldRules.rules[$0] }
+            let after = newRules.rules(naming: hosts.patterns).map { newRules.rules[$0] }
+            if sameElsewhere, Self.haveSameMeanings(before, after) { continue }
+            if found.isCut { return }
+            guard !budget.isSpent else {
+                found.notCompared.append(hosts.label)
+                continue
+            }
+            let lists = RuleLists(
+                old: oldRules.hostless.map { oldRules.rules[$0] } + before,
+                new: newRules.hostless.map { newRules.rules[$0] } + after)
+            if !compare(hosts, lists) { found.notCompared.append(hosts.label) }
+        }
+    }
+
+    private static func haveSameMeanings(_ left: [ComparedRule], _ right: [ComparedRule]) -> Bool {
+        if left.count == right.count, zip(left, right).allSatisfy({ $0.meaning == $1.meaning }) { return true }
+        return Set(left.map(\.meaning)) == Set(right.map(\.meaning))
+    }
+
+    /// - Returns: `false` if the rules are too complex.
+    private mutating func compare(_ hosts: HostClass, _ lists: RuleLists) -> Bool {
+        let regions = RequestRegions(of: lists.old + lists.new)
+        guard budget.spend(regions.count * (lists.old.count + lists.new.count)) else { return false }
+        var isComplete = true
+        var known: Set<[Int32]> = []
+        for region in regions.all {
+            let lists = lists.filtered {
+                $0.matches(region.scheme) && $0.matches(port: region.port) && $0.matches(method: region.method)
+            }
+            guard known.insert(lists.key).inserted else { continue }
+            if old.egress.default == new.egress.default, Self.haveSameMeanings(lists.old, lists.new) { continue }
+            let opaque = Set((lists.old + lists.new).map(\.opaque)).subtracting([0]).sorted()
+            guard opaque.count <= PolicyToolLimits.opaqueWords else {
+                isComplete = false
+                continue
+            }
+            for choice in 0..<(1 << opaque.count) {
+                let chosen = Set(opaque.enumerated().filter { choice >> $0.offset & 1 == 1 }.map(\.element)).union([0])
+                let active = lists.filtered { chosen.contains($0.opaque) }
+                if !comparePaths(active, of: region, hosts, doubt: opaque.isEmpty ? nil : .otherWords) { isComplete = false }
+            }
+        }
+        for range in regions.ports { compareTunnels(to: hosts, RequestRegions.port(in: range, of: .https)) }
+        return isComplete
+    }
+
+    private mutating func comparePaths(
+        _ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
+    ) -> Bool {
+        let paths = PathComparison(lists, oldDefault: old.egress.default, newDefault: new.egress.default)
+        var isComplete = true
+        var kinds: Set<PolicyChange.Kind> = []
+        var known: Set<PathComparison.Causes> = []
+        for universe in paths.universes {
+            let searched = paths.search(in: universe, budget: &budget)
+            isComplete = isComplete && searched.isComplete
+            for path in searched.differences where known.insert(path.causes).inserted {
+                kinds.insert(path.kind)
+                note(path, of: region, hosts, doubt: universe == .readings ? .readings : doubt)
+            }
+        }
+        guard let denials = paths.denialsAlone else { return isComplete }
+        let searched = denials.search(in: .readings, budget: &budget)
+        for path in searched.differences where kinds.insert(path.kind).inserted {
+            note(path, of: region, hosts, doubt: .readings)
+        }
+        return isComplete && searched.isComplete
+    }
+
+    private mutating func note(
+        _ path: PathComparison.Difference, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
+    ) {
+        let port = region.port == region.scheme.defaultPort ? "" : ":\(region.port)"
+        let origin = (region.scheme == .https ? "https://" : "http://") + hosts.host + port
+        let method = String(decoding: region.method, as: UTF8.self)
+        let target = origin + path.sent
+        if let (before, after) = decide(method, target), before.isAllowed == (path.kind == .closes),
+            after.isAllowed != before.isAllowed
+        {
+            return add(path.kind, nil, method, target, hosts, PolicyChange.Standing(before), PolicyChange.Standing(after))
+        }
+        add(
+            path.kind, doubt ?? .readings, method, target, hosts, standing(path.causes.before, in: old),
+            standing(path.causes.after, in: new))
+    }
+
+    private func standing(_ cause: PathComparison.Cause, in policy: PolicyRuleSet) -> PolicyChange.Standing {
+        switch cause {
+        case .byDefault: PolicyChange.Standing(.allow, nil)
+        case .unlisted: PolicyChange.Standing(.egressDenied, nil)
+        case .allowedBy(let rule): PolicyChange.Standing(.allow, policy.rules[Int(rule)].name)
+        case .deniedBy(let rule): PolicyChange.Standing(.deniedByRule, policy.rules[Int(rule)].name)
+        }
+    }
+
+    private mutating func compareTunnels(to hosts: HostClass, _ port: UInt16) {
+        let target = "\(hosts.host):\(port)"
+        guard let (before, after) = decide("CONNECT", target) else { return }
+        let (old, new) = (before.tunnelLevel, after.tunnelLevel)
+        guard old != new else { return }
+        add(
+            old < new ? .opens : .closes, nil, "CONNECT", target, hosts, PolicyChange.Standing(before),
+            PolicyChange.Standing(after))
+    }
+
+    /// What both policies say; `nil` if this is not a request.
+    private mutating func decide(_ method: String, _ target: String) -> (PolicyDecision, PolicyDecision)? {
+        guard let request = try? PolicyRequest(method, target) else { return nil }  // a reading that no request has as its path
+        return (PolicyDecision(request, under: old, into: &scratch), PolicyDecision(request, under: new, into: &scratch))
+    }
+
+    private mutating func add(
+        _ kind: PolicyChange.Kind, _ doubt: PolicyChange.Doubt?, _ method: String, _ target: String, _ hosts: HostClass,
+        _ before: PolicyChange.Standing, _ after: PolicyChange.Standing
+    ) {
+        let key = ChangeKey(kind: kind, hosts: hosts.label, isTunnel: method == "CONNECT", before: before, after: after)
+        guard seen.insert(key).inserted else { return }
+        guard found.changes.count < limit else {
+            found.isCut = true
+            return
+        }
+        found.changes.append(
+            PolicyChange(
+                kind: kind, doubt: doubt, method: method, target: target, hosts: hosts.label, before: before, after: after))
+    }
+}
+
+extension PolicyDecision {
+    /// How much a CONNECT may do without being intercepted.
+    fileprivate var tunnelLevel: Int { word != .allow ? 0 : allowsAnyProtocol ? 2 : 1 }
+}
+
+/// The rules of both policies for the same requests.
+struct RuleLists {
+    let old: [ComparedRule]
+    let new: [ComparedRule]
+
+    func filtered(_ matches: (ComparedRule) -> Bool) -> RuleLists {
+        RuleLists(old: old.filter(matches), new: new.filter(matches))
+    }
+
+    subscript(side: Side) -> [ComparedRule] { side == .old ? old : new }
+
+    /// Tells lists of rules apart.
+    var key: [Int32] { old.map(\.number) + [-1] + new.map(\.number) }
+}

@@ -1,0 +1,68 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Requests to one host that the rules for it tell apart at most by their path.
+struct RequestRegion {
+    let scheme: RequestTarget.Scheme
+    let port: UInt16
+    let method: [UInt8]
+}
+
+/// Divides the requests to a host by scheme, port and method.
+struct RequestRegions {
+    private(set) var schemes: [RequestTarget.Scheme] = [.https]
+    /// The ranges of ports that the rules do not tell apart.
+    private(set) var ports: [ClosedRange<UInt16>] = []
+    private(set) var methods: [[UInt8]] = []
+
+    init(of rules: [ComparedRule]) {
+        var cuts: Set<Int> = [1]
+        var named: Set<[UInt8]> = []
+        for rule in rules {
+            if !rule.condition.schemes.isEmpty { schemes = [.https, .http] }
+            for range in rule.condition.ports {
+                cuts.insert(Int(range.lowerBound))
+                cuts.insert(Int(range.upperBound) + 1)
+            }
+            named.formUnion(rule.methods)
+        }
+        cuts.remove(65_536)
+        let starts = cuts.sorted()
+        for (index, start) in starts.enumerated() {
+            let end = index + 1 < starts.count ? starts[index + 1] : 65_536
+            ports.append(UInt16(start)...UInt16(end - 1))
+        }
+        named.remove(Array("CONNECT".utf8))
+        methods = named.sorted { $0.lexicographicallyPrecedes($1) }
+        if let get = methods.firstIndex(of: Array("GET".utf8)) { methods.swapAt(0, get) }
+        let other = Self.usual.first { !named.contains(Array($0.utf8)) }
+        methods.append(Array((other ?? Self.unusual(besides: named)).utf8))
+    }
+
+    private static let usual = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]
+
+    private static func unusual(besides named: Set<[UInt8]>) -> String {
+        var number = 0
+        while named.contains(Array("X-METHOD\(number)".utf8)) { number += 1 }
+        return "X-METHOD\(number)"
+    }
+
+    /// The default port if it is in the range, since it is written shortest.
+    static func port(in range: ClosedRange<UInt16>, of scheme: RequestTarget.Scheme) -> UInt16 {
+        range.contains(scheme.defaultPort) ? scheme.defaultPort : range.lowerBound
+    }
+
+    var count: Int { schemes.count * ports.count * methods.count }
+
+    var all: [RequestRegion] {
+        var all: [RequestRegion] = []
+        for method in methods {
+            for range in ports {
+                for scheme in schemes {
+                    all.append(RequestRegion(scheme: scheme, port: Self.port(in: range, of: scheme), method: method))
+                }
+            }
+        }
+        return all
+    }
+}

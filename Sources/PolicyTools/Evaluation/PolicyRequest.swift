@@ -1,0 +1,56 @@
+import HTTPMessage
+import HTTPWire
+
+/// A request that a policy is asked about: a method, a URL (or the authority of a CONNECT), and fields.
+package struct PolicyRequest: Equatable, Sendable {
+    package let method: String
+    package let target: String
+    package let head: RequestHead
+
+    package struct Fault: Error {
+        package let reason: String
+    }
+
+    /// - Parameter fields: lines such as `Accept: text/html`. A line that names Host replaces the one of the URL.
+    package init(_ method: String, _ target: String, fields: [String] = []) throws(Fault) {
+        // A fragment is not sent.
+        let sent = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        let isAbsolute = sent.utf8.starts(with: "http://".utf8) || sent.utf8.starts(with: "https://".utf8)
+        guard isAbsolute || method == "CONNECT" else {
+            throw Fault(reason: "`\(sent)` is not a URL that begins with http:// or https://")
+        }
+        var lines = ["\(method) \(sent) HTTP/1.1"]
+        if !fields.contains(where: { $0.lowercased().hasPrefix("host:") }) { lines.append("Host: \(Self.authority(of: sent))") }
+        lines += fields
+        guard !lines.contains(where: { $0.utf8.contains { $0 == ASCII.cr || $0 == ASCII.lf } }) else {
+            throw Fault(reason: "a request's line and fields have no line breaks")
+        }
+        let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        var head = RequestHead()
+        do throws(RequestParseError) {
+            var parser = RequestParser()
+            guard try parser.parse(bytes.span.bytes, into: &head) == bytes.count else { throw .malformedRequestLine }
+        } catch {
+            throw Fault(reason: "the request is malformed: \(error.reason)")
+        }
+        self.method = method
+        self.target = sent
+        self.head = head
+    }
+
+    /// Reads `GET https://example.com/`.
+    package init(_ line: String, fields: [String] = []) throws(Fault) {
+        let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { throw Fault(reason: "expected a method and a URL, such as GET https://example.com/") }
+        try self.init(parts[0], parts[1], fields: fields)
+    }
+
+    package static func == (left: PolicyRequest, right: PolicyRequest) -> Bool {
+        left.head.fields.bytes == right.head.fields.bytes
+    }
+
+    private static func authority(of target: String) -> String {
+        guard let scheme = target.utf8.firstRange(of: "://".utf8) else { return target }
+        return String(target[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
+}
