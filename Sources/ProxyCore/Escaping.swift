@@ -6,19 +6,6 @@ extension Array<UInt8> {
         append(addingCapacity: 16) { $0.append(hexadecimal: number) }
     }
 
-    /// Escapes a text for a JSON string (RFC 8259 §7).
-    package mutating func append(escapingForJSON text: String) {
-        for byte in text.utf8 {
-            switch byte {
-            case ASCII.quote, ASCII.backslash:
-                append(ASCII.backslash)
-                append(byte)
-            case 0..<0x20, 0x7F: appendUnicodeEscape(byte)
-            default: append(byte)
-            }
-        }
-    }
-
     package mutating func append(escapingForHTML text: String) {
         for byte in text.utf8 {
             switch byte {
@@ -31,10 +18,5 @@ extension Array<UInt8> {
             default: append(byte)
             }
         }
-    }
-
-    private mutating func appendUnicodeEscape(_ byte: UInt8) {
-        append("\\u00")
-        for value in [byte >> 4, byte & 15] { append(Hexadecimal.digit(value)) }
     }
 }

@@ -1,5 +1,6 @@
 import CommandSupport
 import LarderSettings
+import PolicyTools
 import TextCoding
 
 /// What `config check` and `policy check` print about settings without mistakes.
@@ -14,12 +15,24 @@ struct CheckedSettings {
 
     func tell() {
         let remarks = allowsEmpty ? [] : loaded.remarks
-        for warning in remarks + loaded.settings.tls.warnings() + loaded.settings.admissionWarnings + loaded.settings.rules.warnings {
+        let settings = loaded.settings
+        for warning in remarks + settings.tls.warnings() + settings.admissionWarnings + settings.rules.warnings + ruleWarnings {
             Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
         }
-        let count = loaded.settings.rules.compiled.rules.count
+        let count = settings.rules.compiled.rules.count
         let source = loaded.file ?? "no settings file"
         let verdict = loaded.file.map(loaded.emptyFiles.contains) == true ? "empty" : "good"
-        Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\n")
+        let tests = settings.tests.read.count
+        let passed = tests == 0 ? "" : ", \(tests) test\(tests == 1 ? " passes" : "s pass")"
+        Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\(passed)\n")
+    }
+
+    /// Rules that have no effect.
+    private var ruleWarnings: [String] {
+        let policy = loaded.settings.policy
+        let places = loaded.settings.rules.places
+        return RuleChecks.remarks(on: policy).map { remark in
+            remark.text(of: policy) { places[$0] == .none ? "another file" : "line \(places[$0].line)" }
+        }
     }
 }

@@ -50,7 +50,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         SignalThread.block()
-        let loaded = try options.load(flags: flags, trustFiles: TrustFiles(opensKeyLog: true))
+        let loaded = try options.load(flags: flags, trustFiles: TrustFiles(opensKeyLog: true), runsTests: true)
         let plan = try ServingPlan(loaded, allowsEmpty: allowEmpty)
         try serve(plan, loaded)
     }

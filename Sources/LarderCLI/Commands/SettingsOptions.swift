@@ -15,7 +15,7 @@ struct SettingsOptions: ParsableArguments {
     init() {}
 
     /// For a command whose argument is the settings file.
-    init(file: String) {
+    init(file: String?) {
         config = file
         set = []
     }
@@ -32,16 +32,18 @@ struct SettingsOptions: ParsableArguments {
     ///   - project: the settings of a project's folder.
     ///   - policy: a file whose settings override the settings file's.
     ///   - trustFiles: reads the files that `tls:` names; `nil` if they are not needed.
+    ///   - runsTests: rejects settings whose `tests` fail.
     ///   - hasChild: see `ProcessMemorySecrecy`.
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
         project: ProjectSettings? = nil,
-        trustFiles: TrustFiles? = nil, hasChild: Bool = false
+        trustFiles: TrustFiles? = nil, runsTests: Bool = false, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
         // The files include keys and passphrases.
         if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
-        let sources = SettingsSources(
+        var sources = SettingsSources(
             file: config, policy: policy, project: project, assignments: defaults + set, flags: flags, trustFiles: trustFiles)
+        sources.runsTests = runsTests
         let loaded = sources.load()
         for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }
         switch loaded.outcome {

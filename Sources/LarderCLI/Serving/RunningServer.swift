@@ -9,6 +9,7 @@ import Foundation
 import HTTPMessage
 import LarderSettings
 import Logging
+import PolicyTools
 import ProxyAdmin
 import ProxyServer
 import ResponseStore
@@ -215,6 +216,10 @@ final class RunningServer: Sendable {
                 for loss in losses { log.logger.error("the settings were not reloaded: \(loss); the active ones are unchanged") }
                 return .refused(problems: losses)
             }
+            let changes = PolicyComparison.differences(
+                from: served.withLock { $0.read.policy }, to: settings.policy, changes: PolicyToolLimits.reloadChanges,
+                steps: PolicyToolLimits.reloadSteps
+            ).lines.map { printable($0, limit: 4096) }
             do throws(RunningRecordings.Refusal) {
                 try activate(served.withLock { $0.reading(settings) })
             } catch {
@@ -229,7 +234,8 @@ final class RunningServer: Sendable {
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed; the change takes effect at the next start") }
             log.logger.notice("the settings were reloaded")
-            return .done(waiting: waiting)
+            for change in changes { log.logger.notice("\(change)") }
+            return .done(waiting: waiting, changes: changes)
         }
     }
 

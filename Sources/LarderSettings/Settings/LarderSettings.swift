@@ -1,5 +1,6 @@
 import ClientPasswords
 import HTTPMessage
+import PolicyTools
 import ProxyPolicy
 
 /// All settings, with their defaults. `SettingsSchema` defines how each is named, read and shown.
@@ -31,6 +32,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var admin = Admin()
     package var traces = Traces()
     package var rules = Rules()
+    package var tests = Tests()
 
     package init() {}
 }
@@ -226,6 +228,14 @@ extension LarderSettings {
         package var warnings: [String] = []
 
         package static func == (left: Rules, right: Rules) -> Bool { left.node == right.node }
+    }
+
+    /// The tests of the rules, as written and read.
+    package struct Tests: Equatable, Sendable {
+        package var node: SettingsNode?
+        package var read: [PolicyTest] = []
+
+        package static func == (left: Tests, right: Tests) -> Bool { left.node == right.node }
     }
 }
 

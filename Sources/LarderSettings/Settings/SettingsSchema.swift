@@ -324,6 +324,10 @@ package enum SettingsSchema {
         Setting(
             "rules", \.rules, .rules, reloadable: true,
             "Which requests are allowed, and how requests and responses are changed, stored and checked."),
+        Setting(
+            "tests", \.tests, .tests, reloadable: true,
+            "Requests with the verdict that the rules must give. Larder does not start with settings whose tests fail, and a reload "
+                + "rejects them. See [policy.md](policy.md#tests)."),
     ]
 
     /// The settings that differ between `running` and `read` and that take effect only after a restart.

@@ -18,6 +18,8 @@ package struct SettingsSources: Sendable {
     package var environment: [String: String]
     /// `nil`: the files that `tls:` names are not read. Commands that do not serve need none of them.
     package var trustFiles: TrustFiles?
+    /// Whether settings whose `tests` fail are rejected: by what serves, and by what checks settings.
+    package var runsTests = false
 
     package init(
         file: String? = nil, policy: String? = nil, project: ProjectSettings? = nil, assignments: [String] = [],
@@ -127,6 +129,11 @@ package struct SettingsSources: Sendable {
         if let project, let digest, !project.isUnchanged(since: digest) {
             let problems = ProjectSettings.problem("this project's files changed while Larder read them; it uses none of them")
             unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
+        }
+        if runsTests, unreadable.isEmpty, case .settings(let settings) = outcome {
+            let source = layers.last { SettingsReader.names(in: $0.root).contains("tests") }?.name ?? "tests"
+            let failed = settings.failedTests(in: source)
+            if !failed.isEmpty { outcome = .problems(failed) }
         }
         if !unreadable.isEmpty {
             if case .problems(let problems) = outcome { unreadable += problems }

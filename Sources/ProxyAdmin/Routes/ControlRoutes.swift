@@ -5,8 +5,8 @@ import TextCoding
 package enum ControlRoutes {
     /// The outcome of a reload.
     package enum Reload: Sendable {
-        /// `waiting`: settings that changed and take effect at the next start.
-        case done(waiting: [String])
+        /// `waiting`: settings that changed and take effect at the next start. `changes`: what the new rules open and close, a line each.
+        case done(waiting: [String], changes: [String])
         /// The active settings stay.
         case refused(problems: [String])
     }
@@ -24,9 +24,13 @@ package enum ControlRoutes {
 
     private static func answer(_ outcome: Reload, to request: AdminRequest, _ exchange: AdminExchange) {
         switch outcome {
-        case .done(let waiting):
-            if request.wantsText { return exchange.answer(text: text(waiting: waiting)) }
-            exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
+        case .done(let waiting, let changes):
+            if request.wantsText { return exchange.answer(text: text(waiting: waiting, changes: changes)) }
+            exchange.answer(
+                json: .object([
+                    ("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string))),
+                    ("changes", .array(changes.map(JSONText.string))),
+                ]))
         case .refused(let problems):
             if request.wantsText {
                 return exchange.answer(
@@ -49,7 +53,8 @@ package enum ControlRoutes {
         }
     }
 
-    private static func text(waiting: [String]) -> String {
-        "the settings were reloaded\n" + waiting.map { "\($0) has changed; the change takes effect at the next start\n" }.joined()
+    private static func text(waiting: [String], changes: [String]) -> String {
+        "the settings were reloaded\n" + changes.map { $0 + "\n" }.joined()
+            + waiting.map { "\($0) has changed; the change takes effect at the next start\n" }.joined()
     }
 }

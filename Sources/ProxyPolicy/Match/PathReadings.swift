@@ -89,6 +89,13 @@ package struct PathReadings: Sendable {
         return bits
     }
 
+    /// The readings for which a server may look, each once, for explanations. The path alone if it has one reading.
+    package mutating func finalTexts(of path: Span<UInt8>) -> [[UInt8]] {
+        make(from: path)
+        if readings.isEmpty { return [path.withUnsafeBufferPointer { Array($0) }] }
+        return readings.filter(\.isFinal).map { Array(bytes[$0.extent.range]) }
+    }
+
     private mutating func make(from path: Span<UInt8>) {
         if isMade { return }
         isMade = true

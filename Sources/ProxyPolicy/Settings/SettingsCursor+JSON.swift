@@ -80,17 +80,7 @@ extension SettingsCursor {
 
     private static func write(_ string: String, into text: inout [UInt8]) {
         text.append("\"")
-        for octet in string.utf8 {
-            switch octet {
-            case ASCII.quote, ASCII.backslash:
-                text.append(ASCII.backslash)
-                text.append(octet)
-            case 0..<0x20:
-                text.append("\\u00")
-                for value in [octet >> 4, octet & 15] { text.append(Hexadecimal.digit(value)) }
-            default: text.append(octet)
-            }
-        }
+        text.append(escapingForJSON: string)
         text.append("\"")
     }
 }

@@ -4,14 +4,16 @@ import LarderSettings
 extension PolicyCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check a settings file and its rules; exits with 2 if it has mistakes.")
+            commandName: "check", abstract: "Check a settings file, its rules and its tests; exits with 2 if it has mistakes.",
+            discussion:
+                "The same as `larder config check -c FILE`. Warns about rules that never match or that other rules overrule.")
 
         @Argument(help: "The settings file.")
         var file: String
 
         func run() throws {
-            let options = SettingsOptions(file: file)
-            CheckedSettings(try options.load(trustFiles: TrustFiles()), allowsEmpty: false).tell()
+            let loaded = try SettingsOptions(file: file).load(trustFiles: TrustFiles(), runsTests: true)
+            CheckedSettings(loaded, allowsEmpty: false).tell()
         }
     }
 }

@@ -1,13 +1,12 @@
 import HTTPMessage
-import ProxyPolicy
 
 /// The narrowest rule that would allow a request, for the client that was denied.
-enum SuggestedRule {
+package enum SuggestedRule {
     /// For a longer path no rule is suggested: nobody would write it.
     private static let pathLimit = 256
 
     /// One rule of the settings, as JSON, which is also YAML. Empty if no such rule would allow this request and no other.
-    static func text(allowing request: RequestHead) -> String {
+    package static func text(allowing request: RequestHead) -> String {
         if request.method != .connect, !isAllowedByItsPath(request) { return "" }
         var output: [UInt8] = []
         output.append("{\"match\":{\"host\":\"")

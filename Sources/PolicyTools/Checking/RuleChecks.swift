@@ -1,0 +1,84 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Finds rules that have no effect: those that never match, and those that one other rule overrules. Rules that several others overrule
+/// together are not found.
+package struct RuleChecks {
+    private let policy: PolicyRuleSet
+    private var denials = RulesByHost()
+    private var allowances = RulesByHost()
+    private var budget = StepBudget(PolicyToolLimits.comparisonSteps)
+
+    /// In the order of the rules.
+    package static func remarks(on policy: PolicyRuleSet) -> [RuleRemark] {
+        var checks = RuleChecks(policy)
+        return policy.rules.indices.compactMap { number in
+            checks.cause(number).map { RuleRemark(rule: number, cause: $0) }
+        }
+    }
+
+    private init(_ policy: PolicyRuleSet) {
+        self.policy = policy
+        for (number, rule) in policy.rules.enumerated() {
+            if rule.denies { denials.insert(number, rule.condition) }
+            if rule.allows { allowances.insert(number, rule.condition) }
+        }
+    }
+
+    private mutating func cause(_ number: Int) -> RuleRemark.Cause? {
+        let rule = policy.rules[number]
+        if let reason = Self.contradiction(in: rule.condition) { return .neverMatches(reason) }
+        for other in denials.candidates(for: rule.condition) where other != number && (!rule.denies || other < number) {
+            if covers(other, number) { return .deniedBy(other) }
+        }
+        guard rule.allows, rule.onlyAllows else { return nil }
+        if policy.egress.default == .allow { return .allowedByDefault }
+        for other in allowances.candidates(for: rule.condition) where other != number {
+            let wider = policy.rules[other]
+            if rule.allowsAnyTunnel, !wider.allowsAnyTunnel { continue }
+            guard covers(other, number) else { continue }
+            // Of two rules that allow the same, the second one has no effect.
+            let isSame = wider.onlyAllows && wider.allowsAnyTunnel == rule.allowsAnyTunnel && covers(number, other)
+            if !isSame || other < number { return .allowedBy(other) }
+        }
+        return nil
+    }
+
+    private mutating func covers(_ outer: Int, _ inner: Int) -> Bool {
+        guard budget.spend(8) else { return false }
+        return RuleCoverage.covers(policy.rules[outer].condition, policy.rules[inner].condition, budget: &budget)
+    }
+
+    /// Why no request can match.
+    private static func contradiction(in condition: RuleCondition) -> String? {
+        guard !condition.methods.isEmpty, condition.methods.allSatisfy({ $0.method == .connect }) else { return nil }
+        if !condition.paths.isEmpty, !condition.paths.contains(where: \.matchesEveryPath) { return "a CONNECT has no path" }
+        if !condition.schemes.isEmpty, !condition.schemes.contains(.https) { return "a CONNECT counts as https" }
+        return nil
+    }
+}
+
+extension PolicyRule {
+    /// The rule does nothing but allow.
+    fileprivate var onlyAllows: Bool {
+        request.isEmpty && response.isEmpty && cache == nil && validation == nil && transform == nil && mode == nil
+            && !upgradesToTLS
+    }
+}
+
+/// The numbers of rules, by the hosts that they name.
+private struct RulesByHost {
+    private var byHost: [HostPattern: [Int]] = [:]
+    private var hostless: [Int] = []
+
+    mutating func insert(_ number: Int, _ condition: RuleCondition) {
+        if condition.hosts.isEmpty || condition.hosts.contains(.any) { return hostless.append(number) }
+        for host in condition.hosts { byHost[host, default: []].append(number) }
+    }
+
+    /// The rules whose hosts may include all hosts of the condition.
+    func candidates(for condition: RuleCondition) -> [Int] {
+        guard let first = condition.hosts.first, !condition.hosts.contains(.any) else { return hostless }
+        return hostless + ([first] + RuleCoverage.wider(first)).flatMap { byHost[$0] ?? [] }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Whether a rule's match includes another's.
+enum RuleCoverage {
+    /// Whether every request that `inner` matches also matches `outer`. `false` if the budget does not suffice to find out.
+    static func covers(_ outer: RuleCondition, _ inner: RuleCondition, budget: inout StepBudget) -> Bool {
+        guard outer.otherWords.isEmpty || outer.otherWords == inner.otherWords else { return false }
+        return coversHosts(outer.hosts, inner.hosts) && coversPorts(outer.ports, inner.ports)
+            && (outer.schemes.isEmpty || !inner.schemes.isEmpty && inner.schemes.allSatisfy(outer.schemes.contains))
+            && (outer.methods.isEmpty || !inner.methods.isEmpty && inner.methods.allSatisfy(outer.methods.contains))
+            && coversPaths(outer.paths, inner.paths, budget: &budget)
+    }
+
+    private static func coversHosts(_ outer: [HostPattern], _ inner: [HostPattern]) -> Bool {
+        if outer.isEmpty || outer.contains(.any) { return true }
+        return !inner.isEmpty
+            && inner.allSatisfy { pattern in outer.contains(pattern) || wider(pattern).contains(where: outer.contains) }
+    }
+
+    /// The patterns `*.SUFFIX` that match all hosts of this one.
+    static func wider(_ pattern: HostPattern) -> [HostPattern] {
+        switch pattern {
+        case .any, .address: return []
+        case .name(let name), .below(let name):
+            return name.indices.filter { name[$0] == UInt8(ascii: ".") }.map { .below(Array(name[($0 + 1)...])) }
+        }
+    }
+
+    private static func coversPorts(_ outer: [ClosedRange<UInt16>], _ inner: [ClosedRange<UInt16>]) -> Bool {
+        if outer.isEmpty { return true }
+        let sorted = outer.sorted { $0.lowerBound < $1.lowerBound }
+        return (inner.isEmpty ? [1...UInt16.max] : inner).allSatisfy { range in
+            var next = Int(range.lowerBound)
+            for part in sorted where Int(part.lowerBound) <= next { next = max(next, Int(part.upperBound) + 1) }
+            return next > Int(range.upperBound)
+        }
+    }
+
+    private static func coversPaths(_ outer: [PathPattern], _ inner: [PathPattern], budget: inout StepBudget) -> Bool {
+        if outer.isEmpty { return true }
+        if inner.isEmpty { return false }
+        if Set(inner.map(\.text)).isSubset(of: outer.map(\.text)) { return true }
+        var automaton = PathAutomaton()
+        for (side, patterns) in [(Side.old, outer), (.new, inner)] {
+            for pattern in patterns {
+                automaton.insert(
+                    PathTokens(pattern).tokens, ending: PathAutomaton.PatternEnd(side: side, effect: .allow, rule: 0))
+            }
+        }
+        var isCovered = true
+        let isComplete = automaton.search(in: .readings, budget: &budget) { ends, _ in
+            let isOuter = ends.contains { $0.side == .old }
+            if !isOuter, ends.contains(where: { $0.side == .new }) { isCovered = false }
+        }
+        return isComplete && isCovered
+    }
+}

@@ -1,0 +1,94 @@
+import HTTPMessage
+import ProxyPolicy
+import TextCoding
+
+/// The verdict of a policy on one request with its reasons, as `larder policy eval` prints it.
+package struct PolicyEvaluation: Sendable {
+    /// One way in which a server may read the path.
+    package struct Reading: Equatable, Sendable {
+        package let path: String
+        package let isAllowed: Bool
+    }
+
+    package let request: PolicyRequest
+    package let decision: PolicyDecision
+    /// Empty if the path has one reading.
+    package let readings: [Reading]
+    /// The rule that would allow the request, as JSON; `nil` if there is none, or none is shown.
+    package let suggestion: String?
+    /// Of an https URL: the verdict on the tunnel that carries it.
+    package let tunnel: PolicyDecision?
+
+    package init(_ request: PolicyRequest, under policy: PolicyRuleSet) {
+        self.request = request
+        decision = PolicyDecision(request, under: policy)
+        readings = Self.readings(of: request, under: policy)
+        let text = decision.word == .egressDenied && policy.egress.suggests ? SuggestedRule.text(allowing: request.head) : ""
+        suggestion = text.isEmpty ? nil : text
+        tunnel = Self.tunnelRequest(for: request).map { PolicyDecision($0, under: policy) }
+    }
+
+    private static func tunnelRequest(for request: PolicyRequest) -> PolicyRequest? {
+        let target = request.head.target
+        guard request.head.method != .connect, target.scheme == .https else { return nil }
+        let host = request.head.fields.text(of: target.host)
+        let written = target.hostKind == .ipv6 && !host.hasPrefix("[") ? "[\(host)]" : host
+        return try? PolicyRequest("CONNECT", "\(written):\(target.port)")  // the parts are from a request
+    }
+
+    private static func readings(of request: PolicyRequest, under policy: PolicyRuleSet) -> [Reading] {
+        let path = request.head.target.path
+        guard request.head.method != .connect, !path.isEmpty else { return [] }
+        var known = PathReadings()
+        let texts = known.finalTexts(of: request.head.span(of: path))
+        guard texts.count > 1 else { return [] }
+        var matched = MatchedRules()
+        return texts.map { text in
+            Reading(
+                path: String(decoding: text, as: UTF8.self),
+                isAllowed: policy.match(request.head.withPath(text), into: &matched).isAllowed)
+        }
+    }
+
+    /// At most so many readings are shown.
+    private static let shownReadings = 8
+
+    package var lines: [String] {
+        var lines = ["\(request.method) \(request.target)", "verdict: \(decision.text)"]
+        if let reason = decision.reason { lines.append("reason: \(reason)") }
+        if decision.word != .allow { lines.append("code: \(decision.word.rawValue)") }
+        lines.append(
+            "rules: " + (decision.matched.isEmpty ? "none matches" : decision.matched.map { "`\($0)`" }.joined(separator: ", ")))
+        lines += readings.prefix(Self.shownReadings).map { "reading: \($0.path) (\($0.isAllowed ? "allowed" : "denied"))" }
+        if readings.count > Self.shownReadings { lines.append("and \(readings.count - Self.shownReadings) more readings") }
+        if let tunnel { lines.append("tunnel: \(tunnel.text)") }
+        if let suggestion { lines.append("suggestion: \(suggestion)") }
+        return lines
+    }
+
+    package var json: JSONText {
+        var members: [(String, JSONText)] = [
+            ("request", .object([("method", .string(request.method)), ("url", .string(request.target))])),
+            ("allowed", .bool(decision.isAllowed)), ("verdict", .string(decision.word.rawValue)),
+            ("rule", decision.rule.map(JSONText.string) ?? .null), ("reason", decision.reason.map(JSONText.string) ?? .null),
+            ("matched", .array(decision.matched.map(JSONText.string))),
+            (
+                "readings",
+                .array(readings.map { .object([("path", .string($0.path)), ("allowed", .bool($0.isAllowed))]) })
+            ),
+        ]
+        if let tunnel { members.append(("tunnel", .string(tunnel.word.rawValue))) }
+        if let suggestion { members.append(("suggestion", .string(suggestion))) }
+        return .object(members)
+    }
+}
+
+extension RequestHead {
+    /// The same request for another path.
+    fileprivate func withPath(_ path: [UInt8]) -> RequestHead {
+        var other = self
+        other.target.path = other.fields.appendBytes(path.span)
+        other.target.query = .empty
+        return other
+    }
+}

@@ -1,0 +1,105 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// A test of a policy, as it stands under `tests:` in the settings: a request, and what the policy has to say of it.
+package struct PolicyTest: Equatable, Sendable {
+    /// The verdict that a test expects.
+    package enum Expected: Equatable, Sendable {
+        case allow
+        /// For any reason.
+        case deny
+        case exactly(PolicyDecision.Word)
+
+        var text: String {
+            switch self {
+            case .allow: "allow"
+            case .deny: "deny"
+            case .exactly(let word): word.rawValue
+            }
+        }
+
+        func accepts(_ word: PolicyDecision.Word) -> Bool {
+            switch self {
+            case .allow: word == .allow
+            case .deny: word != .allow
+            case .exactly(let exact): word == exact
+            }
+        }
+    }
+
+    /// A field of the request after the edits of the rules that match.
+    package struct Edit: Equatable, Sendable {
+        let name: String
+        /// `nil`: the request has no such field.
+        let value: String?
+    }
+
+    package let request: PolicyRequest
+    package let expected: Expected
+    /// The rule that decides, or one of those that match an allowed request.
+    package let rule: String?
+    package let edits: [Edit]
+    package let place: SettingsPlace
+
+    /// The request's line, for output.
+    package var title: String { "\(request.method) \(request.target)" }
+}
+
+extension PolicyTest {
+    private static let keys = ["request", "fields", "verdict", "rule", "edits"]
+
+    private static let verdicts: KeyValuePairs<String, Expected> = [
+        "allow": .allow, "deny": .deny, "intercept": .exactly(.intercept), "denied_by_rule": .exactly(.deniedByRule),
+        "egress_denied": .exactly(.egressDenied), "ambiguous_path": .exactly(.ambiguousPath),
+    ]
+
+    /// Reads the list under `tests`.
+    /// - Returns: `nil` only if a problem was added.
+    package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [PolicyTest]? {
+        guard let items = cursor.list(problems: &problems) else { return nil }
+        guard items.count <= PolicyToolLimits.tests else {
+            cursor.report("at most \(PolicyToolLimits.tests) tests", to: &problems)
+            return nil
+        }
+        let tests = items.compactMap { PolicyTest(parsing: $0, problems: &problems) }
+        return tests.count == items.count ? tests : nil
+    }
+
+    private init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
+        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
+        let before = problems.count
+        let line = mapping.required("request", problems: &problems)
+        let text = line.flatMap { $0.text(problems: &problems) }
+        let verdict = mapping.required("verdict", problems: &problems)?.word(among: Self.verdicts, problems: &problems)
+        rule = mapping["rule"]?.text(problems: &problems)
+        let fields = mapping["fields"].map { Self.edits($0, problems: &problems) } ?? []
+        for field in fields where field.value == nil {
+            mapping["fields"]?.report("the field `\(field.name)` has no value", to: &problems)
+        }
+        edits = mapping["edits"].map { Self.edits($0, problems: &problems) } ?? []
+        place = cursor.node.place
+        guard problems.count == before, let text, let line, let verdict else { return nil }
+        guard text.utf8.count <= PolicyToolLimits.requestLength else {
+            line.report("at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
+            return nil
+        }
+        do throws(PolicyRequest.Fault) {
+            request = try PolicyRequest(text, fields: fields.map { "\($0.name): \($0.value ?? "")" })
+        } catch {
+            line.report(error.reason, to: &problems)
+            return nil
+        }
+        expected = verdict
+    }
+
+    /// A mapping of field names to values, or to nothing.
+    private static func edits(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Edit] {
+        var edits: [Edit] = []
+        for entry in cursor.entries(problems: &problems) ?? [] {
+            if FieldName(entry.key) == nil { entry.value.report("this is not the name of a field", to: &problems) }
+            edits.append(
+                Edit(name: entry.key, value: entry.value.isNull ? nil : entry.value.text(problems: &problems)))
+        }
+        return edits
+    }
+}
