@@ -19,7 +19,7 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
-            Like SIGHUP. If the settings have a mistake, Larder rejects all of them, keeps the active ones, and this command exits with 2. \
+            Like SIGHUP. Prints what the new rules open and close. If the settings have a mistake, or a test of the rules fails, Larder rejects all of them, keeps the active ones, and this command exits with 2. \
             Larder also rejects an empty file, and settings that would remove all rules, passwords or pins. An editor may leave a file \
             empty for a moment. Use --allow-empty to accept it.
             """)

@@ -235,7 +235,7 @@ extension LarderSettings {
         package var node: SettingsNode?
         package var read: [PolicyTest] = []
 
-        package static func == (left: Tests, right: Tests) -> Bool { left.node == right.node }
+        package static func == (left: Tests, right: Tests) -> Bool { left.read == right.read }
     }
 }
 

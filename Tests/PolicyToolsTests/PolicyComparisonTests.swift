@@ -1,0 +1,115 @@
+import Foundation
+import ProxyPolicy
+import Testing
+
+@testable import PolicyTools
+
+@Suite("Comparing two policies")
+struct PolicyComparisonTests {
+    private func lines(_ old: PolicyRuleSet, _ new: PolicyRuleSet) -> [String] {
+        PolicyComparison.differences(from: old, to: new).lines
+    }
+
+    @Test("Policies that allow the same have no differences, in whatever order and under whatever names their rules stand")
+    func findsNothing() throws {
+        let a = try Policies.rule("a", ["h.test"], paths: ["/v1/**"])
+        let b = try Policies.rule("b", ["i.test"])
+        let other = try Policies.rule("c", ["h.test"], paths: ["/v1/**"])
+        #expect(PolicyComparison.differences(from: Policies.denying(a, b), to: Policies.denying(b, other)).isEmpty)
+    }
+
+    @Test("A rule for a path that another rule includes opens nothing")
+    func seesInclusion() throws {
+        let wide = try Policies.rule("wide", ["*.test"], paths: ["/**/x"])
+        let narrow = try Policies.rule("narrow", ["h.test"], paths: ["/a/*/x"])
+        #expect(PolicyComparison.differences(from: Policies.denying(wide), to: Policies.denying(wide, narrow)).isEmpty)
+    }
+
+    @Test("A new rule opens, with the shortest path and the rule that allows it")
+    func opens() throws {
+        let old = try Policies.rule("old", ["h.test"], paths: ["/v1/**"])
+        let new = try Policies.rule("new", ["h.test"], methods: ["GET"], paths: ["/v2/*"])
+        #expect(
+            lines(Policies.denying(old), Policies.denying(old, new)) == [
+                "opens GET https://h.test/v2/ (before: no rule allows it; now: rule `new` allows it)"
+            ])
+        #expect(
+            lines(Policies.denying(old, new), Policies.denying(old)) == [
+                "closes GET https://h.test/v2/ (before: rule `new` allows it; now: no rule allows it)"
+            ])
+    }
+
+    @Test("A rule that denies closes, and the policy that has it opens nothing")
+    func closes() throws {
+        let all = try Policies.rule("all", ["h.test"])
+        let deny = try Policies.rule("no", ["*.test"], paths: ["/admin/**"], denies: true)
+        let found = PolicyComparison.differences(from: Policies.denying(all), to: Policies.denying(all, deny))
+        #expect(!found.mayOpen)
+        #expect(found.lines == ["closes GET https://h.test/admin/ (before: rule `all` allows it; now: rule `no` denies it)"])
+    }
+
+    @Test("A rule without path and method also opens tunnels")
+    func comparesTunnels() throws {
+        let new = try Policies.rule("new", ["h.test"], ports: [443...443])
+        let found = PolicyComparison.differences(from: Policies.denying(), to: Policies.denying(new))
+        #expect(found.changes.map(\.method) == ["GET", "CONNECT"])
+        #expect(found.changes.map(\.target) == ["https://h.test/", "h.test:443"])
+    }
+
+    @Test("The other default opens every host")
+    func comparesDefaults() throws {
+        let found = PolicyComparison.differences(from: Policies.denying(), to: .empty)
+        #expect(found.changes.first?.hosts == "any other host")
+        #expect(found.mayOpen)
+    }
+
+    @Test("A pattern with an escape opens a path that only a request with this escape has")
+    func comparesEscapes() throws {
+        let new = try Policies.rule("new", ["h.test"], methods: ["GET"], paths: ["/a%20b/c"])
+        let found = PolicyComparison.differences(from: Policies.denying(), to: Policies.denying(new))
+        #expect(found.changes.map(\.target) == ["https://h.test/a%20b/c"])
+        #expect(found.changes.allSatisfy { $0.doubt == nil })
+    }
+
+    @Test("Words that are not compared give doubtful changes, but none if both policies have the same")
+    func doubts() throws {
+        let plain = try Policies.rule("plain", ["h.test"], methods: ["GET"], paths: ["/a"])
+        let other = try Policies.rule("other", ["h.test"], methods: ["GET"], paths: ["/b"], other: "query")
+        #expect(PolicyComparison.differences(from: Policies.denying(other), to: Policies.denying(other)).isEmpty)
+        let found = PolicyComparison.differences(from: Policies.denying(other), to: Policies.denying(other, plain))
+        #expect(found.changes.map(\.target) == ["https://h.test/a"])
+        // This condition has no word that the request could lack, so the policies confirm the example.
+        #expect(PolicyComparison.differences(from: Policies.denying(plain), to: Policies.denying(plain, other)).mayOpen)
+    }
+
+    @Test("Rules that are too complex for the steps are named, and count as opening")
+    func namesWhatIsNotCompared() throws {
+        let new = try Policies.rule("new", ["h.test"], paths: ["/**a**b**c"])
+        let found = PolicyComparison.differences(from: Policies.denying(), to: Policies.denying(new), steps: 20)
+        #expect(found.notCompared.contains("h.test") && found.mayOpen)
+        #expect(found.lines.last?.hasPrefix("not compared, because the rules are too complex: ") == true)
+    }
+
+    @Test("Of more changes than wanted, the list is cut, and says so")
+    func cuts() throws {
+        let rules = try (0..<30).map { try Policies.rule("r\($0)", ["h\($0).test"], methods: ["GET"]) }
+        let new = PolicyRuleSet(rules: rules).under(EgressTerms(.deny))
+        let found = PolicyComparison.differences(from: Policies.denying(), to: new, changes: 20)
+        #expect(found.changes.count == 20 && found.isCut && found.mayOpen)
+        #expect(found.lines.last == "there are more changes")
+    }
+
+    /// A failing seed is named; `LARDER_POLICY_SEED=N` runs it alone.
+    @Test("The comparison finds each difference that brute force finds, under seeded pairs of policies")
+    func agreesWithBruteForce() throws {
+        let environment = ProcessInfo.processInfo.environment
+        func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) } }
+        let alone = number("LARDER_POLICY_SEED")
+        let seeds = alone.map { $0..<($0 + 1) } ?? 0..<(number("LARDER_POLICY_PAIRS") ?? 20)
+        for seed in seeds {
+            var pairs = PolicyPairs(seed: UInt64(seed))
+            let missing = try pairs.firstMissingChange(urls: number("LARDER_POLICY_URLS") ?? 5000)
+            #expect(missing == nil, "seed \(seed)")
+        }
+    }
+}

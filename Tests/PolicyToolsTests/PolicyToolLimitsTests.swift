@@ -1,8 +1,0 @@
-import PolicyTools
-import Testing
-
-@Suite struct PolicyToolLimitsTests {
-    @Test func `a settings file may have thousands of tests`() {
-        #expect(PolicyToolLimits.tests >= 1_000)
-    }
-}
