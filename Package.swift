@@ -190,6 +190,9 @@ let package = Package(
             name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching", "LarderSettings"],
             path: "Tests/Performance/PolicyBench", swiftSettings: swift),
         .executableTarget(
+            name: "PolicyDiffBench", dependencies: ["PolicyTools", "ProxyPolicy", "LarderSettings"],
+            path: "Tests/Performance/PolicyDiffBench", swiftSettings: swift),
+        .executableTarget(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(

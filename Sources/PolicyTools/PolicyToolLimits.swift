@@ -10,6 +10,8 @@ package enum PolicyToolLimits {
     package static let reloadChanges = 20
     /// The steps of a comparison, for both policies together; a step takes well below a microsecond. What is left is not compared.
     package static let comparisonSteps = 60_000_000
+    /// As `comparisonSteps`, to find rules without effect. What is left is not found.
+    package static let checkSteps = 16_000_000
     /// As `comparisonSteps`, for a reload.
     package static let reloadSteps = 4_000_000
     /// How many words other than host, port, scheme, path and method may stand in the rules for one kind of request. Each doubles the work.

@@ -146,8 +146,9 @@ struct PolicyCommandTests {
         let rejected = try reload()
         #expect(rejected.code == 2 && rejected.talk.contains("expected deny, but the request is allowed by rule `the API`"))
         #expect(rejected.talk.hasSuffix("the active settings are unchanged\n"))
-        _ = try served.folder.write(
-            Self.policy.replacingOccurrences(of: "/v1/**", with: "/v2/**") + "tests:\n  - {request: GET https://api.example/v1/a, verdict: deny}\n", to: "larder.yaml")
+        let next = Self.policy.replacingOccurrences(of: "/v1/**", with: "/v2/**")
+        let test = "tests:\n  - {request: GET https://api.example/v1/a, verdict: deny}\n"
+        _ = try served.folder.write(next + test, to: "larder.yaml")
         let accepted = try reload()
         #expect(accepted.code == 0, "\(accepted)")
         #expect(

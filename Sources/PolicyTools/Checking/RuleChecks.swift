@@ -7,7 +7,7 @@ package struct RuleChecks {
     private let policy: PolicyRuleSet
     private var denials = RulesByHost()
     private var allowances = RulesByHost()
-    private var budget = StepBudget(PolicyToolLimits.comparisonSteps)
+    private var budget = StepBudget(PolicyToolLimits.checkSteps)
 
     /// In the order of the rules.
     package static func remarks(on policy: PolicyRuleSet) -> [RuleRemark] {

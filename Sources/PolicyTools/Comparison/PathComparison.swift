@@ -71,6 +71,11 @@ struct PathComparison {
         }
     }
 
+    /// Whether the policy of this side allows any path.
+    func mayAllow(_ side: Side) -> Bool {
+        bases[side.rawValue].isDefault || lists[side].contains { $0.effect == .allow }
+    }
+
     /// The rules that deny, where they differ: they apply to readings that no other rule has to match, such as a path before its escapes are
     /// decoded.
     var denialsAlone: PathComparison? {

@@ -118,7 +118,8 @@ package struct PolicyComparison {
         }
         guard let denials = paths.denialsAlone else { return isComplete }
         let searched = denials.search(in: .readings, budget: &budget)
-        for path in searched.differences where kinds.insert(path.kind).inserted {
+        for path in searched.differences
+        where paths.mayAllow(path.kind == .opens ? .new : .old) && kinds.insert(path.kind).inserted {
             note(path, of: region, hosts, doubt: .readings)
         }
         return isComplete && searched.isComplete
@@ -127,6 +128,7 @@ package struct PolicyComparison {
     private mutating func note(
         _ path: PathComparison.Difference, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
     ) {
+        if found.isCut { return }
         let port = region.port == region.scheme.defaultPort ? "" : ":\(region.port)"
         let origin = (region.scheme == .https ? "https://" : "http://") + hosts.host + port
         let method = String(decoding: region.method, as: UTF8.self)

@@ -1,0 +1,3 @@
+import Foundation
+
+exit(PolicyDiffBench.run() ? 0 : 1)
