@@ -224,7 +224,7 @@ let package = Package(
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
-        tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy"]),
+        tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),

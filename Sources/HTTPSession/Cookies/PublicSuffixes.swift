@@ -1,7 +1,7 @@
 import CPSL
 
 /// Domains under which anyone can register a name (publicsuffix.org), from libpsl's built-in list.
-enum PublicSuffixes {
+package enum PublicSuffixes {
     /// Whether a host may set cookies for this domain: the host itself, or a parent domain that is not a public suffix.
     static func permits(host: String, cookiesFor domain: String) -> Bool {
         // If libpsl was built without a list, only the host itself is allowed.
@@ -10,7 +10,7 @@ enum PublicSuffixes {
     }
 
     /// The registered domain of a host; `nil` for IP addresses and for public suffixes.
-    static func registrableDomain(of host: String) -> String? {
+    package static func registrableDomain(of host: String) -> String? {
         guard let list = psl_builtin(), let domain = psl_registrable_domain(list, host) else { return nil }
         return String(cString: domain)
     }

@@ -4,12 +4,12 @@ import TextCoding
 
 struct PolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Check, evaluate, test, compare and import policies.",
+        commandName: "policy", abstract: "Check, evaluate, test, compare, learn and import policies.",
         discussion: """
-            Uses no running Larder and sends no request. Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a test failed (test); 4 \
+            Uses no running Larder and sends no request, except learn with a command. Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a test failed (test); 4 \
             the request is denied (eval); 6 the new policy allows more than the old one, or may do so (diff), or a line is not imported (import).
             """,
-        subcommands: [Check.self, Eval.self, Test.self, Diff.self, Import.self])
+        subcommands: [Check.self, Eval.self, Test.self, Diff.self, Learn.self, Import.self])
 
     /// Codes of `conventions`.
     enum Code {

@@ -31,6 +31,8 @@ struct EphemeralProxy {
         var interceptsNobody = false
         /// Whether the requests are counted; they also are if a log is written.
         var isCounted = false
+        /// Gets each line of the access log, if the requests are counted.
+        var observer: (@Sendable ([UInt8]) -> Void)?
         /// The network namespace to listen in; `nil`: this process's own.
         var network: OwnNetwork?
         /// The clock for the CA's dates; `nil`: this machine's.
@@ -71,7 +73,7 @@ struct EphemeralProxy {
             address = server.addresses[0]
             adminSocket = plan.adminSocketPath(port: address.port)
         } catch { throw Self.failureCode }
-        log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings))
+        log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings), observer: terms.observer)
     }
 
     /// Stops the server.

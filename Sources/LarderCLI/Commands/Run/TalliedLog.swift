@@ -43,13 +43,15 @@ final class TalliedLog: Sendable {
     /// - Parameters:
     ///   - copy: a non-blocking descriptor of a file that gets every line. The caller owns it and keeps it open until `finish`.
     ///   - mask: masks the secrets of URLs in the tally.
-    func collect(copy: Int32?, mask: SecretMask) {
+    ///   - observer: gets every line, on the thread that reads.
+    func collect(copy: Int32?, mask: SecretMask, observer: (@Sendable ([UInt8]) -> Void)?) {
         state.withLock { $0.tally = RequestTally(mask) }
         Thread.detachNewThread {
             var reader = LineReader(self.pipe, limit: RequestTally.lineLimit)
             while let line = try? reader.next() {  // a pipe that cannot be read is at its end
                 guard case .whole(let octets) = line else { continue }
                 self.state.withLock { $0.tally.add(octets) }
+                observer?(octets)
                 guard let copy, self.state.withLock({ $0.failure == nil }) else { continue }
                 let line = self.copiesQueries ? octets : Self.withoutQuery(octets)
                 let code = self.write(line + [UInt8(ascii: "\n")], to: copy)

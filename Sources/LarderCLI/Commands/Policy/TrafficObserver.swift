@@ -1,0 +1,81 @@
+import CommandSupport
+import EventLoop
+import Foundation
+import PolicyTools
+import SecretScanning
+import Snapshots
+
+/// Reads the requests that a policy is learned from. Replaces secrets before anything else sees them.
+struct TrafficObserver {
+    private(set) var traffic = ObservedTraffic()
+    private let mask = SecretMask()
+
+    /// - Parameter line: a line of the access log in NDJSON. Other lines are ignored.
+    /// - Returns: whether it is such a line.
+    @discardableResult
+    mutating func add(line: [UInt8]) -> Bool {
+        guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
+            let outcome = record["cache"] as? String, let url = record["url"] as? String
+        else { return false }
+        // Larder sent the first by itself; the others are requests to Larder.
+        if ["background", "local", "none"].contains(outcome) { return true }
+        let method = record["method"] as? String ?? ""
+        if outcome == "denied" {
+            traffic.addDenied()
+        } else if method == "CONNECT" {
+            addConnect(to: url, record, isOpen: outcome == "tunnel")
+        } else {
+            add(method: method, url: url, status: (record["status"] as? NSNumber)?.uint16Value ?? 0)
+        }
+        return true
+    }
+
+    /// - Throws: `SnapshotError`, if the recording is damaged.
+    mutating func add(recordingsOf snapshot: Snapshot) throws(SnapshotError) {
+        for place in 0..<snapshot.count {
+            let recording = try snapshot.recording(at: place)
+            let url = String(decoding: recording.request.uri, as: UTF8.self)
+            let method = String(decoding: recording.request.method, as: UTF8.self)
+            add(method: method, url: url, status: recording.response.map { UInt16($0.status.code) } ?? 0)
+        }
+    }
+
+    private mutating func add(method: String, url: String, status: UInt16) {
+        traffic.add(ObservedRequest(method: method, url: masked(url)), status: status)
+    }
+
+    /// - Parameter isOpen: whether a tunnel was opened.
+    private mutating func addConnect(to authority: String, _ record: [String: Any], isOpen: Bool) {
+        let tunnel = ObservedTunnel(authority: authority, isClearText: record["uninspected"] as? String == "not_tls")
+        let way = record["connect"] as? String
+        if way == "intercept" || way == "http" {
+            // Its requests have lines of their own, if it had any.
+            if record["error"] != nil { traffic.addFailed(host: authority) }
+            if let tunnel { traffic.addConnect(port: tunnel.port) }
+        } else if isOpen {
+            traffic.add(tunnel)
+        } else {
+            traffic.addFailed(host: authority)
+        }
+    }
+
+    /// The URL without its query, with `{secret}` in place of each secret. A secret with slashes leaves as many segments as it had.
+    private func masked(_ url: String) -> String {
+        let place = String(url.prefix { $0 != "?" && $0 != "#" })
+        let masked = mask.masked(url: place)
+        func slashes(_ text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "/") } }
+        let lost = slashes(place) - slashes(masked)
+        guard lost > 0, let mark = masked.firstRange(of: ObservedRequest.secretMark) else { return masked }
+        return masked.replacingCharacters(
+            in: mark, with: Array(repeating: ObservedRequest.secretMark, count: lost + 1).joined(separator: "/"))
+    }
+}
+
+/// The observer of a running command: the thread that reads the log adds lines.
+final class RunObserver: Sendable {
+    private let observer = Guarded(TrafficObserver())
+
+    func add(line: [UInt8]) { observer.withLock { _ = $0.add(line: line) } }
+
+    var traffic: ObservedTraffic { observer.withLock { $0.traffic } }
+}

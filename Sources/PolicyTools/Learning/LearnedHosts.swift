@@ -1,0 +1,29 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Replaces numbered sibling hosts, such as `cdn1.example.com` and `cdn2.example.com`, by a pattern.
+struct LearnedHosts {
+    private var patterns: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - hosts: all observed hosts.
+    ///   - hasOwner: whether a name belongs to one owner, so that it is no public suffix.
+    init(_ hosts: Set<String>, hasOwner: (String) -> Bool) {
+        var siblings: [String: [String]] = [:]
+        for host in hosts {
+            guard let dot = host.firstIndex(of: "."), case .name = try? HostPattern(host) else { continue }
+            let label = host[..<dot]
+            let stem = String(label.filter { !("0"..."9").contains($0) })
+            guard stem != label else { continue }
+            siblings["\(stem)\(host[dot...])", default: []].append(host)
+        }
+        for members in siblings.values where members.count >= LearningLimits.siblings {
+            let parent = String(members[0].drop { $0 != "." }.dropFirst())
+            guard parent.contains("."), hasOwner(parent) else { continue }
+            for member in members { patterns[member] = "*.\(parent)" }
+        }
+    }
+
+    /// The pattern for a host: itself, or `*.` and its parent.
+    func pattern(for host: String) -> String { patterns[host] ?? host }
+}

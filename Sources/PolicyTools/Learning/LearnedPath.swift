@@ -1,0 +1,85 @@
+import ProxyPolicy
+
+/// A pattern of a rule to learn, and the requests that it is learned from.
+struct LearnedPath: Equatable {
+    let pattern: String
+    var requests: Int
+    /// One of the paths, without secrets.
+    let example: String
+    /// The path is too long for a pattern, which therefore matches all that begins as it does.
+    var isCut = false
+
+    var hasStar: Bool { pattern.utf8.contains(UInt8(ascii: "*")) }
+
+    /// - Parameters:
+    ///   - observed: the forms of the paths, and how often each was seen.
+    ///   - joinsTrees: whether many paths below one release become `/**`: for methods that only read.
+    /// - Returns: the patterns in alphabetical order; each path matches one of them.
+    static func patterns(of observed: [(form: PathForm, requests: Int)], joinsTrees: Bool) -> [LearnedPath] {
+        var learned: [String: LearnedPath] = [:]
+        let patterns = joiningReleases(joiningIDs(observed.map(\.form)), observed.map(\.form), if: joinsTrees)
+        for (segments, (form, requests)) in zip(patterns, observed) {
+            let (pattern, isCut) = cut("/" + segments.joined(separator: "/"))
+            learned[pattern, default: LearnedPath(pattern: pattern, requests: 0, example: form.text, isCut: isCut)].requests +=
+                requests
+        }
+        return withoutMatched(learned.values.sorted { $0.pattern < $1.pattern })
+    }
+
+    /// Where several ids stand at one place of otherwise equal paths, a star replaces them.
+    private static func joiningIDs(_ forms: [PathForm]) -> [[String]] {
+        var patterns = forms.map(\.patterns)
+        var groups: [[String]: [Int]] = [:]
+        for (number, form) in forms.enumerated() where form.hasName && form.segments.contains(where: { $0.kind == .id }) {
+            let key = zip(form.segments, patterns[number]).map { $0.kind == .id ? "" : $1 }
+            groups[key, default: []].append(number)
+        }
+        for members in groups.values {
+            let segments = forms[members[0]].segments
+            for place in segments.indices where segments[place].kind == .id {
+                let values = Set(members.map { forms[$0].segments[place].text })
+                guard values.count >= LearningLimits.siblings else { continue }
+                for member in members { patterns[member][place] = "*" }
+            }
+        }
+        return patterns
+    }
+
+    /// Many paths below one release become the tree below it.
+    private static func joiningReleases(_ patterns: [[String]], _ forms: [PathForm], if joins: Bool) -> [[String]] {
+        guard joins else { return patterns }
+        var below: [[String]: Set<[String]>] = [:]
+        let depths = forms.map(\.releaseDepth)
+        for (pattern, depth) in zip(patterns, depths) {
+            if let depth { below[Array(pattern[..<depth]), default: []].insert(Array(pattern[depth...])) }
+        }
+        return zip(patterns, depths).map { pattern, depth in
+            guard let depth, below[Array(pattern[..<depth])]!.count >= LearningLimits.tree else { return pattern }
+            return pattern[..<depth] + ["**"]
+        }
+    }
+
+    private static func cut(_ pattern: String) -> (pattern: String, isCut: Bool) {
+        guard pattern.utf8.count > LearningLimits.patternLength else { return (pattern, false) }
+        var kept = pattern.utf8.prefix(LearningLimits.patternLength)
+        // Not within an escape, and not behind a star.
+        if let percent = kept.suffix(2).firstIndex(of: UInt8(ascii: "%")) { kept = kept[..<percent] }
+        while kept.last == UInt8(ascii: "*") { kept.removeLast() }
+        return (String(kept)! + "**", true)
+    }
+
+    /// Without the paths that a pattern with a star also matches.
+    private static func withoutMatched(_ paths: [LearnedPath]) -> [LearnedPath] {
+        var wide = paths.filter(\.hasStar)
+        let plain = paths.filter { !$0.hasStar }
+        guard wide.count * plain.count <= LearningLimits.comparisons else { return paths }
+        let matchers = wide.map { try? PathPattern($0.pattern) }
+        let kept = plain.filter { path in
+            let bytes = Array(path.pattern.utf8)
+            guard let index = matchers.firstIndex(where: { $0?.matches(bytes.span) ?? false }) else { return true }
+            wide[index].requests += path.requests
+            return false
+        }
+        return (wide + kept).sorted { $0.pattern < $1.pattern }
+    }
+}

@@ -1,0 +1,98 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// A rule to learn: it allows each of its methods on each of its paths, at each of its origins.
+struct LearnedRule {
+    /// What the rule allows: requests, or tunnels of one kind.
+    enum Kind: Hashable { case requests, tunnel, anyTunnel }
+
+    let kind: Kind
+    var schemes: Set<RequestTarget.Scheme>
+    var hosts: Set<String>
+    var ports: Set<UInt16>
+    /// Empty for tunnels.
+    var methods: Set<String> = []
+    var paths: [LearnedPath] = []
+    var evidence = ObservedTraffic.Evidence()
+    /// One of the requests, without its secrets.
+    var example = ""
+    /// It allows combinations that were not observed, because `--max-rules` needed it.
+    var isWidened = false
+
+    /// How many combinations of its values it allows.
+    private var volume: Int { schemes.count * hosts.count * ports.count * max(1, methods.count) * max(1, paths.count) }
+
+    /// The combinations that both rules together do not allow, and one rule in place of them would; `nil` if they cannot be merged.
+    func widening(with other: LearnedRule) -> Int? {
+        guard kind == other.kind else { return nil }
+        return merged(with: other).volume - volume - other.volume
+    }
+
+    func merged(with other: LearnedRule) -> LearnedRule {
+        var rule = self
+        rule.schemes.formUnion(other.schemes)
+        rule.hosts.formUnion(other.hosts)
+        rule.ports.formUnion(other.ports)
+        rule.methods.formUnion(other.methods)
+        var known: [String: Int] = [:]
+        for (index, path) in paths.enumerated() { known[path.pattern] = index }
+        for path in other.paths {
+            if let index = known[path.pattern] { rule.paths[index].requests += path.requests } else { rule.paths.append(path) }
+        }
+        rule.paths.sort { $0.pattern < $1.pattern }
+        rule.evidence.add(other.evidence)
+        rule.isWidened = isWidened || other.isWidened || rule.volume > volume + other.volume
+        return rule
+    }
+
+    /// Everything but hosts and paths.
+    fileprivate var terms: [String] {
+        [
+            "\(kind)", schemes.map { "\($0)" }.sorted().joined(), ports.sorted().map { "\($0)" }.joined(separator: " "),
+            methods.sorted().joined(separator: " "),
+        ]
+    }
+
+    /// In the order of the file: tunnels last.
+    var order: [String] {
+        [kind == .requests ? "0" : "1", hosts.min() ?? "", ports.min().map { "\($0)" } ?? "", methods.sorted().joined()]
+    }
+}
+
+extension Array where Element == LearnedRule {
+    /// Rules that differ in their hosts alone become one.
+    func joinedByHosts() -> [LearnedRule] { joined { $0.terms + $0.paths.map(\.pattern) } }
+
+    /// Merges rules until at most `limit` are left: each time the two whose merged rule allows the fewest additional combinations.
+    /// - Returns: more than `limit` if tunnels and requests need separate rules.
+    func merged(to limit: Int) -> [LearnedRule] {
+        guard count > limit else { return self }
+        // Comparing the pairs of very many rules would take too long.
+        var rules = count > Swift.max(limit, LearningLimits.mergedRules) ? joined(by: \.terms) : self
+        while rules.count > limit, let (left, right) = rules.cheapestPair() {
+            rules[left] = rules[left].merged(with: rules[right])
+            rules.remove(at: right)
+        }
+        return rules
+    }
+
+    private func joined(by key: (LearnedRule) -> [String]) -> [LearnedRule] {
+        var joined: [[String]: LearnedRule] = [:]
+        for rule in self {
+            let key = key(rule)
+            joined[key] = joined[key].map { $0.merged(with: rule) } ?? rule
+        }
+        return joined.values.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+    }
+
+    private func cheapestPair() -> (left: Int, right: Int)? {
+        var best: (cost: Int, left: Int, right: Int)?
+        for left in indices {
+            for right in indices where right > left {
+                guard let cost = self[left].widening(with: self[right]) else { continue }
+                if best.map({ cost < $0.cost }) ?? true { best = (cost, left, right) }
+            }
+        }
+        return best.map { ($0.left, $0.right) }
+    }
+}

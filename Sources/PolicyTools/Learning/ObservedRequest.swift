@@ -1,0 +1,94 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// The scheme, host and port that requests were sent to.
+package struct ObservedOrigin: Hashable, Sendable {
+    package let scheme: RequestTarget.Scheme
+    /// In lower case, without a final dot; IPv6 addresses in brackets.
+    package let host: String
+    package let port: UInt16
+
+    /// - Parameter authority: `host` or `host:port`, perhaps with user and password.
+    /// - Returns: `nil` if no rule can name the host.
+    init?(scheme: RequestTarget.Scheme, authority: Substring) {
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        let colon = place.lastIndex { $0 == ":" || $0 == "]" }.flatMap { place[$0] == ":" ? $0 : nil }
+        var host = place[..<(colon ?? place.endIndex)].lowercased()
+        if host.hasSuffix(".") { host.removeLast() }
+        // A star is valid in a pattern, but no host.
+        guard !host.contains("*"), (try? HostPattern(host)) != nil else { return nil }
+        let usual: UInt16 = scheme == .https ? 443 : 80
+        let written = colon.map { place[place.index(after: $0)...] } ?? ""
+        guard let port = written.isEmpty ? usual : UInt16(written), port > 0 else { return nil }
+        (self.scheme, self.host, self.port) = (scheme, host, port)
+    }
+
+    var isUsualPort: Bool { port == (scheme == .https ? 443 : 80) }
+
+    /// `https://host:port`, the port only if it is not the scheme's own.
+    var text: String { "\(scheme == .https ? "https" : "http")://\(host)\(isUsualPort ? "" : ":\(port)")" }
+}
+
+/// A request as a proxy saw it. The query is not part of it: it may contain secrets, and the rules to learn do not match it.
+package struct ObservedRequest: Hashable, Sendable {
+    /// Stands in a path for a secret: `SecretMark.canonical`.
+    package static let secretMark = "{secret}"
+
+    package let origin: ObservedOrigin
+    package let method: String
+    /// As the client sent it.
+    package let path: String
+
+    /// - Parameter url: `http://…` or `https://…`, with `secretMark` in place of each secret.
+    /// - Returns: `nil` if it is no such URL, or if no rule can name its host or its method.
+    package init?(method: String, url: String) {
+        guard let separator = url.firstRange(ofText: "://") else { return nil }
+        let scheme: RequestTarget.Scheme
+        switch url[..<separator.lowerBound].lowercased() {
+        case "http": scheme = .http
+        case "https": scheme = .https
+        default: return nil
+        }
+        let rest = url[separator.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        let authority = rest.prefix { $0 != "/" }
+        guard let origin = ObservedOrigin(scheme: scheme, authority: authority), Self.isMatchable(method) else { return nil }
+        self.origin = origin
+        self.method = method
+        path = authority.endIndex == rest.endIndex ? "/" : String(rest[authority.endIndex...])
+    }
+
+    /// A rule cannot have a method that is a well-known one in lower case.
+    private static func isMatchable(_ method: String) -> Bool {
+        guard RuleCondition.MethodName(method) != nil else { return false }
+        let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
+        return known.contains(method) || !known.contains(method.uppercased())
+    }
+}
+
+/// A tunnel whose requests the proxy could not see.
+package struct ObservedTunnel: Hashable, Sendable {
+    let origin: ObservedOrigin
+    /// The client sent something other than TLS.
+    let isClearText: Bool
+
+    /// - Parameter authority: the target of the CONNECT.
+    package init?(authority: String, isClearText: Bool) {
+        guard let origin = ObservedOrigin(scheme: .https, authority: authority[...]) else { return nil }
+        self.origin = origin
+        self.isClearText = isClearText
+    }
+
+    package var port: UInt16 { origin.port }
+}
+
+extension String {
+    /// The first occurrence of a text; the standard library's own needs Foundation or a pattern.
+    func firstRange(ofText text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

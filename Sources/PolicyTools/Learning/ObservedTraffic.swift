@@ -1,0 +1,79 @@
+/// The requests of a run, a log or a recording, counted.
+package struct ObservedTraffic: Sendable {
+    /// How often a request was seen.
+    struct Evidence: Sendable {
+        var requests = 0
+        /// The number of responses by status.
+        var statuses: [UInt16: Int] = [:]
+
+        mutating func add(_ other: Evidence) {
+            requests += other.requests
+            statuses.merge(other.statuses) { $0 + $1 }
+        }
+    }
+
+    private(set) var requests: [ObservedRequest: Evidence] = [:]
+    private(set) var tunnels: [ObservedTunnel: Int] = [:]
+    /// The ports that clients sent CONNECT for.
+    private(set) var connectPorts: Set<UInt16> = []
+
+    /// Requests that were denied.
+    package private(set) var deniedCount = 0
+    /// Requests that no rule can express, or that came when the limit was reached.
+    package private(set) var leftOutCount = 0
+    /// Hosts with tunnels that failed before a request was seen.
+    package private(set) var failedHosts: Set<String> = []
+
+    package init() {}
+
+    package var isEmpty: Bool { requests.isEmpty && tunnels.isEmpty }
+    package var requestCount: Int { requests.values.reduce(0) { $0 + $1.requests } }
+
+    /// - Parameter request: `nil` for one that no rule can express.
+    package mutating func add(_ request: ObservedRequest?, status: UInt16) {
+        guard let request, requests[request] != nil || requests.count < LearningLimits.requests else {
+            leftOutCount += 1
+            return
+        }
+        requests[request, default: Evidence()].add(Evidence(requests: 1, statuses: [status: 1]))
+    }
+
+    package mutating func add(_ tunnel: ObservedTunnel?) {
+        guard let tunnel, tunnels[tunnel] != nil || tunnels.count < LearningLimits.requests else {
+            leftOutCount += 1
+            return
+        }
+        connectPorts.insert(tunnel.port)
+        tunnels[tunnel, default: 0] += 1
+    }
+
+    /// Notes a CONNECT whose requests are seen.
+    package mutating func addConnect(port: UInt16) { connectPorts.insert(port) }
+
+    package mutating func addDenied() { deniedCount += 1 }
+
+    package mutating func addFailed(host: String) {
+        if failedHosts.count < LearningLimits.failedHosts { failedHosts.insert(host) }
+    }
+}
+
+/// Size limits of what is learned.
+package enum LearningLimits {
+    /// Distinct requests; more are counted as left out.
+    package static let requests = 20_000
+    package static let failedHosts = 100
+    /// A path with more readings than this is left out.
+    static let readings = 8
+    /// In bytes of a pattern; longer ones are cut.
+    static let patternLength = 480
+    /// Sibling hosts or numbers below this many become no star.
+    static let siblings = 3
+    /// So many different paths below one version make a tree.
+    static let tree = 4
+    /// The number of comparisons of paths with patterns, in all.
+    static let comparisons = 1_000_000
+    /// Rules are merged pair by pair only up to this many.
+    static let mergedRules = 64
+    /// In characters of an example in a comment.
+    static let exampleLength = 100
+}

@@ -1,0 +1,70 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// A path as segments, from which its pattern is made.
+struct PathForm {
+    private(set) var segments: [SegmentForm]
+
+    /// - Parameter path: one reading of a path, as bytes.
+    init(_ path: [UInt8]) {
+        segments = Self.visible(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+            SegmentForm(String($0))
+        }
+    }
+
+    /// The readings of a path that a rule must allow; `nil` if there are too many.
+    static func readings(of path: String) -> [PathForm]? {
+        guard let texts = PathReadings.texts(of: Array(path.utf8)), texts.count <= LearningLimits.readings else { return nil }
+        return texts.map(PathForm.init)
+    }
+
+    /// Encodes the bytes that a pattern cannot contain. A rule matches decoded paths with a decoded pattern.
+    private static func visible(_ path: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for byte in path {
+            let isInvisible = byte <= ASCII.space || byte >= 0x7F
+            if isInvisible || byte == ASCII.question || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%") {
+                PercentEncoding.append(encoded: byte, into: &text)
+            } else {
+                text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The path names a project, so that stars elsewhere in it match no other project.
+    var hasName: Bool { segments.contains { $0.kind == .name || $0.kind == .namedVersion } }
+
+    var text: String { "/" + segments.map { $0.kind == .secret ? $0.pattern : $0.text }.joined(separator: "/") }
+
+    /// The patterns of the segments: digests and versions are stars if the path names a project, and ids stay.
+    var patterns: [String] {
+        let allowsStars = hasName
+        var patterns = segments.map { segment in
+            switch segment.kind {
+            case .secret, .namedVersion: segment.pattern
+            case .version, .digest: allowsStars ? segment.pattern : segment.text
+            case .word, .name, .pair, .id: segment.text
+            }
+        }
+        // The first digits of a digest are often segments of their own.
+        for index in segments.indices.dropLast().reversed() where allowsStars && segments[index].kind == .pair {
+            let next = segments[index + 1].kind
+            if next == .digest || next == .pair && patterns[index + 1] == "*" { patterns[index] = "*" }
+        }
+        return patterns
+    }
+
+    /// The number of segments up to and including a version that follows a project's name: what lies below is one release's tree.
+    /// `nil` if there is none, or if files below belong to other projects.
+    var releaseDepth: Int? {
+        guard
+            let version = segments.indices.dropFirst().first(where: {
+                segments[$0].kind == .version && segments[$0 - 1].kind == .name
+            }), version + 1 < segments.count
+        else { return nil }
+        let name = segments[version - 1].text
+        let areOfProject = segments[(version + 1)...].allSatisfy { $0.kind != .namedVersion || $0.text.hasPrefix(name) }
+        return areOfProject ? version + 1 : nil
+    }
+}
