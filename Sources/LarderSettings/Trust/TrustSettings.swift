@@ -20,6 +20,12 @@ package struct TrustSettings: Equatable, Sendable {
 
     package init() {}
 
+    /// At least one host, or the default, has a policy that is written in the settings.
+    package var hasPolicies: Bool {
+        let usual = TrustSettings()
+        return fallback.shown != usual.fallback.shown || hosts.shown != usual.hosts.shown || pinsFrom != nil
+    }
+
     /// Warnings that apply now to the loaded policies.
     package func warnings() -> [String] {
         loaded?.warnings(at: .now) ?? []

@@ -3,7 +3,9 @@ import ProxyPolicy
 
 extension LearnedPolicy {
     /// The policy as a settings file, with the evidence in comments.
-    package var text: String {
+    /// - Parameter writesHosts: whether the file says which hosts to intercept. It would replace the user's own policies for hosts, with
+    ///   their trust anchors and pins.
+    package func text(writesHosts: Bool) -> String {
         var lines = [
             "# Learned by larder policy learn from \(Self.count(requestCount, "request")). Every other request is denied.",
             "# Rules do not look at queries. Read the rules before you use them.",
@@ -13,10 +15,16 @@ extension LearnedPolicy {
         if !connectPorts.isSubset(of: [80, 443]) {
             lines.append("tunnel: {ports: [\(connectPorts.sorted().map { "\($0)" }.joined(separator: ", "))]}")
         }
-        if !intercepted.isEmpty || !tunnelled.isEmpty {
-            lines += ["tls:", "  hosts:"]
-            lines += intercepted.sorted().map { "    \(Self.scalar($0)): {connect: intercept}" }
-            lines += tunnelled.sorted().map { "    \(Self.scalar($0)): {connect: tunnel}" }
+        let ways =
+            intercepted.sorted().map { "\(Self.scalar($0)): {connect: intercept}" }
+            + tunnelled.sorted().map { "\(Self.scalar($0)): {connect: tunnel}" }
+        if !ways.isEmpty {
+            if !writesHosts {
+                lines.append(
+                    "# Your settings have policies for hosts, which these lines would replace. larder run intercepts without them."
+                )
+            }
+            lines += (["tls:", "  hosts:"] + ways.map { "    \($0)" }).map { writesHosts ? $0 : "# \($0)" }
         }
         if rules.isEmpty { return (lines + ["rules: []"]).joined(separator: "\n") + "\n" }
         lines.append("rules:")

@@ -89,13 +89,6 @@ package struct PathReadings: Sendable {
         return bits
     }
 
-    /// The texts for which a server may look, or `nil` if not every one is known. A request is allowed only if each is allowed.
-    package static func texts(of path: [UInt8]) -> [[UInt8]]? {
-        var known = PathReadings()
-        let texts = known.finalTexts(of: path.span)
-        return known.isComplete ? texts : nil
-    }
-
     /// The readings for which a server may look, each once, for explanations. The path alone if it has one reading.
     package mutating func finalTexts(of path: Span<UInt8>) -> [[UInt8]] {
         make(from: path)
@@ -122,6 +115,15 @@ package struct PathReadings: Sendable {
             first = end
             addNormalized(from: first)
         }
+    }
+
+    /// The texts for which a server may look, or `nil` if not every one is known. A request is allowed only if each is allowed.
+    package static func texts(of path: [UInt8]) -> [[UInt8]]? {
+        var known = PathReadings()
+        known.make(from: path.span)
+        guard known.isComplete else { return nil }
+        if known.readings.isEmpty { return [path] }
+        return known.readings.filter(\.isFinal).map { Array(known.bytes[$0.extent.range]) }
     }
 
     /// Adds all that the readings from `first` on become when segments are removed or joined, in any order.

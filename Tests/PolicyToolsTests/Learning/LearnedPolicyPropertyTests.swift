@@ -79,7 +79,7 @@ struct LearnedPolicyPropertyTests {
         let stage = try LearnedStage(traffic, atMost: limit)
         let ambiguous = stage.policy.remarks.contains { $0.contains("may be read in too many ways") }
         for request in requests where !(ambiguous && request.contains("odd.example")) {
-            #expect(try stage.allows(request), "\(request)\n\(stage.policy.text)")
+            #expect(try stage.allows(request), "\(request)\n\(stage.text)")
         }
     }
 
@@ -105,6 +105,6 @@ struct LearnedPolicyPropertyTests {
                 "\(words[0]) \(words[1].replacing(".example", with: ".\(layouts.word()).example", maxReplacements: 1))")
             foreign.append("\(words[0]) \(words[1].replacing(".example", with: ".example:8443", maxReplacements: 1))")
         }
-        for request in foreign { #expect(try !stage.allows(request), "\(request)\n\(stage.policy.text)") }
+        for request in foreign { #expect(try !stage.allows(request), "\(request)\n\(stage.text)") }
     }
 }

@@ -11,7 +11,7 @@ struct LearnedPolicyTests {
             "POST http://git.example:8080/app.git/git-upload-pack",
         ])
         #expect(
-            stage.policy.text == """
+            stage.text == """
                 # Learned by larder policy learn from 3 requests. Every other request is denied.
                 # Rules do not look at queries. Read the rules before you use them.
                 egress: {default: deny}
@@ -69,7 +69,7 @@ struct LearnedPolicyTests {
             try LearnedStage(requests, publicSuffixes: ["cloud.example"]), try LearnedStage(Array(requests.prefix(2))),
             try LearnedStage(["api", "www", "static"].map { "GET https://\($0).cloud.example/app/file1" }),
         ] {
-            #expect(try !apart.allows("GET https://cdn9.cloud.example/app/file1"), "\(apart.policy.text)")
+            #expect(try !apart.allows("GET https://cdn9.cloud.example/app/file1"), "\(apart.text)")
         }
     }
 
@@ -77,7 +77,7 @@ struct LearnedPolicyTests {
     func sharesRules() throws {
         let stage = try LearnedStage(["one", "two", "three"].map { "GET https://\($0).example/health/ready" })
         #expect(stage.policy.count == 1)
-        #expect(stage.policy.text.contains("host: [one.example, three.example, two.example]"))
+        #expect(stage.text.contains("host: [one.example, three.example, two.example]"))
     }
 
     @Test("--max-rules merges as few rules as needed, and names them")
@@ -86,10 +86,10 @@ struct LearnedPolicyTests {
             "GET https://a.example/one", "POST https://a.example/two", "GET https://b.example/three", "PUT http://c.example/four",
         ]
         let all = try LearnedStage(requests)
-        #expect(all.policy.count == 4 && !all.policy.text.contains("Widened"))
+        #expect(all.policy.count == 4 && !all.text.contains("Widened"))
         let three = try LearnedStage(requests, atMost: 3)
         #expect(three.policy.count == 3)
-        #expect(three.policy.text.split(separator: "\n").count { $0.contains("# Widened by --max-rules.") } == 1)
+        #expect(three.text.split(separator: "\n").count { $0.contains("# Widened by --max-rules.") } == 1)
         let one = try LearnedStage(requests, atMost: 1)
         #expect(one.policy.count == 1)
         for stage in [all, three, one] { for request in requests { #expect(try stage.allows(request)) } }
@@ -101,9 +101,9 @@ struct LearnedPolicyTests {
         let stage = try LearnedStage(["CONNECT pinned.example:443", "GET https://open.example/a", "CONNECT pinned.example:8443"])
         #expect(try stage.allows("CONNECT pinned.example:443"))
         #expect(try !stage.allows("GET http://pinned.example:443/"))
-        #expect(stage.policy.text.contains("    pinned.example: {connect: tunnel}\n"))
-        #expect(stage.policy.text.contains("    \"pinned.example:8443\": {connect: tunnel}\n"))
-        #expect(stage.policy.text.contains("tunnel: {ports: [443, 8443]}\n"))
+        #expect(stage.text.contains("    pinned.example: {connect: tunnel}\n"))
+        #expect(stage.text.contains("    \"pinned.example:8443\": {connect: tunnel}\n"))
+        #expect(stage.text.contains("tunnel: {ports: [443, 8443]}\n"))
         guard case .allow(let obligations) = try stage.verdict(on: "CONNECT pinned.example:443") else {
             Issue.record("the tunnel is denied")
             return
@@ -111,6 +111,13 @@ struct LearnedPolicyTests {
         #expect(obligations.tunnel == .named)
         let few = try LearnedStage(["CONNECT pinned.example:443", "GET https://open.example/a"], atMost: 1)
         #expect(few.policy.count == 2 && few.policy.remarks.contains { $0.hasPrefix("tunnels and requests need separate rules") })
+    }
+
+    @Test("Beside policies of the user's own, the hosts to intercept are comments")
+    func keepsPolicies() throws {
+        let stage = try LearnedStage(["GET https://h.example/a"])
+        let text = stage.policy.text(writesHosts: false)
+        #expect(text.contains("\n# tls:\n#   hosts:\n#     h.example: {connect: intercept}\nrules:\n"), "\(text)")
     }
 
     @Test("No rule is learned from a request that was denied, and requests that no rule can express are counted")
@@ -124,7 +131,7 @@ struct LearnedPolicyTests {
         let stage = try LearnedStage(traffic)
         #expect(stage.policy.count == 1 && stage.paths == ["/a"])
         #expect(stage.policy.remarks.count == 2)
-        #expect(stage.policy.text.contains("# Note: no rule can be made for 3 requests"))
+        #expect(stage.text.contains("# Note: no rule can be made for 3 requests"))
     }
 
     @Test("Hosts in any spelling are read as one")
@@ -133,7 +140,7 @@ struct LearnedPolicyTests {
             "GET http://H.example/a", "GET http://h.example.:80/a", "GET http://user:word@h.example/a", "GET http://[::1]:8080/a",
             "GET http://127.0.0.1/a",
         ])
-        #expect(!stage.policy.text.contains("word"))
+        #expect(!stage.text.contains("word"))
         for line in ["GET http://h.example/a", "GET http://[::1]:8080/a", "GET http://127.0.0.1/a"] {
             #expect(try stage.allows(line), "\(line)")
         }

@@ -7,6 +7,7 @@ import ProxyPolicy
 /// A policy learned from requests, read back from its text and evaluated as Larder does.
 struct LearnedStage {
     let policy: LearnedPolicy
+    let text: String
     private let rules: PolicyRuleSet
 
     /// - Parameter requests: `GET https://host/path`; `CONNECT host:port` is a tunnel.
@@ -25,7 +26,8 @@ struct LearnedStage {
 
     init(_ traffic: ObservedTraffic, atMost limit: Int? = nil, publicSuffixes: Set<String> = []) throws {
         policy = LearnedPolicy(traffic, atMost: limit) { !publicSuffixes.contains($0) }
-        let root = try YAMLReader.read(policy.text)
+        text = policy.text(writesHosts: true)
+        let root = try YAMLReader.read(text)
         guard case .mapping(let entries) = root.value, let list = entries.first(where: { $0.key == "rules" }) else {
             throw SettingsProblems()
         }
@@ -46,7 +48,7 @@ struct LearnedStage {
 
     /// The lines of the text below `path:`, without their comments.
     var paths: [String] {
-        policy.text.split(separator: "\n").filter { $0.hasPrefix("        - ") }.map {
+        text.split(separator: "\n").filter { $0.hasPrefix("        - ") }.map {
             let value = $0.dropFirst(10)
             return String(value.firstRange(of: "  #").map { value[..<$0.lowerBound] } ?? value)
         }

@@ -29,7 +29,7 @@ extension PolicyCommand {
 
         @Option(
             name: [.customShort("o"), .customLong("output")],
-            help: ArgumentHelp("The file to write. The default is standard output.", valueName: "file"))
+            help: ArgumentHelp("The file to write. The default, except for a command, is standard output.", valueName: "file"))
         var output: String?
 
         @Flag(help: "Replace an existing file.")
@@ -55,8 +55,12 @@ extension PolicyCommand {
         func validate() throws {
             guard [!command.isEmpty, fromLog != nil, fromSnapshot != nil].count(where: { $0 }) == 1 else {
                 throw ValidationError(
-                    "Give one source: a command after --, --from-log or --from-snapshot. For example: larder policy learn -- make"
+                    "Give one source: a command after --, --from-log or --from-snapshot. For example: larder policy learn -o policy.yaml -- make"
                 )
+            }
+            if !command.isEmpty, output == nil {
+                throw ValidationError(
+                    "Give a file, because the command uses standard output: larder policy learn -o policy.yaml -- make")
             }
             if let maxRules, maxRules < 1 { throw ValidationError("--max-rules is at least 1.") }
         }
@@ -66,14 +70,14 @@ extension PolicyCommand {
                 throw Self.failed("\(output) exists; --force replaces it")
             }
             if let fromLog {
-                try write(try traffic(ofLog: fromLog))
+                try write(try traffic(ofLog: fromLog), try options.load().settings)
             } else if let fromSnapshot {
                 var observer = TrafficObserver()
                 try SnapshotFiles.run {
                     let snapshot = try SnapshotFiles.open(fromSnapshot)
                     try SnapshotFiles.of(fromSnapshot) { try observer.add(recordingsOf: snapshot) }
                 }
-                try write(observer.traffic)
+                try write(observer.traffic, try options.load().settings)
             } else {
                 try learnCommand()
             }
@@ -102,7 +106,7 @@ extension PolicyCommand {
                 Terminal.talk("larder: the command exited with \(ended); the policy allows what it requested until then\n")
             }
             let traffic = observer.traffic
-            if ended == 0 || !traffic.isEmpty { try write(traffic) }
+            if ended == 0 || !traffic.isEmpty { try write(traffic, larder.settings) }
             if ended != 0 { throw ExitCode(ended) }
         }
 
@@ -127,11 +131,11 @@ extension PolicyCommand {
             return observer.traffic
         }
 
-        private func write(_ traffic: ObservedTraffic) throws {
+        private func write(_ traffic: ObservedTraffic, _ settings: LarderSettings) throws {
             guard !traffic.isEmpty else { throw Self.failed("no request to learn from") }
             let policy = LearnedPolicy(traffic, atMost: maxRules) { PublicSuffixes.registrableDomain(of: $0) != nil }
             for remark in policy.remarks { Terminal.talk("larder: \(printable(remark, limit: 4096))\n") }
-            let text = policy.text
+            let text = policy.text(writesHosts: !settings.tls.hasPolicies)
             guard text.utf8.count <= YAMLReader.lengthLimit else {
                 throw Self.failed("the policy is longer than a settings file may be: learn the parts of the command one by one")
             }
