@@ -12,8 +12,8 @@ package struct LearnedPolicy {
     /// What the policy does not allow, or allows beyond the observed requests: complete sentences.
     package private(set) var remarks: [String] = []
 
-    /// The number of rules.
-    package var count: Int { rules.count }
+    /// `2 rules from 7 requests`
+    package var summary: String { "\(Self.count(rules.count, "rule")) from \(Self.count(requestCount, "request"))" }
 
     /// - Parameters:
     ///   - limit: the most rules (`--max-rules`); `nil`: as many as there are.

@@ -62,7 +62,7 @@ struct LearnedPolicyTests {
     func joinsHosts() throws {
         let requests = (1...3).map { "GET https://cdn\($0).cloud.example/app/file\($0)" }
         let joined = try LearnedStage(requests)
-        #expect(joined.policy.count == 1)
+        #expect(joined.ruleCount == 1)
         #expect(try joined.allows("GET https://cdn9.cloud.example/app/file1"))
         #expect(try !joined.allows("GET https://cloud.example/app/file1"))
         for apart in [
@@ -76,7 +76,7 @@ struct LearnedPolicyTests {
     @Test("Hosts with the same paths share a rule")
     func sharesRules() throws {
         let stage = try LearnedStage(["one", "two", "three"].map { "GET https://\($0).example/health/ready" })
-        #expect(stage.policy.count == 1)
+        #expect(stage.ruleCount == 1)
         #expect(stage.text.contains("host: [one.example, three.example, two.example]"))
     }
 
@@ -86,12 +86,12 @@ struct LearnedPolicyTests {
             "GET https://a.example/one", "POST https://a.example/two", "GET https://b.example/three", "PUT http://c.example/four",
         ]
         let all = try LearnedStage(requests)
-        #expect(all.policy.count == 4 && !all.text.contains("Widened"))
+        #expect(all.ruleCount == 4 && !all.text.contains("Widened"))
         let three = try LearnedStage(requests, atMost: 3)
-        #expect(three.policy.count == 3)
+        #expect(three.ruleCount == 3)
         #expect(three.text.split(separator: "\n").count { $0.contains("# Widened by --max-rules.") } == 1)
         let one = try LearnedStage(requests, atMost: 1)
-        #expect(one.policy.count == 1)
+        #expect(one.ruleCount == 1)
         for stage in [all, three, one] { for request in requests { #expect(try stage.allows(request)) } }
         #expect(try !one.allows("GET https://a.example/five"))
     }
@@ -110,7 +110,7 @@ struct LearnedPolicyTests {
         }
         #expect(obligations.tunnel == .named)
         let few = try LearnedStage(["CONNECT pinned.example:443", "GET https://open.example/a"], atMost: 1)
-        #expect(few.policy.count == 2 && few.policy.remarks.contains { $0.hasPrefix("tunnels and requests need separate rules") })
+        #expect(few.ruleCount == 2 && few.policy.remarks.contains { $0.hasPrefix("tunnels and requests need separate rules") })
     }
 
     @Test("Beside policies of the user's own, the hosts to intercept are comments")
@@ -129,7 +129,7 @@ struct LearnedPolicyTests {
         traffic.add(ObservedRequest(method: "GET", url: "ftp://h.example/d"), status: 200)
         traffic.addDenied()
         let stage = try LearnedStage(traffic)
-        #expect(stage.policy.count == 1 && stage.paths == ["/a"])
+        #expect(stage.ruleCount == 1 && stage.paths == ["/a"])
         #expect(stage.policy.remarks.count == 2)
         #expect(stage.text.contains("# Note: no rule can be made for 3 requests"))
     }

@@ -46,6 +46,8 @@ struct LearnedStage {
 
     func allows(_ line: String) throws -> Bool { try verdict(on: line).isAllowed }
 
+    var ruleCount: Int { rules.rules.count }
+
     /// The lines of the text below `path:`, without their comments.
     var paths: [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("        - ") }.map {

@@ -126,7 +126,7 @@ extension PolicyCommand {
             }
             if skipped > 0 {
                 Terminal.talk(
-                    "larder: \(printable(path, limit: 4096)): skipped \(skipped) lines that are not in the format ndjson\n")
+                    "larder: \(printable(path, limit: 4096)): skipped lines that are not in the format ndjson: \(skipped)\n")
             }
             return observer.traffic
         }
@@ -143,8 +143,7 @@ extension PolicyCommand {
             do throws(WholeFile.Unwritten) {
                 try WholeFile.write(text, to: output, replaces: force)
             } catch { throw Self.failed("cannot write \(output): \(error.reason)") }
-            let rules = "\(policy.count) rule\(policy.count == 1 ? "" : "s")"
-            Terminal.talk("larder: wrote \(rules) to \(printable(output, limit: 4096)), from \(traffic.requestCount) requests\n")
+            Terminal.talk("larder: wrote \(policy.summary) to \(printable(output, limit: 4096))\n")
         }
 
         private static func failed(_ reason: String) -> ExitCode {
