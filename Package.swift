@@ -257,8 +257,8 @@ let package = Package(
         tests(
             of: "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "ServerTrust", "TLSChannel", "CertificateAuthority", "ClientPasswords", "EventLoop",
-                "UpstreamTransport", "ProxyCore", "CLinux",
+                "HTTPMessage", "HTTPWire", "ProxyPolicy", "ServerTrust", "TLSChannel", "CertificateAuthority", "ClientPasswords",
+                "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(of: "CommandSupport"),

@@ -63,6 +63,7 @@ extension AccessLog.Format {
         line.append(member: ",\"would_deny\":", record.wouldDeny)
         line.append(member: ",\"shadow\":", record.shadow)
         line.append(member: ",\"connect\":", record.connect)
+        if record.isTransparent { line.append(",\"transparent\":true") }
         if let reason = record.uninspected { line.append(member: ",\"uninspected\":", reason.word) }
         line.append(texts.members)
         line.append(",\"bytes\":")

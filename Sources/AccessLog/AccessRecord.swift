@@ -43,6 +43,8 @@ package struct AccessRecord: Sendable {
     package var shadow: StaticString = ""
     /// The result of CONNECT. Empty for other methods.
     package var connect: StaticString = ""
+    /// Whether the client connected to the origin's address, and not to the proxy.
+    package var isTransparent = false
     /// Whether the client caused the error.
     package var isClientsFault = false
     /// Why Larder cannot see the requests in a tunnel to a host that should be intercepted; otherwise `nil`.

@@ -155,12 +155,84 @@ static inline int larder_add_loopback_address(int descriptor) {
     return ioctl(descriptor, SIOCSIFADDR, &request);
 }
 
+// Makes every address of the family local in the network of the calling thread: connections to any address end in this network. IPv4
+// connections come from 127.0.0.1. -1 and errno if the route cannot be added.
+static inline int larder_make_all_addresses_local(int family) {
+    struct {
+        struct nlmsghdr head;
+        struct rtmsg route;
+        struct { struct rtattr head; uint32_t value; } link, source;
+    } request = {
+        .head = {.nlmsg_type = RTM_NEWROUTE, .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK},
+        .route = {.rtm_family = family, .rtm_table = RT_TABLE_LOCAL, .rtm_protocol = RTPROT_BOOT, .rtm_scope = RT_SCOPE_HOST,
+                  .rtm_type = RTN_LOCAL},
+        .link = {{RTA_LENGTH(sizeof(uint32_t)), RTA_OIF}, if_nametoindex("lo")},
+        .source = {{RTA_LENGTH(sizeof(uint32_t)), RTA_PREFSRC}, htonl(INADDR_LOOPBACK)},
+    };
+    request.head.nlmsg_len = family == AF_INET ? sizeof request : sizeof request - sizeof request.source;
+    int link = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (link < 0) return -1;
+    struct { struct nlmsghdr head; struct nlmsgerr error; char rest[256]; } response;
+    int code = 0;
+    if (send(link, &request, request.head.nlmsg_len, 0) < 0 || recv(link, &response, sizeof response, 0) < 0) code = errno;
+    else if (response.head.nlmsg_type != NLMSG_ERROR) code = EPROTO;
+    else code = -response.error.error;
+    close(link);
+    errno = code;
+    return code == 0 ? 0 : -1;
+}
+
+// A datagram's sender, and the local address that it was sent to (IP_PKTINFO, IPV6_PKTINFO), from which the response has to come.
+struct larder_datagram_ends {
+    struct sockaddr_storage peer;
+    socklen_t peer_length;
+    size_t control_length;
+    union { struct cmsghdr header; char room[64]; } control;
+};
+static inline int larder_tell_datagram_ends(int socket, int family) {
+    int one = 1;
+    return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_PKTINFO, &one, sizeof one)
+                             : setsockopt(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof one);
+}
+static inline ssize_t larder_receive_datagram(int socket, void *octets, size_t length, struct larder_datagram_ends *ends) {
+    struct iovec piece = {octets, length};
+    struct msghdr message = {.msg_name = &ends->peer, .msg_namelen = sizeof ends->peer, .msg_iov = &piece, .msg_iovlen = 1,
+                             .msg_control = &ends->control, .msg_controllen = sizeof ends->control};
+    ssize_t result = recvmsg(socket, &message, 0);
+    ends->peer_length = message.msg_namelen;
+    ends->control_length = result < 0 ? 0 : message.msg_controllen;
+    return result;
+}
+static inline ssize_t larder_answer_datagram(int socket, const void *octets, size_t length, struct larder_datagram_ends *ends) {
+    struct iovec piece = {(void *)octets, length};
+    struct msghdr message = {.msg_name = &ends->peer, .msg_namelen = ends->peer_length, .msg_iov = &piece, .msg_iovlen = 1,
+                             .msg_control = ends->control_length ? &ends->control : NULL, .msg_controllen = ends->control_length};
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// Takes the capabilities by which a program run by root could enter another network or another process from what `execve` grants from here
+// on. The numbers are those of linux/capability.h. -1 and errno if the process keeps one of them.
+static inline int larder_drop_escape_capabilities(void) {
+    // CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF.
+    static const int dropped[] = {16, 17, 19, 21, 38, 39};
+    for (size_t index = 0; index < sizeof dropped / sizeof *dropped; index++) {
+        int held = prctl(PR_CAPBSET_READ, dropped[index], 0, 0, 0);
+        // Older kernels do not know the last two (EINVAL).
+        if (held == 1 && prctl(PR_CAPBSET_DROP, dropped[index], 0, 0, 0) != 0) return -1;
+    }
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return -1;
+    struct { uint32_t version; int process; } head = {0x20080522, 0};
+    struct { uint32_t effective, permitted, inheritable; } sets[2];
+    if (syscall(SYS_capget, &head, sets) != 0) return -1;
+    sets[0].inheritable = sets[1].inheritable = 0;
+    return (int)syscall(SYS_capset, &head, sets);
+}
+
 // Hands descriptors to whoever reads the other end of a Unix socket, with one octet: SCM_RIGHTS, whose macros Swift does not see.
-enum { larder_handed_limit = 6 };
-static inline ssize_t larder_hand_over(int socket, const int *descriptors, int count) {
+enum { larder_handed_limit = 12 };
+static inline ssize_t larder_hand_over(int socket, char octet, const int *descriptors, int count) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control = {0};
     if (count > larder_handed_limit) { errno = EINVAL; return -1; }
-    char octet = 0;
     struct iovec piece = {&octet, 1};
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control,
                              .msg_controllen = CMSG_SPACE(sizeof(int) * count)};

@@ -12,10 +12,10 @@ public enum TrustStoreArchive {
 
     /// - Parameters:
     ///   - entries: certificates, each with a unique name.
-    ///   - password: opens the archive.
+    ///   - password: opens the archive; `nil` leaves it open, as Java expects of its own trust store.
     /// - Returns: the bytes; `nil` if OpenSSL fails.
     public static func octets(
-        of entries: [(alias: String, certificate: Certificate)], password: String = usualPassword
+        of entries: [(alias: String, certificate: Certificate)], password: String? = usualPassword
     ) -> [UInt8]? {
         ErrorQueue.unchanged {
             var bags: OpaquePointer?
@@ -23,12 +23,13 @@ public enum TrustStoreArchive {
             guard entries.allSatisfy({ add($0.certificate, alias: $0.alias, to: &bags) }) else { return nil }
             var safes: OpaquePointer?
             defer { copenssl_safes_free(safes) }
-            let aes = NID_aes_256_cbc
-            guard PKCS12_add_safe(&safes, bags, aes, rounds, password) == 1, let archive = PKCS12_add_safes(safes, 0) else {
+            let unencrypted: Int32 = -1
+            let cipher = password == nil ? unencrypted : NID_aes_256_cbc
+            guard PKCS12_add_safe(&safes, bags, cipher, rounds, password) == 1, let archive = PKCS12_add_safes(safes, 0) else {
                 return nil
             }
             defer { PKCS12_free(archive) }
-            guard PKCS12_set_mac(archive, password, -1, nil, 0, rounds, EVP_sha256()) == 1 else { return nil }
+            if let password, PKCS12_set_mac(archive, password, -1, nil, 0, rounds, EVP_sha256()) != 1 { return nil }
             let octets = DER.written { i2d_PKCS12(archive, $0) }
             return octets.isEmpty ? nil : octets
         }

@@ -10,6 +10,8 @@ package struct ClientFiles: Equatable {
     package var additions: String { "\(folder)/ca.pem" }
     /// Its password is `TrustStoreArchive.usualPassword`.
     var javaStore: String { "\(folder)/trust.p12" }
+    /// The same without a password, to mount over Java's own trust store.
+    var openJavaStore: String { "\(folder)/cacerts" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }
     /// PHP reads every file with this ending in the folder.

@@ -1,3 +1,4 @@
+import CertificateAuthority
 import CommandSupport
 import Foundation
 import HTTPMessage
@@ -17,9 +18,13 @@ package struct ClientFolder {
     }
 
     /// Writes into an empty temporary folder.
-    package func fill(_ folder: PrivateFolder) throws(WholeFile.Unwritten) {
+    /// - Parameter coversSystem: the files will be mounted over those of the system too.
+    package func fill(_ folder: PrivateFolder, coversSystem: Bool = false) throws(WholeFile.Unwritten) {
         for (path, octets) in texts { try folder.write(octets, to: path) }
         if environment.carriesTrust { try folder.write(javaStore(), to: environment.files.javaStore) }
+        if environment.carriesTrust, coversSystem {
+            try folder.write(javaStore(password: nil), to: environment.files.openJavaStore)
+        }
     }
 
     /// Writes into a permanent folder; files that are up to date stay unchanged.
@@ -81,8 +86,10 @@ package struct ClientFolder {
         return texts
     }
 
-    private func javaStore() throws(WholeFile.Unwritten) -> [UInt8] {
-        guard let octets = trust.javaStore() else { throw WholeFile.Unwritten(reason: "OpenSSL failed") }
+    private func javaStore(
+        password: String? = TrustStoreArchive.usualPassword
+    ) throws(WholeFile.Unwritten) -> [UInt8] {
+        guard let octets = trust.javaStore(password: password) else { throw WholeFile.Unwritten(reason: "OpenSSL failed") }
         return octets
     }
 

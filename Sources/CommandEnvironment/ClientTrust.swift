@@ -36,14 +36,15 @@ package struct ClientTrust {
         return base + separator + Array(additionsText.utf8)
     }
 
+    /// - Parameter password: opens the store; `nil` leaves it open.
     /// - Returns: `nil` if OpenSSL fails.
-    func javaStore() -> [UInt8]? {
+    func javaStore(password: String?) -> [UInt8]? {
         let system = base.isEmpty ? [] : Certificate.reading(pem: base) ?? []
         var entries: [(alias: String, certificate: Certificate)] = []
         for (number, certificate) in (additions + system.filter { !additions.contains($0) }).enumerated() {
             entries.append(("\(number < additions.count ? "larder" : "system")-\(number)", certificate))
         }
-        return TrustStoreArchive.octets(of: entries)
+        return TrustStoreArchive.octets(of: entries, password: password)
     }
 
     /// Like OpenSSL: `SSL_CERT_FILE` replaces the system's bundle. An unreadable file counts as absent.

@@ -1,4 +1,4 @@
-/// The responses to DNS queries in a command's own network namespace, where every name stands for one address (RFC 1035).
+/// The responses to DNS queries in a command's own network namespace (RFC 1035).
 ///
 /// Converts bytes to bytes. The query is untrusted input: it comes from the command.
 enum NameAnswer {
@@ -6,6 +6,7 @@ enum NameAnswer {
     private enum Code: UInt8 {
         case good = 0
         case malformed = 1
+        case nameError = 3
         case notImplemented = 4
         case refused = 5
     }
@@ -15,14 +16,16 @@ enum NameAnswer {
     private static let nameLimit = 255
     private static let labelLimit = 63
     private static let ofAddress = 1
+    /// RFC 3596 §2.1.
+    private static let ofIPv6Address = 28
     private static let ofAnything = 255
     private static let internet = 1
     /// Longer queries are ignored.
     static let queryLimit = 4096
 
-    /// - Parameter address: an IPv4 address of four bytes.
+    /// - Parameter resolve: gets the labels of the name, with dots between them.
     /// - Returns: `nil` if the message gets no response: it has no head, or is a response itself.
-    static func answer(to query: [UInt8], with address: [UInt8]) -> [UInt8]? {
+    static func answer(to query: [UInt8], by resolve: ([UInt8]) -> NameResolution) -> [UInt8]? {
         guard (headLength...queryLimit).contains(query.count), query[2] & 0x80 == 0 else { return nil }
         guard query[2] & 0x78 == 0 else { return head(query, .notImplemented) }
         guard query[4] == 0, query[5] == 1, let end = nameEnd(in: query), end + 4 <= query.count else {
@@ -32,11 +35,38 @@ enum NameAnswer {
         let type = Int(query[end]) << 8 | Int(query[end + 1])
         let space = Int(query[end + 2]) << 8 | Int(query[end + 3])
         guard space == internet || space == ofAnything else { return head(query, .refused, questions: 1) + question }
-        // The name exists, but has no other records: no IPv6 address, no mail.
-        guard type == ofAddress || type == ofAnything else { return head(query, .good, questions: 1) + question }
-        // A pointer to the name; type A, class IN; not to be cached; the length.
-        let record: [UInt8] = [0xC0, UInt8(headLength), 0, 1, 0, 1, 0, 0, 0, 0, 0, UInt8(address.count)]
-        return head(query, .good, questions: 1, answers: 1) + question + record + address
+        // Names have no other records: no mail, no services. Such queries do not count as an attempt to reach the name.
+        guard [ofAddress, ofIPv6Address, ofAnything].contains(type) else { return head(query, .good, questions: 1) + question }
+        let addresses: (ipv4: [UInt8], ipv6: [UInt8]?)
+        switch resolve(name(in: query, endingBefore: end)) {
+        case .addresses(let ipv4, let ipv6): addresses = (ipv4, ipv6)
+        case .none: return head(query, .nameError, questions: 1) + question
+        case .refused: return head(query, .refused, questions: 1) + question
+        }
+        var records: [[UInt8]] = []
+        if type == ofAddress || type == ofAnything { records.append(record(ofAddress, addresses.ipv4)) }
+        if type == ofIPv6Address || type == ofAnything, let ipv6 = addresses.ipv6 {
+            records.append(record(ofIPv6Address, ipv6))
+        }
+        return head(query, .good, questions: 1, answers: UInt8(records.count)) + question + records.joined()
+    }
+
+    /// A pointer to the name; the type, class IN; not to be cached; the length.
+    private static func record(_ type: Int, _ address: [UInt8]) -> [UInt8] {
+        [0xC0, UInt8(headLength), 0, UInt8(type), 0, 1, 0, 0, 0, 0, 0, UInt8(address.count)] + address
+    }
+
+    /// The labels of a well-formed name, with dots between them.
+    private static func name(in query: [UInt8], endingBefore end: Int) -> [UInt8] {
+        var name: [UInt8] = []
+        var place = headLength
+        while place < end - 1 {
+            let length = Int(query[place])
+            if !name.isEmpty { name.append(UInt8(ascii: ".")) }
+            name += query[place + 1..<place + 1 + length]
+            place += 1 + length
+        }
+        return name
     }
 
     /// The index of the type, after the question's name; `nil` if the name is malformed. Nothing precedes the name that it could point to.

@@ -1,37 +1,31 @@
 import CLinux
 import Foundation
 
-/// Answers DNS queries in a command's own network namespace for the life of this process, on one thread for each of the two sockets.
+/// Answers DNS queries in a command's own network namespace for the life of this process, on one thread for each socket.
 struct NameResponder {
-    /// The IPv4 address of every name.
-    let address: [UInt8]
+    /// Called on these threads.
+    let resolve: @Sendable ([UInt8]) -> NameResolution
 
     /// The most queries per connection; a client with more opens a second connection.
     private static let questionLimit = 100
     /// The time limit for a connection, in seconds: meanwhile no other is served.
     private static let patience = 1
 
-    /// - Parameter socket: a bound UDP socket; the responder owns it from now on.
+    /// Answers from the address that the query was sent to: clients ignore other answers.
+    /// - Parameter socket: a bound UDP socket that tells these addresses; the responder owns it from now on.
     func serve(datagramsAt socket: Int32) {
         Thread.detachNewThread {
             Thread.current.name = "names"
             // One byte more, to detect messages that are too long.
             var octets = [UInt8](repeating: 0, count: NameAnswer.queryLimit + 1)
             while true {
-                var peer = sockaddr_storage()
-                var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-                let isServed = withUnsafeMutablePointer(to: &peer) { storage in
-                    storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { peer in
-                        let count = recvfrom(socket, &octets, octets.count, 0, peer, &length)
-                        guard count >= 0 else { return errno == EINTR }
-                        if let answer = NameAnswer.answer(to: Array(octets.prefix(count)), with: address) {
-                            // A client that does not receive it will repeat its query.
-                            _ = sendto(socket, answer, answer.count, larder_msg_nosignal | larder_msg_dontwait, peer, length)
-                        }
-                        return true
-                    }
+                var ends = larder_datagram_ends()
+                let count = larder_receive_datagram(socket, &octets, octets.count, &ends)
+                if count >= 0, let answer = NameAnswer.answer(to: Array(octets.prefix(count)), by: resolve) {
+                    // A client that does not receive it will repeat its query.
+                    _ = larder_answer_datagram(socket, answer, answer.count, &ends)
                 }
-                if !isServed { return }
+                if count < 0, errno != EINTR { return }
             }
         }
     }
@@ -63,7 +57,7 @@ struct NameResponder {
         for _ in 0..<Self.questionLimit {
             guard let length = Self.octets(2, from: connection),
                 let query = Self.octets(Int(length[0]) << 8 | Int(length[1]), from: connection),
-                let answer = NameAnswer.answer(to: query, with: address)
+                let answer = NameAnswer.answer(to: query, by: resolve)
             else { return }
             let message = [UInt8(answer.count >> 8), UInt8(answer.count & 0xFF)] + answer
             guard send(connection, message, message.count, larder_msg_nosignal) == message.count else { return }

@@ -8,14 +8,20 @@ package enum NetworkEntering {
     /// - Parameters:
     ///   - words: zero-terminated arguments; the first is the program's name.
     ///   - namespaces: descriptors of namespaces, in the order of entering.
-    ///   - resolver: the file to mount over /etc/resolv.conf; `nil` leaves it unchanged.
+    ///   - files: the files to mount over others.
     /// - Returns: the exit code if that fails, after reporting the reason.
-    package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], resolver: String?) -> Int32 {
+    package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], mounting files: [MountedFile])
+        -> Int32
+    {
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
             return fail("cannot enter the network namespace of the command: setns: \(String(cString: strerror(errno)))")
         }
-        if let reason = makeMounts(resolver: resolver) {
-            return fail("cannot answer DNS queries in the network namespace of the command (--names): \(reason)")
+        if let reason = makeMounts(of: files) {
+            return fail("cannot give the command the settings of its network namespace: \(reason)")
+        }
+        // Root could enter the network of another process.
+        guard larder_drop_escape_capabilities() == 0 else {
+            return fail("cannot drop capabilities by which the command could leave its network namespace: \(reason("prctl"))")
         }
         InheritedDescriptors.closeAll()
         execute(path, words)
@@ -44,24 +50,24 @@ package enum NetworkEntering {
 
     /// Sockets with a path can be reached from every network namespace. Hides those of services that fetch or look up names for clients, if
     /// this process may have its own mounts.
-    /// - Returns: why the resolver file could not be mounted.
-    private static func makeMounts(resolver: String?) -> String? {
+    /// - Returns: why a file could not be mounted.
+    private static func makeMounts(of files: [MountedFile]) -> String? {
         var folders = ["/run"]
         if let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] { folders.append(own) }
         let all = folders.flatMap { folder in knownSockets.map { "\(folder)/\($0)" } }
         let paths = all.filter { access($0, F_OK) == 0 }
-        if paths.isEmpty, resolver == nil { return nil }
-        guard unshare(larder_new_mounts) == 0 else { return resolver.map { _ in reason("unshare (mounts)") } }
-        guard mount("none", "/", nil, larder_mounts_private, nil) == 0 else { return resolver.map { _ in reason("mount") } }
+        if paths.isEmpty, files.isEmpty { return nil }
+        guard unshare(larder_new_mounts) == 0 else { return files.isEmpty ? nil : reason("unshare (mounts)") }
+        guard mount("none", "/", nil, larder_mounts_private, nil) == 0 else { return files.isEmpty ? nil : reason("mount") }
         for path in paths { mount("/dev/null", path, nil, larder_mount_bind, nil) }
-        // Without this file the C libraries query this same address (resolv.conf(5)).
-        guard let resolver, access(resolverPlace, F_OK) == 0 else { return nil }
-        return mount(resolver, resolverPlace, nil, larder_mount_bind, nil) == 0 ? nil : reason("mount (\(resolverPlace))")
+        // Without a resolv.conf the C libraries query 127.0.0.1 (resolv.conf(5)), where the name server is.
+        for file in files where access(file.place, F_OK) == 0 {
+            guard mount(file.file, file.place, nil, larder_mount_bind, nil) == 0 else { return reason("mount (\(file.place))") }
+        }
+        return nil
     }
 
     private static func reason(_ call: String) -> String { "\(call): \(String(cString: strerror(errno)))" }
-
-    private static let resolverPlace = "/etc/resolv.conf"
 
     private static let knownSockets = [
         "bus", "containerd/containerd.sock", "dbus/system_bus_socket", "docker.sock", "nscd/socket", "podman/podman.sock",

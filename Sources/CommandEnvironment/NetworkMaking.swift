@@ -3,20 +3,29 @@ import EventLoop
 import Foundation
 import ProxyServer
 
-/// Makes a new network namespace with `lo`, a listening socket and, if requested, two sockets for DNS queries. Needs a process with a
-/// single thread.
+/// Makes a new network namespace with `lo` and listening sockets. Needs a process with a single thread.
 package enum NetworkMaking {
     /// The address of all sockets.
     static let address: [UInt8] = [127, 0, 0, 1]
     static var addressText: String { address.map(String.init).joined(separator: ".") }
 
-    /// Sends the sockets, and descriptors of the network and user namespaces, or the reason why there are none.
-    package static func handOver(to socket: Int32, answersNames: Bool) {
+    /// Sends the sockets, and descriptors of the network and user namespaces, or the reason why there are none. The byte before them is the
+    /// number of the namespaces.
+    package static func handOver(to socket: Int32, reach: NetworkReach) {
         do throws(SystemError) {
             let namespaces = try enter()
-            let listener = try listen()
-            let descriptors = [listener.descriptor] + (answersNames ? try openNames() : []) + namespaces
-            guard larder_hand_over(socket, descriptors, Int32(descriptors.count)) >= 0 else {
+            var descriptors = [try listen().descriptor]
+            switch reach {
+            case .listener: break
+            case .names:
+                try addSecondAddress()
+                descriptors += try openNames(at: addressText, AF_INET)
+            case .everywhere:
+                try addSecondAddress()
+                descriptors += try openEverywhere()
+            }
+            descriptors += namespaces
+            guard larder_hand_over(socket, CChar(namespaces.count), descriptors, Int32(descriptors.count)) >= 0 else {
                 throw SystemError("sendmsg", code: errno)
             }
         } catch {
@@ -50,26 +59,41 @@ package enum NetworkMaking {
         return try ListeningSocket(host: addressText, port: 0)
     }
 
-    /// Opens the sockets at the port that the C library queries: no file can configure another port.
-    /// - Returns: the UDP socket, then the TCP socket.
-    private static func openNames() throws(SystemError) -> [Int32] {
+    private static func addSecondAddress() throws(SystemError) {
         let descriptor = socket(AF_INET, larder_sock_dgram | larder_sock_cloexec, 0)
         guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }
+        defer { close(descriptor) }
         guard larder_add_loopback_address(descriptor) == 0 else { throw SystemError("addressing lo", code: errno) }
-        var place = sockaddr_in()
-        place.sin_family = sa_family_t(AF_INET)
-        place.sin_port = namesPort.bigEndian
-        place.sin_addr.s_addr = inet_addr(addressText)
-        let bound = withUnsafePointer(to: &place) { place in
-            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard bound == 0 else { throw SystemError("bind (names)", code: errno) }
-        return [descriptor, try ListeningSocket(host: addressText, port: namesPort).descriptor]
+    }
+
+    /// Opens the sockets at the port that the C library queries: no file can configure another port.
+    /// - Returns: the UDP socket, then the TCP socket.
+    private static func openNames(at host: String, _ family: Int32) throws(SystemError) -> [Int32] {
+        let descriptor = socket(family, larder_sock_dgram | larder_sock_cloexec, 0)
+        guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }
+        guard larder_tell_datagram_ends(descriptor, family) == 0 else { throw SystemError("setsockopt (names)", code: errno) }
+        try ListeningSocket.bind(descriptor, to: host, port: namesPort)
+        return [descriptor, try ListeningSocket(host: host, port: namesPort).descriptor]
+    }
+
+    /// Makes all addresses local, so that every connection ends here, and accepts those to the ports of HTTP and DNS. The kernel refuses
+    /// connections to other ports. Without IPv6, no IPv6 address is reachable.
+    /// - Returns: for IPv4, then for IPv6 if there is IPv6: the sockets for http and https, and two for names.
+    private static func openEverywhere() throws(SystemError) -> [Int32] {
+        guard larder_make_all_addresses_local(AF_INET) == 0 else { throw SystemError("making all addresses local", code: errno) }
+        var descriptors = try openServices(at: "0.0.0.0", AF_INET)
+        if larder_make_all_addresses_local(AF_INET6) == 0 { descriptors += try openServices(at: "::", AF_INET6) }
+        return descriptors
+    }
+
+    private static func openServices(at host: String, _ family: Int32) throws(SystemError) -> [Int32] {
+        var descriptors: [Int32] = []
+        for port in servedPorts { descriptors.append(try ListeningSocket(host: host, port: port).descriptor) }
+        return descriptors + (try openNames(at: host, family))
     }
 
     private static let namesPort: UInt16 = 53
+    private static let servedPorts: [UInt16] = [80, 443]
 
     private static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC)

@@ -14,6 +14,9 @@ extension Exchange {
     /// Whether the ClientHello in the tunnel must name the host, because the rules allow a tunnel to this host only.
     package var tunnelNeedsName: Bool { obligations.tunnel == .named && !reportsUnlisted }
 
+    /// Whether a rule allows a tunnel for any protocol (`tunnel: any`).
+    package var tunnelIsForAnyProtocol: Bool { obligations.tunnel == .any && context.rules.egress.default == .deny }
+
     /// Evaluates the request again if these settings are others than those that it was evaluated under. `tunnelFault` and
     /// `tunnelNeedsName` follow them from then on.
     /// - Returns: why they deny the request.

@@ -51,6 +51,17 @@ extension PolicyRuleSet {
     }
 }
 
+extension PolicyRuleSet {
+    /// Whether some request to the host may be allowed, so that a client may look up its name.
+    /// - Parameter name: in lower case, without a final dot.
+    package func mayAllow(name: [UInt8]) -> Bool {
+        guard egress.default == .deny, egress.enforcement == .deny else { return true }
+        var isAllowed = false
+        forEachRule(naming: name) { rule in if rule.allows { isAllowed = true } }
+        return isAllowed
+    }
+}
+
 extension PolicyRule {
     /// Whether this rule can make Larder answer a matching request without forwarding it.
     fileprivate func mayWithhold(under egress: EgressTerms) -> Bool {

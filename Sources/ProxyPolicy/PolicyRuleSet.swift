@@ -121,6 +121,15 @@ package final class PolicyRuleSet: Sendable {
         while let number = candidates.next(in: hosts.numbers) { body(rules[number]) }
     }
 
+    /// Calls `body` with each rule that a request to this host may match.
+    /// - Parameter name: in lower case, without a final dot.
+    func forEachRule(naming name: [UInt8], _ body: (PolicyRule) -> Void) {
+        var candidates = RuleCandidates()
+        candidates.add(hosts.hostless)
+        hosts.addRules(naming: name.span, .name, to: &candidates)
+        while let number = candidates.next(in: hosts.numbers) { body(rules[number]) }
+    }
+
     private func evaluate(
         _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules, ignoresDenials: Bool
     ) -> Verdict {

@@ -23,10 +23,12 @@ package final class ProxyServer: Sendable {
     private let hasStopped = Atomic<Bool>(false)
 
     /// Starts serving on sockets that are listening.
-    /// - Parameter loops: The number of serving threads; at least one.
+    /// - Parameters:
+    ///   - loops: The number of serving threads; at least one.
+    ///   - transparent: the sockets for clients that connect to origins; `nil` for none.
     package init(
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
-        sockets: [ListeningSocket], loops: Int,
+        sockets: [ListeningSocket], transparent: TransparentSockets? = nil, loops: Int,
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
@@ -48,7 +50,8 @@ package final class ProxyServer: Sendable {
             threads.insert(
                 try LoopThread(name: "loop-\(index)") { loop in
                     LoopWorker.start(
-                        on: loop, index: index, shared: shared, sockets: index == 0 ? sockets : [],
+                        on: loop, index: index, shared: shared,
+                        sockets: index == 0 ? ServingSockets(proxy: sockets, transparent: transparent) : ServingSockets(),
                         handles: [loop.handle] + others)
                 }, at: 0)
         }
@@ -115,6 +118,11 @@ package final class ProxyServer: Sendable {
             helper.join()
         }
         shared.credentials.stop()
+    }
+
+    /// The answer to a query for a name in a command's network namespace, by the active rules.
+    package func resolve(_ name: [UInt8], in names: ReservedNames) -> ReservedNames.Resolution {
+        names.resolve(name, under: shared.current.context.rules)
     }
 
     /// The active mode.

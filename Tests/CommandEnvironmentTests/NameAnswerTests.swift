@@ -17,7 +17,9 @@ struct NameAnswerTests {
         return head + labels.flatMap { [UInt8($0.utf8.count)] + $0.utf8 } + [0, 0, type, 0, space] + rest
     }
 
-    private static func answer(_ query: [UInt8]) -> [UInt8]? { NameAnswer.answer(to: query, with: address) }
+    private static func answer(_ query: [UInt8]) -> [UInt8]? {
+        NameAnswer.answer(to: query) { _ in .addresses(ipv4: address, ipv6: nil) }
+    }
 
     @Test("A name has one IPv4 address, in any case of letters and with EDNS; the response repeats the question")
     func hasAnAddress() throws {
@@ -40,6 +42,38 @@ struct NameAnswerTests {
         let answer = try #require(Self.answer(Self.query(["shop", "example"], type: type)))
         #expect(answer.prefix(12) == [0xAB, 0xCD, 0x85, 0x80, 0, 1, 0, 0, 0, 0, 0, 0])
         #expect(answer.count == 12 + 14 + 4)
+    }
+
+    @Test("A name with addresses of its own has one of each kind, and both in a query for any record")
+    func hasTwoAddresses() throws {
+        let ipv6 = [UInt8](repeating: 0xFD, count: 16)
+        func answer(type: UInt8, ipv6: [UInt8]?) throws -> [UInt8] {
+            var asked: [String] = []
+            let answer = NameAnswer.answer(to: Self.query(["Shop", "example"], type: type)) { name in
+                asked.append(String(decoding: name, as: UTF8.self))
+                return .addresses(ipv4: Self.address, ipv6: ipv6)
+            }
+            #expect(asked == ["Shop.example"])
+            return try #require(answer)
+        }
+        let short: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4] + Self.address
+        let long: [UInt8] = [0xC0, 12, 0, 28, 0, 1, 0, 0, 0, 0, 0, 16] + ipv6
+        #expect(try answer(type: 28, ipv6: ipv6).suffix(28) == long[...])
+        #expect(try answer(type: 1, ipv6: ipv6).suffix(16) == short[...])
+        let all = try answer(type: 255, ipv6: ipv6)
+        #expect(all[7] == 2 && all.suffix(44) == (short + long)[...])
+        #expect(try answer(type: 28, ipv6: nil)[7] == 0)
+    }
+
+    @Test("A name that does not exist, and one that cannot be answered, have their own response codes")
+    func tellsOfNoName() throws {
+        for (resolution, code) in [(NameResolution.none, 3), (.refused, 5)] as [(NameResolution, UInt8)] {
+            for type in [1, 28, 255] as [UInt8] {
+                let query = Self.query(["a"], type: type)
+                let answer = try #require(NameAnswer.answer(to: query) { _ in resolution })
+                #expect(answer[3] & 0x0F == code && answer[7] == 0 && answer[12...] == query[12...])
+            }
+        }
     }
 
     @Test("An invalid query gets an error, or no response")

@@ -113,14 +113,15 @@ struct ClientEnvironmentTests {
     }
 
     @Test(
-        "Java finds every certificate of the bundle in its store",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/keytool")))
-    func makesJavasStore() throws {
+        "Java finds every certificate of the bundle in its store, with a password and without one",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/keytool")),
+        arguments: ["changeit", nil] as [String?])
+    func makesJavasStore(password: String?) throws {
         let folder = try TemporaryFolder()
         let trust = ClientTrust(root: try Self.root(), anchors: [], environment: [:])
         let count = try #require(Certificate.reading(pem: trust.bundleText)).count
         let store = "\(folder.path)/trust.p12"
-        try Data(#require(trust.javaStore())).write(to: URL(filePath: store))
+        try Data(#require(trust.javaStore(password: password))).write(to: URL(filePath: store))
         let outcome = try CommandLineTests.shell(
             "keytool -J-Duser.language=en -list -keystore $store -storepass changeit", ["store": store])
         #expect(outcome.output.contains("Your keystore contains \(count) entr"), "\(outcome.output.prefix(300))")

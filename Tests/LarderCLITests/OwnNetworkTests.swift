@@ -186,7 +186,7 @@ struct OwnNetworkTests {
         if outcome.output == "2\nleft out\n" { return }
         #expect(outcome.output == "2\n125\n", "\(outcome)")
         let said =
-            "cannot answer DNS queries in the network namespace of the command (--names): unshare (mounts): No space left on device\n"
+            "cannot give the command the settings of its network namespace: unshare (mounts): No space left on device\n"
         #expect(outcome.talk.contains(said), "\(outcome.talk)")
     }
 }

@@ -65,14 +65,12 @@ struct UnobservedRunTests {
     func reportsTheBypassOfRun(program: Program) throws {
         guard program.isInstalled else { return }
         let stage = try Stage()
-        let sentence =
-            "larder: no request came through Larder: the command sent none, or it ignores the proxy variables; larder record --netns or "
         for (words, code) in [("--strict", 4), ("--summary", 0), ("--summary --strict", 4), ("--offline --strict", 4)]
             as [(String, Int32)]
         {
             let outcome = try stage.shell("$larder run \(words) -- \(program.rawValue) $port")
             #expect(outcome.code == code && outcome.output == "got\n", "\(words): \(outcome)")
-            #expect(outcome.talk.components(separatedBy: sentence).count == 2, "\(words): \(outcome.talk)")
+            #expect(outcome.talk.components(separatedBy: Self.sentence).count == 2, "\(words): \(outcome.talk)")
         }
         let plain = try stage.shell("$larder run -- \(program.rawValue) $port")
         #expect(plain.code == 0 && plain.talk.isEmpty)

@@ -47,9 +47,14 @@ final class RunningServer: Sendable {
     let addresses: [ListenAddress]
 
     /// Opens the listeners and the store, and serves.
-    /// - Parameter opened: the sockets of the settings' addresses, if they were opened before.
+    /// - Parameters:
+    ///   - opened: the sockets of the settings' addresses, if they were opened before.
+    ///   - transparent: sockets for clients that connect to origins; `nil` for none.
     /// - Throws: exit code 1 or 2, after reporting the problem.
-    init(_ plan: ServingPlan, _ loaded: LoadedSettings, listening opened: [ListeningSocket]? = nil) throws(ExitCode) {
+    init(
+        _ plan: ServingPlan, _ loaded: LoadedSettings, listening opened: [ListeningSocket]? = nil,
+        transparent: TransparentSockets? = nil
+    ) throws(ExitCode) {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
@@ -91,7 +96,7 @@ final class RunningServer: Sendable {
             try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
                 serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, sockets: sockets,
-                loops: plan.loopCount,
+                transparent: transparent, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {

@@ -46,6 +46,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
     /// Set while the client's first bytes are read: in a TLS handshake with a listener, and while an intercepted tunnel is undecided.
     var firstBytes: (any FirstBytesReader)?
+    /// Whether the client takes this connection for one to an origin.
+    var isTransparent = false
     /// Whether the listener requires client certificates.
     var isCertified = false
     /// The authenticated user name, if it applies to all requests on the connection.

@@ -62,12 +62,12 @@ final class ClientTunnel {
         driver.leaveRecordings()
         if isIntercepted { return intercept(for: driver) }
         guard let connection = driver.connection, let (descriptor, opener) = upstream.take() else { return }
-        connection.output.buffer.append(Tunnel.greeting)
+        if !driver.isTransparent { connection.output.buffer.append(Tunnel.greeting) }
         guard let client = connection.handOver() else { return closeDescriptor(descriptor) }
         driver.releaseConnection()
         let worker = driver.worker
         let gate =
-            worker.transport.looksIntoTunnels || driver.exchange.tunnelNeedsName
+            worker.transport.looksIntoTunnels || driver.tunnelNeedsName
             ? ClientHelloInspector(
                 worker, to: origin(of: driver), openedBy: opener, via: driver.exchange.tunnelVia) : nil
         Tunnel.start(
@@ -77,7 +77,7 @@ final class ClientTunnel {
 
     private func intercept(for driver: ExchangeDriver) {
         guard let connection = driver.connection else { return }
-        connection.output.buffer.append(Tunnel.greeting)
+        if !driver.isTransparent { connection.output.buffer.append(Tunnel.greeting) }
         driver.releaseConnection()
         connection.user = driver.exchange.incoming.sender?.user ?? []
         connection.intercept(

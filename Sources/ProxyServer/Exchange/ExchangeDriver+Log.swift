@@ -61,6 +61,7 @@ extension ExchangeDriver {
             record.connect = outcome.word
             record.uninspected = logged.uninspected
         }
+        record.isTransparent = isTransparent
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
         if let address = fetch.metrics.remoteAddress {

@@ -46,6 +46,8 @@ final class ExchangeDriver {
     /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
+    /// Whether the client takes its connection for one to an origin.
+    private(set) var isTransparent = false
 
     init(_ worker: LoopWorker) {
         self.worker = worker
@@ -64,6 +66,7 @@ final class ExchangeDriver {
 
     func attach(to connection: ClientConnection) {
         self.connection = connection
+        isTransparent = connection.isTransparent
         begin(for: connection.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
         // Of the same settings as the context.
@@ -72,6 +75,7 @@ final class ExchangeDriver {
 
     /// For a background exchange that a request of this peer caused.
     func attachInBackground(as peer: PeerAddress) {
+        isTransparent = false
         begin(for: peer)
         upload.begin(.none, limits: worker.settings.parseLimits)
     }
@@ -230,7 +234,12 @@ final class ExchangeDriver {
     private func sendGenerated(_ write: (inout [UInt8]) -> Void) {
         guard let connection else { return }
         upload.noteUnread(for: self)
-        delivery.sendGenerated(on: connection, write)
+        if isTransparent, connection.awaitsHello {
+            closesConnection = true
+            delivery.sendGenerated(on: connection) { $0 += transparentAlert.record }
+        } else {
+            delivery.sendGenerated(on: connection, write)
+        }
         handle(.deliveryEnded(isComplete: true, at: now))
     }
 

@@ -136,6 +136,9 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     private func decide(on hello: ClientHello) {
+        if owner.isTransparent, owner.tunnelNeedsName, let refusal = worker.transport.refusal(of: hello, inTunnelTo: origin) {
+            return refuse(refusal)
+        }
         // By the current settings, which may have changed since the CONNECT.
         if refusesByRules() { return }
         switch worker.transport.decideIntercepted(on: hello, inTunnelTo: origin) {
@@ -160,7 +163,8 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     /// themselves do.
     private var plainAuthority: TunnelAuthority {
         authority(
-            .http, host: origin.host, kind: hostKind, isNamedInside: worker.transport.isNamedInside(tunnelTo: origin))
+            .http, host: origin.host, kind: hostKind,
+            isNamedInside: !owner.isTransparent && worker.transport.isNamedInside(tunnelTo: origin))
     }
 
     /// The authority of requests inside TLS: as written by the client, unless the tunnel is to an address and the ClientHello names the
@@ -242,7 +246,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
         guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
         let gate =
-            (worker.transport.looksIntoTunnels && uninspected != .notTLS) || owner.exchange.tunnelNeedsName
+            (worker.transport.looksIntoTunnels && uninspected != .notTLS) || owner.tunnelNeedsName
             ? ClientHelloInspector(
                 worker, to: origin, openedBy: opening.transport, via: via) : nil
         Tunnel.start(

@@ -8,10 +8,17 @@ import ProxyCore
 /// When the process has no descriptors left, or as many clients are connected and others refused as allowed, it pauses accepting and logs a
 /// warning: clients wait in the kernel's queue, and open connections continue.
 final class Listener: EventHandler, TimerHandler, BatchHandler {
+    /// Whom the clients connect to.
+    enum Clients {
+        /// The proxy. The associated value is the listener's index in the settings.
+        case ofProxy(number: Int)
+        /// An origin, whose name these addresses stand for.
+        case ofOrigins(ReservedNames)
+    }
+
     private unowned let worker: LoopWorker
     private let socket: ListeningSocket
-    /// Its index in the settings.
-    private let number: Int
+    private let clients: Clients
     private let loops: [LoopHandle]
     private var registration: Registration?
     private var timer: TimerID?
@@ -21,10 +28,10 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
     private var lastBatch: UInt64 = 0
     private var expectedCount = 1
 
-    init(_ worker: LoopWorker, socket: ListeningSocket, number: Int, loops: [LoopHandle]) throws(SystemError) {
+    init(_ worker: LoopWorker, socket: ListeningSocket, for clients: Clients, loops: [LoopHandle]) throws(SystemError) {
         self.worker = worker
         self.socket = socket
-        self.number = number
+        self.clients = clients
         self.loops = loops
         registration = try worker.loop.register(socket.descriptor, .read, handler: self)
         timer = worker.loop.makeTimer(self)
@@ -81,25 +88,42 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
 
     private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
         let settings = worker.settings
-        let tls = settings.tls(ofListener: number)
+        let tls: ListenerTLS?
+        let origin: TransparentOrigin?
+        switch clients {
+        case .ofProxy(let number): (tls, origin) = (settings.tls(ofListener: number), nil)
+        case .ofOrigins(let names):
+            guard let found = names.origin(at: PeerAddress(localOf: descriptor)) else { return reset(descriptor) }
+            (tls, origin) = (nil, found)
+        }
+        let isSecure = tls != nil || origin?.isSecure == true
         guard settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
-            return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
+            return refuse(descriptor, peer, .clientNotAllowed, isSecure: isSecure)
         }
         if isFull {
             warn("\(settings.connectionLimit) connections are open, which is the limit: Larder refuses further ones")
-            return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)
+            return refuse(descriptor, peer, .overloaded, isSecure: isSecure)
         }
         var one: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         let chosen = worker.shared.counts.opened()
-        if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer, tls: tls) }
+        if chosen == worker.index {
+            return worker.adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
+        }
         let wasTaken = loops[chosen].post { loop in
-            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls)
+            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
         }
         if !wasTaken {
             closeDescriptor(descriptor)
             worker.shared.counts.closed(on: chosen)
         }
+    }
+
+    /// A reserved address that stands for no name.
+    private func reset(_ descriptor: Int32) {
+        warn("a client connected to a reserved address that stands for no name: Larder closes such connections")
+        resetOnClose(descriptor)
+        closeDescriptor(descriptor)
     }
 
     /// A TLS client could not read a plain-text error.

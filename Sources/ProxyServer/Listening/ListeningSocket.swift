@@ -17,13 +17,32 @@ package struct ListeningSocket: Sendable {
 
     /// A socket to which no client can connect before `listen()`. A port on which another socket listens is an error.
     package init(binding host: String, port: UInt16) throws(SystemError) {
-        let (descriptor, length, storage) = try Self.open(host: host, port: port)
-        var target = storage
-        let bound = withUnsafeMutablePointer(to: &target) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-        }
-        if bound != 0 { throw Self.failure("bind", descriptor) }
+        var storage = sockaddr_storage()
+        let (family, length) = try Self.fill(&storage, host: host, port: port)
+        let descriptor = try Self.open(family)
+        try Self.bind(descriptor, to: &storage, length)
         try self.init(listening: descriptor)
+    }
+
+    /// Binds a socket of any type. Closes it if that fails.
+    /// - Parameter host: an address of the socket's family. An IPv6 socket stays without IPv4.
+    package static func bind(_ descriptor: Int32, to host: String, port: UInt16) throws(SystemError) {
+        var storage = sockaddr_storage()
+        let (family, length) = try fill(&storage, host: host, port: port)
+        if family == AF_INET6 { keepToIPv6(descriptor) }
+        try bind(descriptor, to: &storage, length)
+    }
+
+    private static func bind(_ descriptor: Int32, to storage: inout sockaddr_storage, _ length: socklen_t) throws(SystemError) {
+        let bound = withUnsafeMutablePointer(to: &storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, length) }
+        }
+        if bound != 0 { throw failure("bind", descriptor) }
+    }
+
+    private static func keepToIPv6(_ descriptor: Int32) {
+        var one: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Closes the socket if that fails.
@@ -45,18 +64,14 @@ package struct ListeningSocket: Sendable {
 
     package func close() { closeDescriptor(descriptor) }
 
-    private static func open(host: String, port: UInt16) throws(SystemError) -> (Int32, socklen_t, sockaddr_storage) {
-        var storage = sockaddr_storage()
-        let (family, length) = try fill(&storage, host: host, port: port)
+    private static func open(_ family: Int32) throws(SystemError) -> Int32 {
         let descriptor = socket(
             family, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         if descriptor < 0 { throw SystemError("socket", code: errno) }
         var one: Int32 = 1
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        if family == AF_INET6 {
-            _ = setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
-        }
-        return (descriptor, length, storage)
+        if family == AF_INET6 { keepToIPv6(descriptor) }
+        return descriptor
     }
 
     private static func fill(

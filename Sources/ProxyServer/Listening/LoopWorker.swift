@@ -73,12 +73,12 @@ final class LoopWorker {
     }
 
     /// Starts the worker of a loop; called on its thread before it runs. The first loop also listens.
-    static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: [ListeningSocket], handles: [LoopHandle]) {
+    static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: ServingSockets, handles: [LoopHandle]) {
         let worker = LoopWorker(loop: loop, index: index, shared: shared, loops: shared.counts.loops)
         loop.owner = worker
-        for (number, socket) in sockets.enumerated() {
+        for (socket, clients) in sockets.all {
             do throws(SystemError) {
-                worker.listeners.append(try Listener(worker, socket: socket, number: number, loops: handles))
+                worker.listeners.append(try Listener(worker, socket: socket, for: clients, loops: handles))
             } catch {
                 shared.warn("cannot listen on \(socket.address): \(error.call) failed")
             }
@@ -102,11 +102,14 @@ final class LoopWorker {
 
     // MARK: Connections
 
-    /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
-    func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?) {
+    /// - Parameters:
+    ///   - tls: the TLS setup of the listener; `nil` for plain text.
+    ///   - origin: the origin that the client connected to; `nil` for the proxy.
+    func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?, origin: TransparentOrigin?) {
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer, tls: tls)
             connections[ObjectIdentifier(connection)] = connection
+            if let origin { connection.begin(to: origin) }
         } catch {
             closeDescriptor(descriptor)
             shared.counts.closed(on: index)

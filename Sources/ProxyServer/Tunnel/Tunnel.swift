@@ -91,7 +91,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         origin = upstream
         early = gate == nil ? [] : client.received
         let received = gate == nil ? client.received : []
-        let holdsServer = gate != nil && owner.exchange.tunnelNeedsName
+        let holdsServer = gate != nil && owner.tunnelNeedsName
         let isSpliced = !client.channel.isSecured && !upstream.isSecure
         resetsWhenCut = kind == .switched && !isSpliced
         near = ClientRelayEnd(
@@ -234,7 +234,7 @@ extension Tunnel {
         guard kind == .blind else { return nil }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
         // Its first bytes were passed without a look at them.
-        if gate == nil, owner.exchange.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
+        if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
         return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
     }
 
@@ -245,7 +245,7 @@ extension Tunnel {
     }
 
     /// Whether the ClientHello must name the host of the CONNECT.
-    var needsName: Bool { owner?.exchange.tunnelNeedsName == true }
+    var needsName: Bool { owner?.tunnelNeedsName == true }
 }
 
 // MARK: The gate
@@ -265,7 +265,7 @@ extension Tunnel {
     /// Sends the bytes that the gate held to the origin, and then all others.
     func open(with held: [UInt8]) {
         gate = nil
-        namesHost = owner?.exchange.tunnelNeedsName == true
+        namesHost = owner?.tunnelNeedsName == true
         toClient.releaseSource()
         noteUninspected()
         toUpstream.resume(with: held, isEnding: hasClientEnded)

@@ -152,6 +152,11 @@ extension Transport {
         return configuration.addresses.refusal(of: address, port: port)
     }
 
+    /// Why a tunnel ends whose client must name the host of the CONNECT; `nil` if it names it.
+    package func refusal(of hello: ClientHello, inTunnelTo origin: Origin) -> TunnelRefusal? {
+        ConnectPolicy.refusal(of: hello, naming: origin.judgedHost)
+    }
+
     /// Whether the client's first bytes are read before any connection is made.
     package func intercepts(tunnelTo origin: Origin) -> Bool {
         configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)

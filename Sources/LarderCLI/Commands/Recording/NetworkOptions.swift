@@ -27,9 +27,13 @@ struct NetworkOptions: ParsableArguments {
     /// - Returns: `nil` if no namespace was requested.
     /// - Throws: 125, after reporting why it cannot be created.
     func network(in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork? {
-        guard netns else { return nil }
+        try netns ? Self.network(reaching: names == .listener ? .names : .listener, in: folder) : nil
+    }
+
+    /// - Throws: 125, after reporting why the namespace cannot be created.
+    static func network(reaching reach: NetworkReach, in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork {
         do throws(OwnNetwork.Refusal) {
-            return try OwnNetwork(answeringNamesBy: names == .listener ? folder : nil)
+            return try OwnNetwork(reaching: reach, filesIn: folder)
         } catch { throw EphemeralProxy.fail(error.reason) }
     }
 }

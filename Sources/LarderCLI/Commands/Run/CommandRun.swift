@@ -41,11 +41,14 @@ struct CommandRun {
         _ command: [String], through larder: EphemeralProxy, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
     ) throws(ExitCode) -> Int32 {
         let former = clock?.variables(over: environment) ?? [:]
-        let variables = try variables(for: larder)
+        let isTransparent = network?.transparent != nil
+        let variables = try variables(for: larder, coveringSystem: isTransparent)
         if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
             Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
         }
-        return try start(command, variables.merging(former) { $1 }, in: network)
+        // Programs to which no variable tells of the CA find it where the system's CAs are.
+        let trusting = isTransparent ? network?.trusting(ClientFiles(folder: folder.path)) : network
+        return try start(command, variables.merging(former) { $1 }, in: trusting)
     }
 
     /// Messages about a run that did not work as the user may expect.
@@ -60,14 +63,15 @@ struct CommandRun {
     }
 
     /// Writes the files that the variables name.
+    /// - Parameter coversSystem: the files will be mounted over those of the system too.
     /// - Returns: the environment variables for the command.
-    private func variables(for larder: EphemeralProxy) throws(ExitCode) -> [String: String] {
+    private func variables(for larder: EphemeralProxy, coveringSystem coversSystem: Bool) throws(ExitCode) -> [String: String] {
         let files = ClientFiles(folder: folder.path)
         let former = OriginalEnvironment(environment, behind: files)
         let trust = ClientTrust(larder.settings.tls, environment: former.values)
         let variables = ClientEnvironment(proxy: larder.address, files: files, carriesTrust: !trust.isEmpty)
         do throws(WholeFile.Unwritten) {
-            try ClientFolder(variables, trust: trust, former: former).fill(folder)
+            try ClientFolder(variables, trust: trust, former: former).fill(folder, coversSystem: coversSystem)
         } catch {
             throw EphemeralProxy.fail("cannot write to \(folder.path): \(error.reason)")
         }

@@ -68,7 +68,9 @@ struct EphemeralProxy {
                 throw Self.fail("replay.on_expired: refresh records today's responses, so it cannot be used with --clock freeze")
             }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
-            server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
+            server = try RunningServer(
+                plan, loaded, listening: terms.network.map { [$0.listener] }, transparent: terms.network?.transparent)
+            terms.network?.serveNames(for: server.server)
             settings = loaded.settings
             address = server.addresses[0]
             adminSocket = plan.adminSocketPath(port: address.port)

@@ -12,8 +12,8 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Create a network namespace, and send it through this socket.")
     var make: Int32?
 
-    @Flag(help: "With --make: also send sockets for DNS queries.")
-    var names = false
+    @Option(help: "With --make: what the namespace reaches.")
+    var reach = NetworkReach.listener
 
     @Option(help: "Descriptors of the namespaces to enter.")
     var through: [Int32] = []
@@ -21,19 +21,25 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Libraries to load into the program.")
     var preload: String?
 
-    @Option(help: "A file to mount over /etc/resolv.conf.")
-    var resolver: String?
+    @Option(help: "A file to mount over the one of --over, in turn.")
+    var file: [String] = []
+
+    @Option(help: "The place of a file.")
+    var over: [String] = []
 
     @Argument(parsing: .postTerminator, help: "The program's file, and its arguments.")
     var program: [String] = []
 
     func run() throws {
         if let make {
-            NetworkMaking.handOver(to: make, answersNames: names)
+            NetworkMaking.handOver(to: make, reach: reach)
         } else if program.count > 1 {
             let words = InheritedText().last(Array(program.dropFirst()))
             if let preload { setenv(OwnNetwork.preload, preload, 1) }
-            throw ExitCode(NetworkEntering.become(program[0], words, through: through, resolver: resolver))
+            let files = zip(file, over).map { MountedFile(file: $0, place: $1) }
+            throw ExitCode(NetworkEntering.become(program[0], words, through: through, mounting: files))
         }
     }
 }
+
+extension NetworkReach: ExpressibleByArgument {}

@@ -66,6 +66,13 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print a summary of the requests at the end, on standard error.")
     var summary = false
 
+    @Flag(
+        help: """
+            Run the command in a network namespace without any connection but Larder. Programs that ignore proxies also reach it, at ports 80 \
+            and 443 of every address, under the same rules.
+            """)
+    var netns = false
+
     @OptionGroup var options: SettingsOptions
 
     func validate() throws {
@@ -80,6 +87,9 @@ struct RunCommand: ParsableCommand {
             throw ValidationError(
                 "--summary and --strict cannot be used with --join: a running Larder does not count one command's requests separately."
             )
+        }
+        if join, netns {
+            throw ValidationError("--netns cannot be used with --join: the running Larder does not listen in the namespace.")
         }
         if join, shared.policy != nil || store != nil || name != nil || shared.log != nil || offline || noIntercept {
             throw ValidationError(
@@ -111,12 +121,16 @@ struct RunCommand: ParsableCommand {
             let key = key ?? ProjectFolder()?.key
             lockedRun.set(&terms, key: key.map { URL(filePath: $0).path })
         }
+        let network = try netns ? NetworkOptions.network(reaching: .everywhere, in: run.folder) : nil
+        terms.network = network
         let larder = try EphemeralProxy(options, terms, in: run.folder)
-        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder) }
+        let code = Result { () throws(ExitCode) in try run.run(shared.command, through: larder, in: network) }
         let tally = larder.close()
-        let unseen = UnobservedRun(tally, hasOwnNetwork: false, offersNetwork: false)
+        let unseen = UnobservedRun(tally, hasOwnNetwork: netns)
         if summary, let tally {
-            let told = [unseen?.sentence, tally.untrustedRemark, tally.clearTextRemark, offline ? tally.offlineRemark : nil]
+            let told =
+                [unseen?.sentence, tally.untrustedRemark, tally.clearTextRemark, offline ? tally.offlineRemark : nil]
+                + [network?.names?.denied.remark]
             let remarks = told.compactMap { $0 } + run.remarks(on: larder)
             Terminal.talk(RunSummary(tally: tally, remarks: remarks).text)
         } else if let unseen {
@@ -124,7 +138,9 @@ struct RunCommand: ParsableCommand {
         }
         if offline, !summary, let remark = tally?.offlineRemark { Terminal.talk("larder: \(remark)\n") }
         let ended = try code.get()
-        let isIncomplete = tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount > 0 } ?? false
+        let hasDeniedNames = network?.names?.denied.names.isEmpty == false
+        let isIncomplete =
+            tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount > 0 || hasDeniedNames } ?? false
         if ended != 0 { throw ExitCode(ended) }
         if let lockedRun, let recording = larder.recordings.ended {
             let violations = try lockedRun.violations(recording, hasKey: larder.settings.recordings.key != nil)
@@ -135,7 +151,8 @@ struct RunCommand: ParsableCommand {
         }
         if strict, let tally, isIncomplete {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
-            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)"
+            let names = hasDeniedNames ? ", names denied" : ""
+            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(names)"
             if !summary { Terminal.talk("larder: \(counts) (--strict); --summary lists them\n") }
             throw Self.strictCode
         }

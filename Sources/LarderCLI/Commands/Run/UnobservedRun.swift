@@ -20,7 +20,7 @@ struct UnobservedRun {
         if hasOwnNetwork {
             return "no request came through Larder, and the command's network namespace (--netns) has no other connection"
         }
-        let verbs = offersNetwork ? "--netns" : "larder record --netns or larder replay --netns"
+        let verbs = offersNetwork ? "--netns" : "larder run --netns, larder record --netns or larder replay --netns"
         return "no request came through Larder: the command sent none, or it ignores the proxy variables; "
             + "\(verbs) runs it in a network namespace where it can reach only Larder"
     }

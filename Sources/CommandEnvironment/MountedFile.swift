@@ -1,0 +1,26 @@
+import Foundation
+import ServerTrust
+
+/// A file that a command sees in place of another one, in its own mount namespace.
+package struct MountedFile: Equatable {
+    let file: String
+    let place: String
+
+    package init(file: String, place: String) {
+        self.file = file
+        self.place = place
+    }
+
+    static let resolverPlace = "/etc/resolv.conf"
+
+    /// Where Debian and Fedora keep Java's trust store.
+    private static let javaPlaces = ["/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts"]
+
+    /// - Returns: none if the folder has no CA certificates.
+    static func trust(_ files: ClientFiles) -> [MountedFile] {
+        let pairs = TrustAnchors.systemBundles.map { MountedFile(file: files.bundle, place: $0) }
+        return (pairs + javaPlaces.map { MountedFile(file: files.openJavaStore, place: $0) }).filter { mount in
+            access(mount.file, F_OK) == 0 && access(mount.place, F_OK) == 0
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/// What a command can reach in its own network namespace.
+package enum NetworkReach: String, CaseIterable, Sendable {
+    /// Larder's listener.
+    case listener
+    /// Larder's listener, whose address every name stands for.
+    case names
+    /// Larder, at each address: its listener, the ports of http and https, and its name server.
+    case everywhere
+}

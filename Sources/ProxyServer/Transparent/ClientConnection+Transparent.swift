@@ -1,0 +1,35 @@
+import HTTPMessage
+import ProxyCore
+import UpstreamTransport
+
+/// Clients that do not know of the proxy: they connect to an address, and Larder accepts the connection.
+extension ClientConnection {
+    /// Begins as if the client had sent CONNECT for the origin, or requests in a tunnel to it: rules, interception and limits are the same.
+    func begin(to origin: TransparentOrigin) {
+        isTransparent = true
+        guard origin.isSecure else {
+            tunnel = origin.authority
+            return
+        }
+        origin.connectRequest.withUnsafeBytes(keep)
+        processInput()
+        flush()
+    }
+
+    /// Whether the client expects TLS, so that it could not read a response to the CONNECT.
+    var awaitsHello: Bool { isTransparent && tunnel == nil }
+}
+
+extension ExchangeDriver {
+    /// Whether the ClientHello in the tunnel must name the host. A client that connects to an origin must do so, unless a rule allows it any
+    /// protocol.
+    var tunnelNeedsName: Bool {
+        exchange.tunnelNeedsName || (isTransparent && !exchange.tunnelIsForAnyProtocol)
+    }
+
+    /// The alert in place of a response to the CONNECT.
+    var transparentAlert: TLSAlert {
+        let status = exchange.trace.fault.map { GatewayError($0).status.code }
+        return status == 403 ? .accessDenied : .unrecognizedName
+    }
+}
