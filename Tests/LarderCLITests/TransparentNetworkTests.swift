@@ -176,12 +176,14 @@ struct TransparentNetworkTests {
 
     @Test("The command's exit code and its end by a signal are those of larder run, and it has standard input")
     func handsCodesOn() throws {
+        let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
             """
+            cd $HOME
             echo word | $larder run --netns -- cat; $larder run --netns -- sh -c 'exit 3'; echo $?
             $larder run --netns -- sh -c 'kill -TERM $$'; echo $?; $larder run --netns -- ./missing; echo $?
             $larder run --netns --join -- true; echo $?
-            """, ["HOME": try TemporaryFolder().path])
+            """, ["HOME": folder.path, "TMPDIR": folder.path])
         #expect(outcome.output == "word\n3\n143\n127\n2\n", "\(outcome)")
     }
 
@@ -193,12 +195,13 @@ struct TransparentNetworkTests {
 
     @Test("If the namespace is refused, the reason is reported, the command does not run, and the exit code is 125")
     func tellsOfRefusal() throws {
+        let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
             """
             unshare -Ur true || { echo left out; exit; }
             unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_net_namespaces; $larder run --netns -- echo run; echo $?'
             unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; $larder run --netns -- echo run; echo $?'
-            """, ["HOME": try TemporaryFolder().path])
+            """, ["HOME": folder.path, "TMPDIR": folder.path])
         if outcome.output == "left out\n" { return }
         #expect(outcome.output == "125\n125\n", "\(outcome)")
         #expect(outcome.talk.contains("(--netns): unshare: No space left on device\n"), "\(outcome.talk)")
