@@ -60,10 +60,9 @@ package enum LoopbackAddress {
         return met.count { descriptor, own in peerPort(of: descriptor) == port && localPort(of: descriptor) == own }
     }
 
-    /// A port on which nothing listens.
+    /// A port on which nothing listens, for as long as this process lives: it stays bound, so that no other program gets it.
     package static func unusedPort() -> UInt16 {
         let descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
-        defer { close(descriptor) }
         precondition(bind(descriptor, ipv6: false, port: 0), "no port")
         return localPort(of: descriptor)
     }

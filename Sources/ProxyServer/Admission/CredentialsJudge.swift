@@ -35,12 +35,13 @@ final class CredentialsJudge: Sendable {
             State(verified: VerifiedCredentials(limits: limits), allowances: AttemptAllowances(limits: limits)))
     }
 
-    /// Starts the threads, unless they are running.
+    /// Starts the threads, unless they are running. They begin with the work that already waits.
     func start() throws(SystemError) {
         if threads.withLock({ !$0.isEmpty }) { return }
         var made: [LoopThread] = []
         for index in 0..<Self.threadCount { made.append(try LoopThread(name: "passwords-\(index)", .beside)) }
         threads.withLock { $0 = made }
+        for _ in 0..<state.withLock({ $0.queue.count }) { postWork() }
     }
 
     /// - Parameters:
@@ -70,9 +71,13 @@ final class CredentialsJudge: Sendable {
             state.queue.insert(Work(credentials: credentials, digest: digest, file: file, client: client), at: 0)
             return nil
         }
-        // The first free thread takes the work.
-        if answer == nil { for thread in threads.withLock({ $0 }) { thread.handle.post { [self] _ in work() } } }
+        if answer == nil { postWork() }
         return answer
+    }
+
+    /// The first free thread takes the work.
+    private func postWork() {
+        for thread in threads.withLock({ $0 }) { thread.handle.post { [self] _ in work() } }
     }
 
     private func work() {
