@@ -92,7 +92,7 @@ struct GatewayErrorTests {
         let stage = try Stage(error.yaml) { _, connection in error.answer(connection) }
         let client = try stage.client()
         let request = error.request.replacing("PORT", with: "\(stage.origin.port)")
-            .replacing("CLOSED", with: "\(LoopbackAddress.unusedPort())")
+            .replacing("CLOSED", with: "\(LoopbackAddress.unusedPort)")
         client.send(request + accept + "\r\n")
         return (stage, try client.readResponse())
     }
@@ -151,7 +151,7 @@ struct GatewayErrorTests {
     func answersHead() throws {
         let stage = try Stage { _, connection in connection.respond(body: "next") }
         let client = try stage.client()
-        client.send("HEAD http://127.0.0.1:\(LoopbackAddress.unusedPort())/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.send("HEAD http://127.0.0.1:\(LoopbackAddress.unusedPort)/ HTTP/1.1\r\nHost: a\r\n\r\n")
         let response = try client.readResponse(to: "HEAD")
         #expect(response.status == 502 && response["Connection"] == nil)
         client.send(stage.head("GET", "/"))

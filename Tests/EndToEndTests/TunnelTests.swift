@@ -180,7 +180,7 @@ struct TunnelTests {
 
     @Test("A tunnel that fails gets an error with its reason, and the connection can be used again")
     func tellsFailure() throws {
-        let closed = LoopbackAddress.unusedPort()
+        let closed = LoopbackAddress.unusedPort
         let stage = try Stage(Self.anyPort) { request, connection in connection.respond(body: "next") }
         let client = try stage.client()
         client.send("CONNECT 127.0.0.1:\(closed) HTTP/1.1\r\nHost: a\r\n\r\n")

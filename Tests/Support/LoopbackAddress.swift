@@ -61,11 +61,11 @@ package enum LoopbackAddress {
     }
 
     /// A port on which nothing listens, for as long as this process lives: it stays bound, so that no other program gets it.
-    package static func unusedPort() -> UInt16 {
+    package static let unusedPort: UInt16 = {
         let descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
         precondition(bind(descriptor, ipv6: false, port: 0), "no port")
         return localPort(of: descriptor)
-    }
+    }()
 
     private static func ipv4(port: UInt16, host: UInt8 = 1) -> sockaddr_in {
         var address = sockaddr_in()

@@ -74,7 +74,7 @@ struct CancellationTests {
 
     @Test("The transport may be closed from the callback that reports a failed connection")
     func closedWithinFailure() throws {
-        let port = LoopbackAddress.unusedPort()
+        let port = LoopbackAddress.unusedPort
         let harness = try TransportHarness { $0.resolve = ["two.test": [.loopbackIPv6, .loopbackIPv4]] }
         let transport = harness.transport
         let recorders = (0..<3).map { _ in Recorder() }
@@ -220,7 +220,7 @@ private func openAndLetGo() throws {
     let hole = BlackHole()
     let harness = try TransportHarness()
     #expect(harness.fetch(port: origin.port).isComplete)
-    #expect(harness.fetch(port: LoopbackAddress.unusedPort()).error != nil)
+    #expect(harness.fetch(port: LoopbackAddress.unusedPort).error != nil)
     #expect(harness.fetch(port: 80, host: "169.254.1.1").error != nil)
     #expect(harness.fetch(port: 80, host: "no-such-name.invalid").error != nil)
     let cancelled = [

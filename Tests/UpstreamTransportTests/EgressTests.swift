@@ -119,8 +119,8 @@ struct EgressTests {
     func unreachable() throws {
         let harness = try TransportHarness()
         #expect(harness.fetch(port: 80, host: "no-such-name.invalid").error == .nameNotResolved)
-        #expect(harness.fetch(port: LoopbackAddress.unusedPort()).error == .connectionRefused)
-        #expect(harness.openTunnel(to: "127.0.0.1", port: LoopbackAddress.unusedPort()).error == .connectionRefused)
+        #expect(harness.fetch(port: LoopbackAddress.unusedPort).error == .connectionRefused)
+        #expect(harness.openTunnel(to: "127.0.0.1", port: LoopbackAddress.unusedPort).error == .connectionRefused)
         #expect(harness.budgets.statistics.connections == 0)
     }
 
