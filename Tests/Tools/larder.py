@@ -58,10 +58,10 @@ class Larder:
 class Interceptor(Larder):
     """One that intercepts every host, and trusts the CA of the origins alone. Clients have to trust `root`."""
 
-    def __init__(self, store, authority, *settings, constrain=(), loops=1):
+    def __init__(self, store, authority, *settings, constrain=(), loops=1, config=None):
         folder = WORK / "larder-ca"
         if not folder.exists():
             output([LARDER, "ca", "init", "--folder", folder, *(word for domain in constrain for word in ("--constrain", domain))])
         self.root = folder / "current" / "root.pem"
         super().__init__(store, f"tls.authority.folder={folder}", "tunnel.ports=any",
-                         f"tls.default={{anchors: {{bundle: {authority.certificate}}}, connect: intercept}}", *settings, loops=loops)
+                         f"tls.default={{anchors: {{bundle: {authority.certificate}}}, connect: intercept}}", *settings, loops=loops, config=config)
