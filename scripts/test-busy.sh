@@ -34,7 +34,7 @@ trap 'exit 130' INT TERM
 # Of the tests, of lanes that did not end, and of the documentation's blocks.
 failures() {
     local tests pages
-    tests=$(grep -c '^✘ .*\(recorded an issue\|hung:\|ended early,\)' "$1" || true)
+    tests=$(grep -c '^✘ .*\(recorded an issue\|hung,\|ended early,\)' "$1" || true)
     pages=$(sed -nE 's/^✘ Documentation: .* ([0-9]+) failures, .*/\1/p' "$1" | head -n 1)
     echo $((tests + ${pages:-0}))
 }

@@ -9,8 +9,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# No wait in a test takes longer than a minute (Tests/Support/Eventually.swift), so that a lane whose log has not grown for this many
-# seconds hangs. The sanitizers' builds are slower.
+# No wait in a test takes longer than a minute (Tests/Support/Eventually.swift). So a lane hangs if for this many seconds its log has not
+# grown and its processes have used no CPU: on a busy machine a test that works may say nothing for longer. A lane that has said nothing
+# for ten times as long hangs in any case.
 deadline=${LARDER_TEST_DEADLINE:-90}
 lanes=${LARDER_TEST_LANES:-2}
 # The lanes that take longest begin first.
@@ -34,11 +35,22 @@ logs=${logs:-$(dirname "$binary")/test-logs}
 rm -rf "$logs"
 mkdir -p "$logs"
 
+# The CPU seconds that the processes of a group have used (proc(5): stat).
+cpu_seconds() {
+    cat /proc/[0-9]*/stat 2> /dev/null | sed 's/^.*) //' | awk -v group="$1" '$3 == group { sum += $12 + $13 } END { print int(sum / 100) }'
+}
+
 # Ends a lane that hangs, and notes in which test.
 watch() {
-    local target=$1 process=$2
+    local target=$1 process=$2 grown used=0 worked now
+    worked=$(date +%s)
     while sleep 5; do
-        if (($(date +%s) - $(stat -c %Y "$logs/$target.log") > deadline)); then
+        now=$(date +%s)
+        grown=$(stat -c %Y "$logs/$target.log")
+        if (($(cpu_seconds "$process") != used)); then
+            used=$(cpu_seconds "$process") worked=$now
+        fi
+        if (((now - grown > deadline && now - worked > deadline) || now - grown > 10 * deadline)); then
             grep -a '^◇ Test .* started\.$' "$logs/$target.log" | tail -n 1 > "$logs/$target.hung" || true
             kill -9 -- "-$process" || true
         fi
@@ -103,7 +115,7 @@ for target in "${queue[@]}"; do
     failed=true
     awk '/^[◇✔✘↳]/ { shows = /^✘ Test .* recorded an issue/ || (shows && /^↳/) } shows' "$log"
     if [[ -s $logs/$target.hung ]]; then
-        echo "✘ $target hung: nothing came for $deadline s after: $(cat "$logs/$target.hung")"
+        echo "✘ $target hung, after: $(cat "$logs/$target.hung")"
     elif ! grep -qa ' Test run with ' "$log"; then
         echo "✘ $target ended early, by code $code, after: $(grep -a '^◇ Test .* started\.$' "$log" | tail -n 1)"
         tail -n 20 "$log"

@@ -64,8 +64,7 @@ struct ReplayCommand: ParsableCommand {
         inversion: .prefixedNo,
         help: ArgumentHelp(
             """
-            Exit with 4 if a request was denied, missed or failed as recorded, even if the command succeeded. Also if no request came \
-            through Larder.
+            Exit with 4 if a request was denied, missed or failed, even if the command succeeded. Also if no request came through Larder.
             """,
             discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
     var strict: Bool?

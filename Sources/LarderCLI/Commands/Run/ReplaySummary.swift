@@ -14,7 +14,7 @@ struct ReplaySummary {
     var text: String {
         let unused = unusedPlaces.reduce(0) { $0 + $1.count }
         var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) not requested"]
-        if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed as recorded" }
+        if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed" }
         if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
         for refusal in tally.refusals {
             lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.request)")
@@ -22,7 +22,7 @@ struct ReplaySummary {
         }
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
         if others > 0 { lines.append("  and \(others) more") }
-        return Self.said(lines + remarks)
+        return Self.said(lines + tally.failureLines + remarks)
     }
 
     /// The recordings that no request used, one per line.

@@ -129,6 +129,12 @@ struct RequestTally {
     /// The client ended its handshake with an alert about Larder's certificate.
     private static let rejectionWord = "client_refused_certificate"
 
+    /// A line for each failed request, up to the limit.
+    var failureLines: [String] {
+        let others = failedCount - failures.count
+        return failures.map { "  failed (\($0.reason)): \($0.request)" } + (others > 0 ? ["  and \(others) more failed"] : [])
+    }
+
     /// A message about misses of an offline run: an earlier run may have had responses that are not stored.
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }

@@ -10,7 +10,7 @@ struct RunSummary {
     private static let hostsTold = 10
 
     var text: String {
-        ([countsLine] + hostLines + refusalLines + reportedLines + failureLines + remarks).map {
+        ([countsLine] + hostLines + refusalLines + reportedLines + tally.failureLines + remarks).map {
             "larder: \(printable($0, limit: 4096))\n"
         }
         .joined()
@@ -45,12 +45,6 @@ struct RunSummary {
         let tunnels = host.tunnels > 0 ? [count(host.tunnels, "tunnel")] : []
         let requests = host.requests > 0 ? [count(host.requests, "request"), count(host.hits, "hit")] : []
         return (requests + tunnels).joined(separator: ", ")
-    }
-
-    private var failureLines: [String] {
-        let others = tally.failedCount - tally.failures.count
-        return tally.failures.map { "  failed (\($0.reason)): \($0.request)" }
-            + (others > 0 ? ["  and \(others) more failed"] : [])
     }
 
     private var refusalLines: [String] {
