@@ -64,7 +64,7 @@ package struct AttachedProxy {
             let files = ClientFiles(folder: folder)
             let former = OriginalEnvironment(given, behind: files)
             let trust = ClientTrust(root: root, anchors: anchors, environment: former.values)
-            let environment = ClientEnvironment(proxy: proxy, files: files, carriesTrust: !trust.isEmpty)
+            let environment = ClientEnvironment(proxy: proxy, files: files, carriesTrust: !trust.isEmpty, root: root)
             do throws(WholeFile.Unwritten) {
                 try write(ClientFolder(environment, trust: trust, former: former))
             } catch {

@@ -1,5 +1,6 @@
 import CertificateAuthority
 import LarderSettings
+import ServerTrust
 
 /// The environment variables for programs that use a Larder.
 package struct ClientEnvironment {
@@ -7,11 +8,14 @@ package struct ClientEnvironment {
     package let files: ClientFiles
     /// Whether programs must trust certificates beyond the system's. If not, the variables for CA certificates stay unchanged.
     package let carriesTrust: Bool
+    /// The root certificate of a running Larder's CA; `nil` if it has none.
+    package let root: Certificate?
 
-    package init(proxy: ListenAddress, files: ClientFiles, carriesTrust: Bool) {
+    package init(proxy: ListenAddress, files: ClientFiles, carriesTrust: Bool, root: Certificate? = nil) {
         self.proxy = proxy
         self.files = files
         self.carriesTrust = carriesTrust
+        self.root = root
     }
 
     package var proxyURL: String { "http://\(proxy)" }

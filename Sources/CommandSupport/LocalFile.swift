@@ -34,7 +34,7 @@ package enum LocalFile {
             if isUnchanged { return bytes }
             if number < attempts { poll(nil, 0, pause) }
         }
-        throw Unreadable(reason: "it changed while Larder read it")
+        throw Unreadable(reason: "it was changed while Larder read it")
     }
 
     private static func read(

@@ -28,7 +28,7 @@ extension Diagnosis {
         }
         var room = statvfs()
         guard statvfs(place, &room) == 0 else {
-            return Finding("store", .notable, "\(full): the free space is unknown")
+            return Finding("store", .notable, "\(full): the free space on the disk is unknown")
         }
         let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
         if free < Self.leastRoom {
@@ -44,7 +44,7 @@ extension Diagnosis {
         let explanation =
             "the disk of \(path) is full: \(EntryText.size(free)) are free, and the store uses \(EntryText.size(own))"
         guard free + own >= Self.leastRoom else {
-            return Finding("store", .bad, "\(explanation); other files fill it", remedy: Self.edit(loaded))
+            return Finding("store", .bad, "\(explanation); other files use the rest of the disk", remedy: Self.edit(loaded))
         }
         let removal = "rm -f \(files.map(ShellWord.of).joined(separator: " "))"
         return Finding(

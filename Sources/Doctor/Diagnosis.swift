@@ -4,6 +4,7 @@ import CommandSupport
 import Foundation
 import LarderSettings
 import LocalCA
+import ServerTrust
 import TextCoding
 
 /// Checks Larder's environment without contacting a running Larder.
@@ -118,13 +119,23 @@ extension Diagnosis {
                 "\(name) is not set in this shell: programs started here trust Larder only if you have run "
                     + "larder ca install", remedy: Self.environmentRemedy)
         }
-        let wanted = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []  // an empty text matches no file
-        let there = (try? LocalFile.bytes(at: file, atMost: TrustFiles.bundleLimit)) ?? []
-        let text = String(decoding: there, as: UTF8.self)
-        if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
-            return Finding("trust variables", .good, "\(file) contains Larder's root certificate")
+        guard let lacking = lacking(file, running) else {
+            return Finding("trust variables", .good, "\(file) contains the CA certificates that programs need behind Larder")
         }
-        return Finding(
-            "trust variables", .bad, "\(name) is \(file), which lacks Larder's root certificate", remedy: Self.environmentRemedy)
+        return Finding("trust variables", .bad, "\(name) is \(file), which lacks \(lacking)", remedy: Self.environmentRemedy)
+    }
+
+    /// The first certificate that a bundle should contain and does not; `nil` if it contains all of them.
+    private func lacking(_ bundle: String, _ running: ClientEnvironment) -> String? {
+        // Unreadable files count as empty.
+        let octets = (try? LocalFile.bytes(at: bundle, atMost: TrustFiles.bundleLimit)) ?? []
+        let additions = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []
+        let text = String(decoding: octets, as: UTF8.self)
+        if let root = running.root, !text.contains(root.pem) { return "Larder's root certificate" }
+        let wanted = Certificate.reading(pem: additions) ?? []
+        if wanted.isEmpty { return "the certificates of \(running.files.additions), which cannot be read" }
+        return wanted.first { !text.contains($0.pem) }.map {
+            "the CA certificate \(printable($0.subject, limit: 512)) of your settings"
+        }
     }
 }

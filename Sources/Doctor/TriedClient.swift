@@ -35,7 +35,7 @@ package struct TriedClient {
         }
         let place = "\(folder)/\(trial.name)"
         guard mkdir(place, 0o700) == 0, prepare(place) else {
-            return [Finding(trial.name, .skipped, "its files cannot be created")]
+            return [Finding(trial.name, .skipped, "cannot create files for this program")]
         }
         func said(_ url: String) -> String {
             let variables = environment.merging(trial.variables(url, place)) { $1 }

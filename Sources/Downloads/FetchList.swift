@@ -62,11 +62,11 @@ package enum FetchList {
         item.place = place(of: url, in: line)
         for word in words.dropFirst() {
             if word.hasPrefix("out=") {
-                if item.name != nil { throw FetchFailure(.usage, "bad_list", "two names (out=…)") }
+                if item.name != nil { throw FetchFailure(.usage, "bad_list", "the line gives two names (out=…)") }
                 item.name = try fileName(String(word.dropFirst(4)))
                 item.place = place(of: word, in: line)
             } else if FileDigest.isMeant(String(word)) {
-                if item.digest != nil { throw FetchFailure(.usage, "bad_list", "two digests") }
+                if item.digest != nil { throw FetchFailure(.usage, "bad_list", "the line gives two digests") }
                 item.digest = try FileDigest.read(String(word))
             } else {
                 throw FetchFailure(

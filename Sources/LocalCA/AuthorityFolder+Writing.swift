@@ -25,7 +25,7 @@ extension AuthorityFolder {
             // The next key must not be stored unencrypted just because an option was forgotten.
             if passphrase == nil, try isLocked(.current, passphrase: nil) {
                 throw AuthorityFolderError(
-                    "\(keyPath(.current)): is encrypted; give the passphrase of the next key with `--passphrase-file`")
+                    "\(keyPath(.current)) is encrypted; give the passphrase of the next key with `--passphrase-file`")
             }
             try seat(next, passphrase: passphrase, at: .next, from: day)
         }
@@ -108,7 +108,7 @@ extension AuthorityFolder {
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw AuthorityFolderError("\(parent): cannot be created")
+            throw AuthorityFolderError("\(parent) cannot be created")
         }
         try makeFolder(path)
     }
@@ -136,7 +136,7 @@ extension AuthorityFolder {
         do {
             try FileManager.default.removeItem(atPath: folder)
         } catch {
-            throw AuthorityFolderError("\(folder): cannot be deleted; it may contain a key that is no longer used")
+            throw AuthorityFolderError("\(folder) cannot be deleted; it may contain a key that is no longer used")
         }
     }
 }

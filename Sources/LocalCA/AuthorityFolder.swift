@@ -133,7 +133,7 @@ package struct AuthorityFolder {
 
     private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderError) -> Certificate {
         guard let read = Certificate.reading(pem: octets), read.count == 1 else {
-            throw AuthorityFolderError("\(file): is not one certificate in PEM")
+            throw AuthorityFolderError("\(file) is not one certificate in PEM")
         }
         return read[0]
     }
@@ -141,7 +141,7 @@ package struct AuthorityFolder {
     private func turn(asRoot: Bool) throws(AuthorityFolderError) -> CalendarDay {
         let text = try String(decoding: octets(at: turnPath, atMost: 64, asRoot: asRoot), as: UTF8.self)
         guard let day = CalendarDay(text.trimmingCharacters(in: .newlines)) else {
-            throw AuthorityFolderError("\(turnPath): is not a date like 2027-01-31")
+            throw AuthorityFolderError("\(turnPath) is not a date like 2027-01-31")
         }
         return day
     }
@@ -186,10 +186,10 @@ package struct AuthorityFolder {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }
         guard facts.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-            throw AuthorityFolderError("\(place): is not a \(isFolder ? "folder" : "file")")
+            throw AuthorityFolderError("\(place) is not a \(isFolder ? "folder" : "file")")
         }
         guard facts.st_uid == geteuid() || (asRoot && geteuid() == 0) else {
-            throw AuthorityFolderError("\(place): belongs to another user")
+            throw AuthorityFolderError("\(place) belongs to another user")
         }
         guard facts.st_mode & 0o077 == 0 else {
             throw AuthorityFolderError(

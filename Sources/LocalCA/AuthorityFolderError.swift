@@ -26,15 +26,15 @@ package struct AuthorityFolderError: Error, Equatable {
         isPassphraseMissing = fault == .passphraseMissing
         reason =
             switch fault {
-            case .unreadableCertificate: "\(root): is not one certificate in PEM"
-            case .unreadableKey: "\(key): is not a private key in PEM"
-            case .passphraseMissing: "\(key): is encrypted; give --passphrase-file"
+            case .unreadableCertificate: "\(root) is not one certificate in PEM"
+            case .unreadableKey: "\(key) is not a private key in PEM"
+            case .passphraseMissing: "\(key) is encrypted; give --passphrase-file"
             case .passphraseWrong: "\(key): the passphrase is wrong, or the file is damaged"
-            case .keyOfAnother: "\(key): does not belong to \(root)"
-            case .notP256: "\(key): is not a P-256 key"
-            case .notAnAuthority: "\(root): is not a CA certificate, or has no dates"
-            case .noKeyIdentifier: "\(root): has no subject key identifier"
-            case .unknownConstraint: "\(root): has name constraints that Larder does not write"
+            case .keyOfAnother: "\(key) does not belong to \(root)"
+            case .notP256: "\(key) is not a P-256 key"
+            case .notAnAuthority: "\(root) is not a CA certificate, or has no dates"
+            case .noKeyIdentifier: "\(root) has no subject key identifier"
+            case .unknownConstraint: "\(root) has name constraints that Larder does not write"
             case .cryptographyFailed: "OpenSSL failed"
             }
     }

@@ -67,7 +67,8 @@ package enum PinFormat: String, CaseIterable, Sendable {
             notes.append("\(host.title) is written as report-only, because the format has no `enforce_from` (\(day))")
         }
         if said.expires != nil, !saysLapses || host.onExpiry == .fails {
-            let reason = saysLapses ? "because in this format it would stop the pinning" : "which the format does not have"
+            let reason =
+                saysLapses ? "because in this format the pins would have no effect after it" : "which the format does not have"
             notes.append("\(host.title) is written without its expiry, \(reason)")
             said.expires = nil
         }

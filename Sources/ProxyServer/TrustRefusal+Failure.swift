@@ -57,7 +57,8 @@ private struct Advice {
             "The chain ends at \(subject), which is not a trusted CA of \(settings): if it is your own CA, add its "
                 + "certificate there (anchors: {bundle: FILE})."
         case .incompleteChain:
-            "The server did not send the certificate that issued \(subject): the server's operator must send the whole chain."
+            "The server did not send the certificate that issued \(subject): the server's operator must send it. If you have that "
+                + "certificate, you can add it in \(settings) (anchors: {bundle: FILE})."
         case .chainTooLong: "The server's certificate chain is too long."
         case .badSignature: "The certificate of \(subject) is not signed by the key of its issuer in the chain."
         case .malformed: "The server's certificates are malformed."

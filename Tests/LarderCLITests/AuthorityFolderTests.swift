@@ -61,11 +61,11 @@ struct AuthorityFolderTests {
     func refusesAnothersKey() throws {
         let stage = try AuthorityStage()
         try #require(chown(stage.key, 65_534, 65_534) == 0)
-        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): belongs to another user\n")
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key) belongs to another user\n")
         let moved = "\(stage.folder.path)/elsewhere.key"
         try FileManager.default.moveItem(atPath: stage.key, toPath: moved)
         try FileManager.default.createSymbolicLink(atPath: stage.key, withDestinationPath: moved)
-        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): is not a file\n")
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key) is not a file\n")
     }
 
     @Test("T27: no subcommand prints any part of a key or a passphrase")
@@ -114,13 +114,13 @@ struct AuthorityFolderTests {
     @Test(
         "Files that are missing, damaged or of different roots give different errors, with exit code 1",
         arguments: [
-            ("root.pem", "", "root.pem: is not one certificate in PEM"),
-            ("root.pem", "\0\u{1}garbage", "root.pem: is not one certificate in PEM"),
+            ("root.pem", "", "root.pem is not one certificate in PEM"),
+            ("root.pem", "\0\u{1}garbage", "root.pem is not one certificate in PEM"),
             (
                 "root.key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-                "root.key: is not a private key in PEM"
+                "root.key is not a private key in PEM"
             ),
-            ("root.key", "", "root.key: is not a private key in PEM"),
+            ("root.key", "", "root.key is not a private key in PEM"),
         ])
     func tellsDamage(name: String, text: String, reason: String) throws {
         let stage = try AuthorityStage()
@@ -141,7 +141,7 @@ struct AuthorityFolderTests {
         try FileManager.default.removeItem(atPath: stage.key)
         try FileManager.default.copyItem(atPath: other.key, toPath: stage.key)
         try stage.chmod(0o600, stage.key)
-        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): does not belong to \(stage.root)\n")
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key) does not belong to \(stage.root)\n")
         for verb in ["status", "export", "rotate", "install", "uninstall"] {
             let none = try stage.larder([verb, "--folder", "\(stage.folder.path)/none"])
             #expect(none.code == 1 && none.talk.hasSuffix("/none; `larder ca init` creates one\n"), "\(none.talk)")

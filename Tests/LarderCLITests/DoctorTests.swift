@@ -89,10 +89,14 @@ struct DoctorTests {
                 "export SSL_CERT_FILE=/etc/passwd",
                 "bad      trust variables: SSL_CERT_FILE is /etc/passwd, which lacks Larder's root certificate"
             ),
+            (
+                "cp $SSL_CERT_FILE $HOME/bundle; export SSL_CERT_FILE=$HOME/bundle; larder ca init --folder $HOME/corp > $HOME/said 2>&1; larder ca export --folder $HOME/corp > $HOME/corp.pem; sed -i \"s|tls: {|&hosts: {a.test: {anchors: {bundle: $HOME/corp.pem}}}, |\" $config; larder reload > $HOME/said",
+                "which lacks the CA certificate "
+            ),
             ("chmod 644 $HOME/.local/share/larder/ca/current/root.key", "root.key: other users have access to it"),
             ("chmod 755 $HOME/.local/share/larder/ca", "ca: other users have access to it"),
             ("rm -r $HOME/.local/share/larder/ca", "bad      authority: there is no CA in"),
-            ("echo > $HOME/.local/share/larder/ca/current/root.key", "root.key: is not a private key in PEM"),
+            ("echo > $HOME/.local/share/larder/ca/current/root.key", "root.key is not a private key in PEM"),
             ("echo 'proxy = 127.0.0.1:1' > $HOME/.curlrc", "bad      curl, http: no request arrived"),
             (
                 "editing s/stroe/store/; sed -i s/store/stroe/ $config",
@@ -107,7 +111,7 @@ struct DoctorTests {
             ("\(Self.locked); echo wrong > $HOME/pass; editing s/wrong/secret/", "the passphrase is wrong"),
             (
                 "\(Self.locked); sed -i 's/authority: {[^}]*}, //' $config; editing 's,tls: {,&authority: {passphrase_file: '$HOME'/pass}\\, ,'",
-                "root.key: is encrypted"
+                "root.key is encrypted"
             ),
             ("echo 'clients: {passwords: none}' >> $config; editing /clients/d", "bad      settings: $config:5:"),
             ("sed -i 's/tls: {/&pins_from: none, /' $config; editing 's/pins_from: none, //'", "bad      settings: $config:4:"),
@@ -135,7 +139,7 @@ struct DoctorTests {
     func takesTheKeyBack() throws {
         let outcome = try Self.outcome(of: "chown nobody $ca/current/root.key\nnamed\nmend\nwell")
         #expect(
-            outcome.output.contains("root.key: belongs to another user") && outcome.output.hasSuffix("all is well\n"),
+            outcome.output.contains("root.key belongs to another user") && outcome.output.hasSuffix("all is well\n"),
             "\(outcome)")
     }
 

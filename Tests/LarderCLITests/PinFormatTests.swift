@@ -102,7 +102,7 @@ struct PinFormatTests {
         #expect(
             notes == [
                 "reported.example is left out: the format has no report-only pins",
-                "ending.example is written without its expiry, because in this format it would stop the pinning",
+                "ending.example is written without its expiry, because in this format the pins would have no effect after it",
                 "port.example:8443 is left out: the format has no ports",
                 "in this format, the pins of *.wide.example also apply to wide.example",
             ])

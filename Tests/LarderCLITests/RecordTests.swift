@@ -228,7 +228,8 @@ struct RecordTests {
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         #expect(outcome.output == "0\n0\n", "\(outcome)")
         let url = "http://127.0.0.1:\(origin.port)/list?page="
-        let warning = "the match rules make 2 requests equal whose responses have different bodies: GET \(url)1 and \(url)2"
+        let warning =
+            "under the match rules, 2 requests are equal, but their responses have different bodies: GET \(url)1 and \(url)2"
         let lines = outcome.talk.split(separator: "\n").filter { $0.contains("the match rules make") }
         #expect(lines == ["larder: warning: \(warning)"], "\(outcome.talk)")
     }

@@ -138,6 +138,10 @@ struct SettingsSourcesTests {
             (["loops"], [:], "--set loops: expected name=value"),
             (["loops="], [:], "--set loops: loops: has no value"),
             ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: has no value"),
+            (
+                ["store.path=:memory:"], [:],
+                "--set store.path: store.path: YAML reads a value that ends with `:` as a mapping: put it in quotes, as in '\":memory:\"'"
+            ),
             (["lops=1"], [:], "--set lops: unknown key `lops`; did you mean `loops`?"),
             (["loops=many"], [:], "--set loops: loops: expected a whole number from 1 to 256, found `many`"),
             (["loops=[1"], [:], "--set loops: not YAML"),

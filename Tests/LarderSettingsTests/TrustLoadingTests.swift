@@ -192,7 +192,7 @@ struct TrustLoadingTests {
                 "3:46: tls.hosts.a.example.pins.backup: this backup is already one of the pins under `of`"
             ),
             ("crl: soft, crl_files: leaf.pem", "3:39: tls.hosts.a.example.crl_files: contains no revocation list in DER or PEM"),
-            ("anchors: pins", "3:26: tls.hosts.a.example.anchors: no `pins` are set that could be the trust anchors"),
+            ("anchors: pins", "3:26: tls.hosts.a.example.anchors: the policy has no `pins` to use as trust anchors"),
             (
                 "anchors: pins, pins: {of: sha256/\(digest)}",
                 "3:38: tls.hosts.a.example.pins: these pins must be certificate files: the digest of a key cannot be a trust anchor"
@@ -203,7 +203,7 @@ struct TrustLoadingTests {
             ),
             (
                 "allow_untrusted_root: true, until: 2027-01-31",
-                "3:39: tls.hosts.a.example.allow_untrusted_root: without `pins` that are always enforced, any server could claim to be the host"
+                "3:39: tls.hosts.a.example.allow_untrusted_root: this needs `pins` that are always enforced, or any server could claim to be the host"
             ),
             (
                 "allow_untrusted_root: true, until: 2027-01-31, pins: {of: leaf.pem, expires: 2027-01-31, on_expiry: report_only}",

@@ -59,7 +59,7 @@ check "and mended by what is said" "$(doctor)" "good     store:"
 dd if=/dev/zero of="$WORK/disk/filler" bs=1M count=60 2> /dev/null
 said=$(doctor)
 check "a disk that others fill is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
-check "and that it is others" "$said" "; other files fill it"
+check "and that it is others" "$said" "; other files use the rest of the disk"
 rm "$WORK/disk/filler"
 check "and well once there is room" "$(doctor)" "good     store:"
 

@@ -56,11 +56,11 @@ struct PinExportTermsTests {
         arguments: [
             (
                 .hpkp, "2026-12-31", .fails, "max-age=5184000",
-                "is written without its expiry, because in this format it would stop the pinning"
+                "is written without its expiry, because in this format the pins would have no effect after it"
             ),
             (
                 .hpkp, "2026-01-01", .fails, "max-age=5184000",
-                "is written without its expiry, because in this format it would stop the pinning"
+                "is written without its expiry, because in this format the pins would have no effect after it"
             ),
             (.hpkp, "2026-01-01", .reports, "Public-Key-Pins-Report-Only", nil),
             (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its expiry, which the format does not have"),

@@ -150,7 +150,7 @@ struct HARTests {
             to: fixture)
         #expect(report.recorded == 3 && report.leftOut.isEmpty)
         #expect(report.changed.map(\.index) == [1, 2])
-        #expect(report.changed.first?.reason == "its charset x-nobodys is not supported, so its text is stored as UTF-8")
+        #expect(report.changed.first?.reason == "the charset x-nobodys is not supported, so the text is stored as UTF-8")
         let snapshot = try Snapshot(path: fixture.path)
         for place in 0..<3 {
             let body = try #require(try snapshot.recording(at: place).request.body)

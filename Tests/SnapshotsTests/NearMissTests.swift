@@ -106,7 +106,9 @@ struct NearMissTests {
         let miss = try #require(try Self.nearest(recorded + Self.noise, to: Exchange("http://a:80/users/18")).first)
         #expect(miss.canonicaliser == nil)
         #expect(miss.equalled == 3)
-        #expect(miss.text.contains("no canonicaliser proposed: one for this path would make 3 recordings equal that now differ"))
+        #expect(
+            miss.text.contains(
+                "no rule proposed: with one for this path, 3 recordings that now differ would match the same requests"))
         #expect(miss.json["made_equal"] == 3)
         // A recording that exists twice is not made equal to another.
         let twice = [Exchange("http://a:80/users/17", "a"), Exchange("http://a:80/users/17", "b")]
@@ -118,7 +120,7 @@ struct NearMissTests {
         let recorded = (1...4).map { Exchange("http://a:80/list?_=\($0)", "it") }
         let miss = try #require(try Self.nearest(recorded, to: Exchange("http://a:80/list?_=9")).first)
         #expect(miss.canonicaliser?.ignoredParameters == ["_"])
-        #expect(miss.text.contains("this canonicaliser would make 4 recordings equal that now differ"))
+        #expect(miss.text.contains("with this rule, 4 recordings that now differ would match the same requests"))
     }
 
     @Test("A match rule that makes requests with different response bodies equal causes a warning")
@@ -133,7 +135,7 @@ struct NearMissTests {
         let warnings = try Snapshot(path: fixture.path).matchWarnings()
         #expect(
             warnings.map(\.text) == [
-                "the match rules make 2 requests equal whose responses have different bodies: GET http://a:80/list?page=1 and "
+                "under the match rules, 2 requests are equal, but their responses have different bodies: GET http://a:80/list?page=1 and "
                     + "http://a:80/list?page=2"
             ])
         let plain = SnapshotFixture()

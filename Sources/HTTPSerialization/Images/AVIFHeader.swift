@@ -19,7 +19,7 @@ struct AVIFHeader {
 
     private mutating func info() throws(ImageStop) -> ImageInfo {
         let files = try box(at: 0, before: .max)
-        guard files.type == "ftyp", try names(of: files.content) else { throw .malformed("boxes, and no AVIF") }
+        guard files.type == "ftyp", try names(of: files.content) else { throw .malformed("the first box does not declare AVIF") }
         var place = files.content.upperBound
         while true {
             let box = try box(at: place, before: .max)
@@ -30,7 +30,7 @@ struct AVIFHeader {
 
     /// Whether one of the brands is an AVIF brand.
     private func names(of content: Range<Int>) throws(ImageStop) -> Bool {
-        guard content.count >= 8, content.count <= 1024 else { throw .malformed("a list of brands") }
+        guard content.count >= 8, content.count <= 1024 else { throw .malformed("the list of brands has an invalid length") }
         for place in stride(from: content.lowerBound, through: content.upperBound - 4, by: 4)
         where place != content.lowerBound + 4 {
             if try ["avif", "avis"].contains(header.text(place, 4)) { return true }
@@ -55,7 +55,7 @@ struct AVIFHeader {
         }
         let properties = primary.flatMap { associations[$0] } ?? []
         guard let size = properties.compactMap({ sizes.indices.contains($0 - 1) ? sizes[$0 - 1] : nil }).first else {
-            throw .malformed("a primary item without a size")
+            throw .malformed("the primary item has no size")
         }
         return try ImageHeaders.info(.avif, size.width, size.height)
     }
@@ -82,12 +82,12 @@ struct AVIFHeader {
             place += itemLength + 1
             for _ in 0..<count {
                 try note()
-                guard place < content.upperBound else { throw .malformed("associations are cut short") }
+                guard place < content.upperBound else { throw .malformed("the list of associations is truncated") }
                 associations[item, default: []].append(
                     isWide ? try header.big(place, 2) & 0x7FFF : try header.octet(place) & 0x7F)
                 place += isWide ? 2 : 1
             }
-            guard place <= content.upperBound else { throw .malformed("associations are cut short") }
+            guard place <= content.upperBound else { throw .malformed("the list of associations is truncated") }
         }
         return associations
     }
@@ -108,11 +108,11 @@ struct AVIFHeader {
         var start = place + 8
         if length == 1 {
             let wide = try header.big(place + 8, 8)
-            guard wide >= 16, wide < 1 << 40 else { throw .malformed("a box of \(wide) bytes") }
+            guard wide >= 16, wide < 1 << 40 else { throw .malformed("a box has the invalid length \(wide)") }
             length = wide
             start = place + 16
         }
-        guard length >= start - place, length <= end - place else { throw .malformed("a box of \(length) bytes") }
+        guard length >= start - place, length <= end - place else { throw .malformed("a box has the invalid length \(length)") }
         return Box(type: try header.text(place + 4, 4), content: start..<place + length)
     }
 

@@ -29,18 +29,20 @@ enum ImageHeaders {
     }
 
     static func info(_ kind: ImageKind, _ width: Int, _ height: Int) throws(ImageStop) -> ImageInfo {
-        guard width > 0, height > 0 else { throw .malformed("\(width) by \(height) pixels") }
+        guard width > 0, height > 0 else { throw .malformed("the size is invalid: \(width) by \(height) pixels") }
         return ImageInfo(kind: kind, width: width, height: height)
     }
 
     /// The first chunk is IHDR, with its checksum (PNG §5.3, §11.2.1).
     private static func png(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
-        guard try header.big(8, 4) == 13, try header.has(Array("IHDR".utf8), at: 12) else { throw .malformed("no IHDR") }
+        guard try header.big(8, 4) == 13, try header.has(Array("IHDR".utf8), at: 12) else {
+            throw .malformed("the IHDR chunk is missing")
+        }
         let expected = try header.big(29, 4)
         let found = header.octets[12..<29].withUnsafeBufferPointer { crc32(0, $0.baseAddress, UInt32($0.count)) }
         guard UInt(expected) == found else { throw .malformed("the CRC of IHDR is wrong") }
         let (width, height) = (try header.big(16, 4), try header.big(20, 4))
-        guard width < 1 << 31, height < 1 << 31 else { throw .malformed("\(width) by \(height) pixels") }
+        guard width < 1 << 31, height < 1 << 31 else { throw .malformed("the size is invalid: \(width) by \(height) pixels") }
         return try info(.png, width, height)
     }
 
@@ -48,21 +50,21 @@ enum ImageHeaders {
     private static func jpeg(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         var place = 2
         while true {
-            guard try header.octet(place) == 0xFF else { throw .malformed("no marker at \(place)") }
+            guard try header.octet(place) == 0xFF else { throw .malformed("there is no marker at offset \(place)") }
             // Any number of 0xFF bytes may precede a marker.
             while try header.octet(place) == 0xFF { place += 1 }
             let marker = try header.octet(place)
             place += 1
             switch marker {
             case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
-                guard try header.big(place, 2) >= 8 else { throw .malformed("a frame header") }
+                guard try header.big(place, 2) >= 8 else { throw .malformed("the frame header is too short") }
                 return try info(.jpeg, try header.big(place + 5, 2), try header.big(place + 3, 2))
             case 0x01, 0xD0...0xD7: continue
             case 0xC4, 0xC8, 0xCC, 0xDB...0xFE:
                 let length = try header.big(place, 2)
-                guard length >= 2 else { throw .malformed("a segment at \(place)") }
+                guard length >= 2 else { throw .malformed("the segment at offset \(place) is too short") }
                 place += length
-            default: throw .malformed("marker \(marker) before the frame header")
+            default: throw .malformed("the marker \(marker) is not allowed before the frame header")
             }
         }
     }
@@ -80,14 +82,14 @@ enum ImageHeaders {
             // A negative height means that rows are stored top-down.
             let height = Int(Int32(truncatingIfNeeded: try header.little(22, 4)))
             return try info(.bmp, width, abs(height))
-        case let length: throw .malformed("a header of \(length) bytes")
+        case let length: throw .malformed("the header has the unknown length \(length)")
         }
     }
 
     /// A directory of images, each with width and height in one byte; 0 means 256.
     private static func ico(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let count = try header.little(4, 2)
-        guard count > 0 else { throw .malformed("no image in it") }
+        guard count > 0 else { throw .malformed("the icon contains no image") }
         var largest = (width: 0, height: 0)
         for number in 0..<count {
             let place = 6 + number * 16
@@ -107,7 +109,7 @@ enum ImageHeaders {
             isLittle ? try header.little(place, length) : try header.big(place, length)
         }
         let directory = try number(4, 4)
-        guard directory >= 8 else { throw .malformed("a directory at \(directory)") }
+        guard directory >= 8 else { throw .malformed("the directory has the invalid offset \(directory)") }
         let count = try number(directory, 2)
         var sizes: [Int: Int] = [:]
         for entry in 0..<count {
@@ -117,10 +119,10 @@ enum ImageHeaders {
             switch try number(place + 2, 2) {
             case 3: sizes[tag] = try number(place + 8, 2)
             case 4: sizes[tag] = try number(place + 8, 4)
-            case let type: throw .malformed("a size of type \(type)")
+            case let type: throw .malformed("the width or height has the invalid type \(type)")
             }
         }
-        guard let width = sizes[256], let height = sizes[257] else { throw .malformed("a directory without a size") }
+        guard let width = sizes[256], let height = sizes[257] else { throw .malformed("the directory contains no size") }
         return try info(.tiff, width, height)
     }
 }

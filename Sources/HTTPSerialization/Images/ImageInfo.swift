@@ -51,16 +51,16 @@ public struct ImageInfo: Hashable, Sendable {
             switch error {
             case .malformed(let detail): throw ImageFault(reason: .malformed, detail: detail)
             case .needsMore:
-                if isWhole { throw ImageFault(reason: .malformed, detail: "it ends before its size") }
+                if isWhole { throw ImageFault(reason: .malformed, detail: "the image ends before its size") }
                 if octets.count >= limits.headerLength {
-                    throw ImageFault(reason: .tooLarge, detail: "no size in the first \(limits.headerLength) bytes")
+                    throw ImageFault(reason: .tooLarge, detail: "the first \(limits.headerLength) bytes contain no size")
                 }
                 return nil
             }
         }
         let (pixels, overflow) = info.width.multipliedReportingOverflow(by: info.height)
         if info.width > limits.side || info.height > limits.side || overflow || pixels > limits.pixels {
-            throw ImageFault(reason: .tooLarge, detail: "\(info.width) by \(info.height) pixels")
+            throw ImageFault(reason: .tooLarge, detail: "the size is \(info.width) by \(info.height) pixels")
         }
         return info
     }

@@ -16,12 +16,12 @@ enum XBMHeader {
                 if number == 0 || !words.isEmpty { break }
                 continue
             }
-            guard words.count == 3, let value = value(words[2]) else { throw .malformed("a definition without a number") }
+            guard words.count == 3, let value = value(words[2]) else { throw .malformed("a definition has no number") }
             if words[1].elementsEqual("width".utf8) || words[1].suffix(6).elementsEqual("_width".utf8) { width = value }
             if words[1].elementsEqual("height".utf8) || words[1].suffix(7).elementsEqual("_height".utf8) { height = value }
             if let width, let height { return try ImageHeaders.info(.xbm, width, height) }
         }
-        throw .malformed("an unknown image format")
+        throw .malformed("the image format is unknown")
     }
 
     /// The next line. A first line that cannot begin with `#define` is rejected before its end has arrived.
@@ -31,13 +31,13 @@ enum XBMHeader {
             guard place < header.octets.count else {
                 let begun = header.octets[start...].drop { ASCII.isBlank($0) }
                 let isPossible = zip(begun, "#define".utf8).allSatisfy { $0 == $1 }
-                if !isPossible && start == 0 { throw .malformed("an unknown image format") }
+                if !isPossible && start == 0 { throw .malformed("the image format is unknown") }
                 throw .needsMore
             }
             let octet = header.octets[place]
             place += 1
             if octet == ASCII.lf { break }
-            if place - start > lineLength { throw .malformed("an unknown image format") }
+            if place - start > lineLength { throw .malformed("the image format is unknown") }
         }
         let line = header.octets[start..<place - 1]
         return line.last == ASCII.cr ? line.dropLast() : line

@@ -19,24 +19,24 @@ struct BinaryPropertyListReader {
 
     static func read(_ octets: [UInt8], limits: PropertyListLimits) throws(PropertyListFault) -> PropertyListValue {
         guard octets.count >= headerLength + trailerLength, octets.starts(with: Array("bplist00".utf8)) else {
-            throw PropertyListFault(.malformed, "bplist00 is missing at its start", at: 0)
+            throw PropertyListFault(.malformed, "the file does not start with bplist00", at: 0)
         }
         let trailer = octets.count - trailerLength
         let (placeLength, referenceLength) = (Int(octets[trailer + 6]), Int(octets[trailer + 7]))
         let counts = [8, 16, 24].map { Int(exactly: number(in: octets, trailer + $0, 8)) }
         guard let objectCount = counts[0], let top = counts[1], let table = counts[2] else {
-            throw PropertyListFault(.malformed, "invalid numbers in the trailer", at: trailer)
+            throw PropertyListFault(.malformed, "the trailer contains invalid numbers", at: trailer)
         }
         let isPossible =
             (1...8).contains(placeLength) && (1...8).contains(referenceLength) && top < objectCount && table > headerLength
             && table <= trailer && objectCount <= (trailer - table) / placeLength
-        guard isPossible else { throw PropertyListFault(.malformed, "invalid numbers in the trailer", at: trailer) }
+        guard isPossible else { throw PropertyListFault(.malformed, "the trailer contains invalid numbers", at: trailer) }
         if objectCount > limits.valueCount { throw PropertyListFault(.tooLarge, "more than \(limits.valueCount) values") }
         var places: [Int] = []
         for object in 0..<objectCount {
             let place = Int(exactly: number(in: octets, table + object * placeLength, placeLength))
             guard let place, place >= headerLength, place < table else {
-                throw PropertyListFault(.malformed, "an object outside the file", at: table + object * placeLength)
+                throw PropertyListFault(.malformed, "an object is outside the file", at: table + object * placeLength)
             }
             places.append(place)
         }
@@ -81,17 +81,19 @@ struct BinaryPropertyListReader {
             return value
         case 0x8 where low < 8: return .uid(try unsigned(at: place + 1, low + 1))
         case 0xA, 0xD:
-            if depth == limits.depth { throw PropertyListFault(.tooDeep, "deeper than \(limits.depth)", at: place) }
-            if isOpen[object] { throw PropertyListFault(.malformed, "an object that contains itself", at: place) }
+            if depth == limits.depth {
+                throw PropertyListFault(.tooDeep, "nested more than \(limits.depth) levels deep", at: place)
+            }
+            if isOpen[object] { throw PropertyListFault(.malformed, "an object contains itself", at: place) }
             isOpen[object] = true
             defer { isOpen[object] = false }
             return kind == 0xA ? try array(at: place, depth) : try dictionary(at: place, depth)
-        default: throw PropertyListFault(.malformed, "an object of the unknown kind \(octets[place])", at: place)
+        default: throw PropertyListFault(.malformed, "an object has the unknown kind \(octets[place])", at: place)
         }
     }
 
     private func available(_ place: Int, _ length: Int) throws(PropertyListFault) {
-        guard length <= objectsEnd - place else { throw PropertyListFault(.malformed, "an object is cut short", at: place) }
+        guard length <= objectsEnd - place else { throw PropertyListFault(.malformed, "an object is truncated", at: place) }
     }
 
     private func unsigned(at place: Int, _ length: Int) throws(PropertyListFault) -> UInt64 {
@@ -114,10 +116,10 @@ struct BinaryPropertyListReader {
         if low < 0xF { return (low, place + 1) }
         try available(place + 1, 1)
         guard octets[place + 1] >> 4 == 1, octets[place + 1] & 0xF <= 3 else {
-            throw PropertyListFault(.malformed, "a count that is not an integer", at: place + 1)
+            throw PropertyListFault(.malformed, "a count is not an integer", at: place + 1)
         }
         guard let count = Int(exactly: try integer(at: place + 1)), count >= 0 else {
-            throw PropertyListFault(.malformed, "an invalid count", at: place + 1)
+            throw PropertyListFault(.malformed, "a count is invalid", at: place + 1)
         }
         return (count, place + 2 + 1 << Int(octets[place + 1] & 0xF))
     }
@@ -125,7 +127,7 @@ struct BinaryPropertyListReader {
     private func run(_ kind: UInt8, at place: Int) throws(PropertyListFault) -> PropertyListValue {
         let (count, start) = try extent(at: place)
         let (length, overflow) = count.multipliedReportingOverflow(by: kind == 0x6 ? 2 : 1)
-        if overflow { throw PropertyListFault(.malformed, "an invalid count", at: place) }
+        if overflow { throw PropertyListFault(.malformed, "a count is invalid", at: place) }
         try available(start, length)
         let run = octets[start..<start + length]
         switch kind {
@@ -144,14 +146,14 @@ struct BinaryPropertyListReader {
 
     private func references(_ count: Int, from start: Int) throws(PropertyListFault) -> [Int] {
         let (length, overflow) = count.multipliedReportingOverflow(by: referenceLength)
-        if overflow { throw PropertyListFault(.malformed, "an invalid count", at: start) }
+        if overflow { throw PropertyListFault(.malformed, "a count is invalid", at: start) }
         try available(start, length)
         var references: [Int] = []
         references.reserveCapacity(count)
         for place in 0..<count {
             let number = Self.number(in: octets, start + place * referenceLength, referenceLength)
             guard number < UInt64(places.count) else {
-                throw PropertyListFault(.malformed, "a reference to a missing object", at: start + place * referenceLength)
+                throw PropertyListFault(.malformed, "a referenced object is missing", at: start + place * referenceLength)
             }
             references.append(Int(number))
         }
@@ -172,7 +174,7 @@ struct BinaryPropertyListReader {
         var members: [(String, PropertyListValue)] = []
         for (key, reference) in zip(keys, values) {
             guard case .string(let name) = try value(of: key, depth: depth + 1) else {
-                throw PropertyListFault(.malformed, "a key that is not a string", at: places[key])
+                throw PropertyListFault(.malformed, "a key is not a string", at: places[key])
             }
             members.append((name, try value(of: reference, depth: depth + 1)))
         }

@@ -15,9 +15,11 @@ enum XMLPropertyList {
                 error.reason == .tooDeep ? .tooDeep : error.reason == .tooLarge ? .tooLarge : .malformed
             throw PropertyListFault(reason, "line \(error.line): \(error.detail)")
         }
-        guard tree.root.name.qualified == "plist" else { throw PropertyListFault(.malformed, "the root is not plist") }
+        guard tree.root.name.qualified == "plist" else { throw PropertyListFault(.malformed, "the root element is not plist") }
         let values = try elements(of: tree.root)
-        guard values.count == 1 else { throw PropertyListFault(.malformed, "\(values.count) values in the plist") }
+        guard values.count == 1 else {
+            throw PropertyListFault(.malformed, "the plist element contains \(values.count) values instead of one")
+        }
         return try value(of: values[0], depth: 0, limits)
     }
 
@@ -27,7 +29,7 @@ enum XMLPropertyList {
         let name = element.name.qualified
         switch name {
         case "dict", "array":
-            if depth == limits.depth { throw PropertyListFault(.tooDeep, "deeper than \(limits.depth)") }
+            if depth == limits.depth { throw PropertyListFault(.tooDeep, "nested more than \(limits.depth) levels deep") }
             let parts = try elements(of: element)
             if name == "dict" { return .dictionary(try dictionary(parts, depth: depth, limits)) }
             var values: [PropertyListValue] = []
@@ -57,17 +59,17 @@ enum XMLPropertyList {
         case "data":
             guard let data = Base64.decode(text.utf8.filter { !isBlank($0) }) else { throw bad(element) }
             return .data(data)
-        default: throw PropertyListFault(.malformed, "an element \(name)")
+        default: throw PropertyListFault(.malformed, "the element \(name) is unknown")
         }
     }
 
     private static func dictionary(
         _ parts: [XMLTree.Element], depth: Int, _ limits: PropertyListLimits
     ) throws(PropertyListFault) -> PropertyListDictionary {
-        guard parts.count % 2 == 0 else { throw PropertyListFault(.malformed, "a key without a value") }
+        guard parts.count % 2 == 0 else { throw PropertyListFault(.malformed, "a key has no value") }
         var members: [(String, PropertyListValue)] = []
         for place in stride(from: 0, to: parts.count, by: 2) {
-            guard parts[place].name.qualified == "key" else { throw PropertyListFault(.malformed, "a value without a key") }
+            guard parts[place].name.qualified == "key" else { throw PropertyListFault(.malformed, "a value has no key") }
             members.append((try text(of: parts[place]), try value(of: parts[place + 1], depth: depth + 1, limits)))
         }
         return PropertyListDictionary(members)
@@ -166,7 +168,7 @@ enum XMLPropertyList {
 
     static func checked(_ integer: Int128) throws(PropertyListFault) -> Int128 {
         guard integer >= Int128(Int64.min), integer <= Int128(UInt64.max) else {
-            throw PropertyListFault(.inexpressible, "the integer \(integer)")
+            throw PropertyListFault(.inexpressible, "the integer \(integer) is too large or too small")
         }
         return integer
     }
@@ -182,7 +184,8 @@ enum XMLPropertyList {
             case "\r": escaped += "&#13;"
             case "\t", "\n", " "..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}": escaped.unicodeScalars.append(scalar)
             default:
-                throw PropertyListFault(.inexpressible, "the character U+\(String(scalar.value, radix: 16, uppercase: true))")
+                throw PropertyListFault(
+                    .inexpressible, "XML cannot contain the character U+\(String(scalar.value, radix: 16, uppercase: true))")
             }
         }
         return escaped

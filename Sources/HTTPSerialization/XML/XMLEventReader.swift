@@ -68,7 +68,7 @@ public final class XMLEventReader {
         if let fault = collector.pointee.fault { throw fault }
         let result = xmlParseChunk(parser, nil, 0, 1)
         if let fault = collector.pointee.fault { throw fault }
-        guard result == 0, parser.pointee.wellFormed == 1 else { throw stop(.malformed, "it ends too early") }
+        guard result == 0, parser.pointee.wellFormed == 1 else { throw stop(.malformed, "the text ends too early") }
         return collector.pointee.takeEvents()
     }
 

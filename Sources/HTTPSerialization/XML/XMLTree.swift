@@ -120,7 +120,7 @@ struct XMLTreeBuilder {
     }
 
     func finish() throws(XMLFault) -> XMLTree.Element {
-        guard let root else { throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "no element") }
+        guard let root else { throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "the text contains no element") }
         return root
     }
 

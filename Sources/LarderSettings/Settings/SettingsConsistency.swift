@@ -29,9 +29,8 @@ package enum SettingsConsistency {
         {
             report(
                 "listen",
-                "other machines can reach \(open): list the clients that may use it in clients.allow, "
-                    + "or set a password file in clients.passwords, or require client certificates (tls.clients), "
-                    + "or listen on 127.0.0.1 or [::1]")
+                "other machines can reach \(open): set clients.allow, clients.passwords or tls.clients, or listen on 127.0.0.1 or "
+                    + "[::1]")
         }
         return problems
     }

@@ -165,6 +165,13 @@ package struct SettingsSources: Sendable {
             }
             do throws(SettingsProblems) {
                 let value = try YAMLReader.read(text).withoutPlaces
+                if endsWithColon(text, as: value) {
+                    problems.add(
+                        "YAML reads a value that ends with `:` as a mapping: put it in quotes, as in '\":memory:\"'",
+                        path: setting,
+                        at: .none)
+                    throw problems
+                }
                 if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }
                 problems.add("expected a setting's name", path: "", at: .none)
             } catch {
@@ -172,6 +179,14 @@ package struct SettingsSources: Sendable {
             }
             throw problems
         }
+    }
+
+    /// Whether YAML reads the text as a key without a value, for example `:memory:` as the key `:memory`.
+    private static func endsWithColon(_ text: String, as value: SettingsNode) -> Bool {
+        guard case .mapping(let entries) = value.value, entries.count == 1, case .scalar(let only) = entries[0].value.value else {
+            return false
+        }
+        return only.isNull && text.last { !$0.isWhitespace } == ":"
     }
 }
 

@@ -54,17 +54,17 @@ struct TrustMaterial {
         case .emptyPins: ("pins", "contains no pin")
         case .pinWithoutCertificate:
             ("pins", "these pins must be certificate files: the digest of a key cannot be a trust anchor")
-        case .anchorsWithoutPins: ("anchors", "no `pins` are set that could be the trust anchors")
+        case .anchorsWithoutPins: ("anchors", "the policy has no `pins` to use as trust anchors")
         case .anchorsWithoutBindingPins:
             (
                 "anchors",
-                "pins that are the trust anchors must always be enforced: no report_only, no enforce_from, no report_only after they expire"
+                "pins that are the trust anchors must always be enforced: remove `mode: report_only`, `enforce_from` and `on_expiry: report_only`"
             )
         case .untrustedRootWithoutBindingPins:
             (
                 "allow_untrusted_root",
-                "without `pins` that are always enforced, any server could claim to be the host: no report_only, no enforce_from, "
-                    + "no report_only after they expire"
+                "this needs `pins` that are always enforced, or any server could claim to be the host: remove `mode: report_only`, "
+                    + "`enforce_from` and `on_expiry: report_only`"
             )
         case .emptyAnchors, .unreadableAnchors: ("anchors", "contains a certificate that cannot be read")
         case .unreadableRevocationList: ("crl_files", "contains a revocation list that cannot be read")

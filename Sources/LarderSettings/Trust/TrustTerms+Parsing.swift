@@ -116,7 +116,8 @@ extension TrustTerms {
         }
         if connect == .tunnel, let pins, pins.enforcement != .reported {
             report(
-                "the pins are enforced, but Larder cannot check them in a tunnel; use probe or deny", at: "connect",
+                "the pins are enforced, but Larder cannot check them in a tunnel; use `connect: probe` or `connect: deny`",
+                at: "connect",
                 to: &problems)
         }
     }

@@ -14,7 +14,7 @@ struct ReasonText {
     init(_ reason: ForwardReason) { self = Self.forwarding[reason] ?? ReasonText("\(reason.word)") }
 
     init(_ reason: StaleReason) {
-        self = Self.staleUse[reason] ?? ReasonText("stale, and allowed: \(reason.word)", "RFC 9111 §4.2.4")
+        self = Self.staleUse[reason] ?? ReasonText("stale, but allowed: \(reason.word)", "RFC 9111 §4.2.4")
     }
 
     init(_ refusal: StorageRefusal) { self = Self.refusals[refusal] ?? ReasonText("\(refusal.word)") }
@@ -94,7 +94,7 @@ struct ReasonText {
         .setCookie: ReasonText("it sets a cookie, and the response has no explicit lifetime", "RFC 9111 §7.3"),
         .varyAny: ReasonText("it has Vary: *", "RFC 9111 §4.1"),
         .varyInvalid: ReasonText("its Vary field is malformed, or lists too many fields", "RFC 9111 §4.1"),
-        .notCacheable: ReasonText("nothing allows its storage", "RFC 9111 §3"),
+        .notCacheable: ReasonText("no field, status or rule allows it to be stored", "RFC 9111 §3"),
         .noLifetime: ReasonText("it has neither a lifetime nor a validator, so it could never be used again", "RFC 9111 §3"),
         .signature: ReasonText("the signature in its Location has expired"),
         .bodyTooLarge: ReasonText("its body is longer than a rule allows"),

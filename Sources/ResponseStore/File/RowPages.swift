@@ -51,7 +51,7 @@ final class RowPages {
 
     private func found(_ key: [UInt8]) throws(StoreError) -> Found {
         guard let hash = query.withBytes(1, { KeyHash($0) }) else {
-            throw StoreError(.damaged, path: connection.path, message: "an invalid row")
+            throw StoreError(.damaged, path: connection.path, message: "a row is invalid")
         }
         let state = ResponseRow.State(stored: query.integer(4))
         let row = ResponseRow(

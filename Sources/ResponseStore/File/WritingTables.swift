@@ -390,7 +390,7 @@ final class WritingTables {
         var rows: [RowSummary] = []
         defer { query.reset() }
         while try query.step() {
-            guard let hash = query.withBytes(1, { KeyHash($0) }) else { throw damage("an invalid row") }
+            guard let hash = query.withBytes(1, { KeyHash($0) }) else { throw damage("a row is invalid") }
             rows.append(
                 RowSummary(
                     id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3),

@@ -100,12 +100,12 @@ struct LinearPatternParser {
     }
 
     private mutating func atom() throws(SecretScanningError) -> [LinearPattern.Step] {
-        guard let octet = next else { throw fault("it ends too early") }
+        guard let octet = next else { throw fault("the pattern ends too early") }
         place += 1
         switch octet {
         case UInt8(ascii: "("):
             depth += 1
-            guard depth <= Self.depthLimit else { throw fault("groups nested too deep") }
+            guard depth <= Self.depthLimit else { throw fault("groups are nested too deep") }
             // `(?:` is the same as `(`, since there are no captures.
             if text[place...].starts(with: Array("?:".utf8)) { place += 2 }
             let steps = try alternatives()
@@ -125,7 +125,7 @@ struct LinearPatternParser {
 
     /// Parses after a backslash.
     private mutating func escaped() throws(SecretScanningError) -> OctetSet {
-        guard let octet = next else { throw fault("a backslash at its end") }
+        guard let octet = next else { throw fault("nothing follows the backslash") }
         place += 1
         func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
         switch octet {

@@ -10,7 +10,7 @@ package struct MatchWarning: Equatable, Sendable {
     package let requests: Int
 
     package var text: String {
-        "the match rules make \(requests) requests equal whose responses have different bodies: \(method) \(uris.joined(separator: " and "))"
+        "under the match rules, \(requests) requests are equal, but their responses have different bodies: \(method) \(uris.joined(separator: " and "))"
     }
 }
 

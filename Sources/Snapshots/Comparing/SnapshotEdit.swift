@@ -32,7 +32,7 @@ extension SnapshotMaintenance {
                 guard let redacted = try recorder.redacted(recording) else { return recording }
                 guard key != nil else {
                     throw .holdsSecrets(
-                        "\(SnapshotRecorder.shown(recording.request.uri)); --key gives the key that replaces them")
+                        "\(SnapshotRecorder.shown(recording.request.uri)); give --key, so that Larder replaces them")
                 }
                 result.redacted += 1
                 return redacted

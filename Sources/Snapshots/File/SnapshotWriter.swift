@@ -149,7 +149,7 @@ package final class SnapshotWriter {
             (recording.response?.fields.count ?? 0) <= SnapshotLimits.fieldLines
         else { throw .tooLarge("a recording") }
         guard count < SnapshotLimits.recordings else { throw .tooLarge("recordings") }
-        guard RecordingRow.decode(row) != nil else { throw .malformed("an unreadable recording") }
+        guard RecordingRow.decode(row) != nil else { throw .malformed("a recording cannot be read") }
         lastID += 1
         count += 1
         try write(row.count) { [lastID] (tables) throws(DatabaseError) in try tables.insertRecording(lastID, row) }

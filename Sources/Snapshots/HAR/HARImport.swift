@@ -48,19 +48,19 @@ package final class HARImport {
     private func record(_ text: [UInt8]) throws(SnapshotError) -> String? {
         // The report names the entry's index, so the parser's error is not needed.
         guard let entry = try? JSONValue(parsing: text), let request = entry["request"], let response = entry["response"] else {
-            return "it is not an entry"
+            return "not a HAR entry with a request and a response"
         }
-        if entry["_webSocketMessages"] != nil { return "a WebSocket" }
-        guard let status = response["status"]?.int, (200...599).contains(status) else { return "no response (status 0)" }
-        if status == 304 { return "304: the whole response was in the browser's cache" }
-        guard let uri = Self.uri(request["url"]?.string ?? "") else { return "its URL is neither http nor https" }
+        if entry["_webSocketMessages"] != nil { return "WebSocket messages cannot be recorded" }
+        guard let status = response["status"]?.int, (200...599).contains(status) else { return "there is no response (status 0)" }
+        if status == 304 { return "the status is 304: the complete response was in the browser's cache" }
+        guard let uri = Self.uri(request["url"]?.string ?? "") else { return "the URL is neither http nor https" }
         guard let method = request["method"]?.string, !method.isEmpty, method.utf8.allSatisfy(ASCII.isTokenCharacter) else {
-            return "its method is invalid"
+            return "the method is invalid"
         }
         let fields = Self.fields(request["headers"], cookies: request["cookies"])
-        guard let sent = Self.requestBody(request, fields) else { return "the body of its request cannot be read" }
+        guard let sent = Self.requestBody(request, fields) else { return "the request body cannot be read" }
         var responseFields = Self.fields(response["headers"], cookies: nil)
-        guard let received = Self.content(response, responseFields) else { return "its body is missing" }
+        guard let received = Self.content(response, responseFields) else { return "the response body is missing" }
         let (requestBody, content) = (sent.octets, received.octets)
         let matched = RequestToMatch(
             method: Array(method.utf8), uri: uri, fields: fields, body: requestBody.isEmpty ? .none : .octets(requestBody))

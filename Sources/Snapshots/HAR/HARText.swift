@@ -23,14 +23,14 @@ struct HARText {
         }
         guard let charset = Charset(label) else {
             octets = unicode
-            change = "its charset \(label) is not supported, so its text is stored as UTF-8"
+            change = "the charset \(label) is not supported, so the text is stored as UTF-8"
             return
         }
         // Browsers read Latin-1 as Windows-1252, which has letters where Latin-1 has control characters.
         let wider = charset == .latin1 ? Charset("windows-1252") : nil
         guard let named = charset.octets(of: text) ?? wider?.octets(of: text) else {
             octets = unicode
-            change = isMeant(unicode) ? nil : "\(charset) lacks characters of its text, which is stored as UTF-8"
+            change = isMeant(unicode) ? nil : "\(charset) lacks some characters of the text, so the text is stored as UTF-8"
             return
         }
         // A server may declare a charset that its bytes do not use; the tool that wrote the file detected the right one.

@@ -12,9 +12,13 @@ extension NearMiss {
         }
         if let canonicaliser {
             lines.append("  canonicaliser: \(canonicaliser.json)")
-            if equalled > 0 { lines.append("  this canonicaliser would make \(equalled) recordings equal that now differ") }
+            if equalled > 0 {
+                lines.append("  with this rule, \(equalled) recordings that now differ would match the same requests")
+            }
         } else if equalled > 0 {
-            lines.append("  no canonicaliser proposed: one for this path would make \(equalled) recordings equal that now differ")
+            lines.append(
+                "  no rule proposed: with one for this path, \(equalled) recordings that now differ would match the same requests"
+            )
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -88,9 +88,9 @@ enum RecordingText {
         var number = 0
         for line in text.split(separator: ASCII.lf, omittingEmptySubsequences: false) {
             number += 1
-            guard reader.take(Array(line)) else { throw .malformed("line \(number) of a recording") }
+            guard reader.take(Array(line)) else { throw .malformed("line \(number) of a recording is invalid") }
         }
-        guard let parsed = reader.parsed else { throw .malformed("an incomplete recording") }
+        guard let parsed = reader.parsed else { throw .malformed("a recording is incomplete") }
         return parsed
     }
 }

@@ -102,13 +102,15 @@ package enum TextFolder {
             for (body, _) in recording.bodies where body.isKept {
                 let file = Hexadecimal.encode(body.digest.octets) + (text.suffixes[body.digest] ?? ".bin")
                 guard try copy("\(folder)/bodies/\(file)", to: writer) == body else {
-                    throw .malformed("\(file) is not the body that \(name) names")
+                    throw .malformed("\(file) does not match the digest and length of the body in \(name)")
                 }
             }
             if let chain = recording.chain {
                 let record = try FolderFile.octets(
                     "\(folder)/chains/\(Hexadecimal.encode(chain.octets))", limit: SnapshotLimits.chainLength)
-                guard try writer.chain(record) == chain else { throw .malformed("a certificate chain of \(name)") }
+                guard try writer.chain(record) == chain else {
+                    throw .malformed("the certificate chain of \(name) does not match its digest")
+                }
             }
             var request = RequestToMatch(
                 method: recording.request.method, uri: recording.request.uri, fields: recording.request.fields)

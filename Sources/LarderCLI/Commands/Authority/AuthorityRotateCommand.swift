@@ -98,7 +98,7 @@ extension AuthorityCommand {
                 try folder.finishRotation(at: AuthorityCommand.now)
             }
             Terminal.talk(
-                "larder: the next root certificate is in use, and the old key is deleted; larder ca uninstall --former removes the old root certificate from trust stores\n"
+                "larder: the next root certificate is in use, and the old key is deleted; to remove the old one from trust stores, run larder ca uninstall --former\n"
             )
         }
     }

@@ -53,7 +53,7 @@ extension PinsCommand {
             } catch {
                 throw refuse(error.reason)
             }
-            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force does it anyway") }
+            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force ignores this") }
             try write(rotation, of: site, to: file)
         }
 
