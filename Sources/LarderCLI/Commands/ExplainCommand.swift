@@ -14,8 +14,9 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Explain what Larder would do with a request now, or did, and why.",
         discussion: """
-            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder. With -c \
-            or --set, or if none is running, it uses these settings and the store's file. --id explains a past request, by its id in the access \
+            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder. With \
+            -c or --set, or without a running Larder, it uses the given settings and the store's file. --id explains a past \
+            request, by its id in the access \
             log.
             """)
 

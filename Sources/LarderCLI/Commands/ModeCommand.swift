@@ -7,8 +7,8 @@ struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mode", abstract: "Show or switch the mode of a running Larder.",
         discussion: """
-            The mode holds for new requests, until the next switch or a reload with a different mode. To replay and to record, the settings \
-            need replay.layers and record.file. A recording is finished when its mode ends.
+            The mode holds for new requests, until the next switch or a reload with a different mode. Replaying needs \
+            replay.layers in the settings, and recording needs record.file. A recording is finished when its mode ends.
 
               larder mode
               larder mode replay
@@ -16,8 +16,8 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not switch: it writes how \
-            responses in mode diff differ from the recorded ones, and exits with 6 if any differ.
+            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not switch \
+            the mode: it writes how the responses in mode diff differ from the recorded ones. It exits with 6 if any differ.
             """)
 
     @Argument(

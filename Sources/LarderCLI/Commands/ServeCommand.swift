@@ -9,7 +9,7 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the forward proxy until it is stopped.",
         discussion: """
-            SIGTERM and Ctrl-C finish exchanges in flight (timeouts.drain) and stop Larder; a second one stops it at once. SIGHUP reloads the \
+            SIGTERM and Ctrl-C finish exchanges in flight (timeouts.drain) and stop Larder; a second signal stops it at once. SIGHUP reloads the \
             settings. SIGUSR1 reopens the logs.
             """)
 

@@ -137,8 +137,8 @@ package enum SettingsSchema {
                 + "differ. Larder still acts by its own rules only."),
         Setting(
             "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
-            "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the "
-                + "metadata services of clouds."
+            "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the addresses "
+                + "of cloud metadata services."
         ),
         Setting(
             "egress.addresses.private", \.egress.addresses.private,
@@ -163,8 +163,8 @@ package enum SettingsSchema {
         Setting(
             "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
             "Which clients must authenticate: remote clients that `clients.allow` does not list, all remote clients, or all "
-                + "clients. With the last two, a `clients.allow` that is not empty lists the only addresses that remote clients may "
-                + "connect from."
+                + "clients. With `remote` and `all`, remote clients may connect only from the addresses in `clients.allow`, unless "
+                + "it is empty."
         ),
         Setting(
             "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
@@ -193,8 +193,8 @@ package enum SettingsSchema {
         ),
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
-            "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`. The policies listed there inherit nothing from "
-                + "it except `connect: intercept`."),
+            "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`. Policies in those two settings inherit nothing "
+                + "from this one except `connect: intercept`."),
         Setting(
             "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
             "Trust policies for hosts: CA certificates, pins and other requirements on a server's certificate."),
@@ -223,12 +223,12 @@ package enum SettingsSchema {
                 + "vendor. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
-            "How Larder treats a client of an intercepted host that does not offer HTTP/1.1 (such as gRPC): it opens a tunnel "
+            "How Larder treats a client that does not offer HTTP/1.1 to an intercepted host, such as gRPC. Larder opens a tunnel "
                 + "once it has verified the server, or refuses the connection."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
-            "If a client rejects Larder's certificate, Larder tunnels the host for this long. Applies to hosts that only "
-                + "`tls.default` intercepts. `0s`: Larder does not."),
+            "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "
+                + "`tls.default` intercepts. `0s`: never."),
         Setting(
             "tls.authority.folder", \.tls.authority.folder,
             .optional(.path, or: "auto", meaning: "where `larder ca init` creates it"),
@@ -249,7 +249,7 @@ package enum SettingsSchema {
         ),
         Setting(
             "replay.layers", \.recordings.layers, .list(of: .path), reloadable: true,
-            "The snapshots that `mode: replay` serves from. Larder searches them in this order; the first match counts. "
+            "The snapshots that `mode: replay` serves from. Larder searches them in this order, and uses the first match. "
                 + "`cache` as the last entry serves stored responses at any age."),
         Setting(
             "replay.as_of", \.recordings.asOf, .generation, reloadable: true,
@@ -282,7 +282,7 @@ package enum SettingsSchema {
                 + "other modes, and if a rule replays, it warns."),
         Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
-            "Files with public keys in PEM. Larder replays only snapshots that one of them has signed. If the list is empty, "
+            "Files with public keys in PEM. Larder replays only snapshots that were signed with one of these keys. If the list is empty, "
                 + "it replays any snapshot."),
         Setting(
             "record.file", \.recordings.file, .optional(.path, or: "off", meaning: "nothing is recorded"), reloadable: true,
@@ -290,7 +290,7 @@ package enum SettingsSchema {
         ),
         Setting(
             "record.existing", \.recordings.existing, .word(), reloadable: true,
-            "What happens if the file exists: Larder does not start and leaves the file alone, appends a generation, or "
+            "What happens if the file exists. Larder does not start and leaves the file unchanged, appends a generation, or "
                 + "replaces the file once the new one is complete. `resume` continues `FILE.partial`."),
         Setting(
             "record.match", \.recordings.match,

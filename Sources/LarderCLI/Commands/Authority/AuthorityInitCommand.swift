@@ -9,7 +9,7 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "init", abstract: "Create the CA: a root certificate and its key.",
             discussion:
-                "No program trusts it yet: larder ca install installs the root certificate into trust stores, larder ca export prints it."
+                "No program trusts it yet: larder ca install installs the root certificate into trust stores, and larder ca export prints it."
         )
 
         @Option(

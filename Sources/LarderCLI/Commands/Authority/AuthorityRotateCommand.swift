@@ -10,8 +10,9 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Create the next root certificate, which replaces the current one later.",
             discussion: """
-                Until that day the old root certificate stays in use, so that you have time to distribute the next one: install and export \
-                handle both. From that day on, the next one is in use. --finish deletes the old key. Run it after that day, \
+                Until the day in --from, the old root certificate stays in use, so that you have time to distribute the next one. \
+                larder ca install and export handle both. From that day on, the next one is in use. --finish deletes the old key. \
+                Run it after that day, \
                 or at once if the key was stolen.
                 """)
 

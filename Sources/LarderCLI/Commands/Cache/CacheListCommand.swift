@@ -11,7 +11,7 @@ struct CacheListCommand: ParsableCommand {
     @Option(name: [.short, .long], help: "The format: text, json or ndjson.")
     var output = CacheOutput.text
 
-    @Option(help: ArgumentHelp("Most responses to list.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of responses to list.", valueName: "count"))
     var limit: Int?
 
     func validate() throws {

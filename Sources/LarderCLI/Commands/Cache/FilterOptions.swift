@@ -15,7 +15,7 @@ struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Older than this, such as 12h, counted from when the origin generated it.", valueName: "time"))
+    @Option(help: ArgumentHelp("Older than this, such as 12h, since the origin generated the response.", valueName: "time"))
     var olderThan: String?
 
     @Option(help: ArgumentHelp("Younger than this.", valueName: "time"))
@@ -27,7 +27,7 @@ struct FilterWords: ParsableArguments {
     @Flag(help: "Stale, by the origin's Cache-Control or Expires.")
     var stale = false
 
-    @Option(help: ArgumentHelp("Has this tag from a rule. Repeatable; all must match.", valueName: "name"))
+    @Option(help: ArgumentHelp("Has this tag from a rule. Repeatable: a response must have all given tags.", valueName: "name"))
     var tag: [String] = []
 
     @Option(help: ArgumentHelp("Content larger than this, such as 10MiB.", valueName: "size"))

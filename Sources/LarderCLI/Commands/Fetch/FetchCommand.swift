@@ -33,7 +33,7 @@ struct FetchCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The file to write. - is standard output; it, pipes and devices get nothing before the file is complete.",
+            "The file to write; - is standard output. Standard output, pipes and devices receive nothing before the file is complete.",
             valueName: "file"))
     var output: String?
 

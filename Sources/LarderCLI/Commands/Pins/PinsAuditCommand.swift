@@ -5,7 +5,7 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "audit", abstract: "Show which keys hosts with report-only pins have used.",
             discussion:
-                "Counted since Larder started, or since the host's policy changed. Enforced pins would have rejected the connections listed here."
+                "The counts begin when Larder starts, or when the host's policy changes. Enforced pins would have rejected the connections listed here."
         )
 
         @OptionGroup var format: OutputOption

@@ -22,7 +22,7 @@ extension PinsCommand {
         @Option(help: ArgumentHelp("Warn if something expires within this many days.", valueName: "days"))
         var days = 14
 
-        @Flag(help: "Treat warnings as failures: a missing backup, an expiry soon, a host without pins.")
+        @Flag(help: "Treat warnings as failures: a missing backup, an approaching expiry, a host without pins.")
         var strict = false
 
         @Option(name: [.short, .long], help: "The format: text, json or junit.")

@@ -16,8 +16,8 @@ extension PinsCommand {
                 the host already has a policy. It learns nothing from a server that is not trusted.
 
                 --from-log and --from-store connect to no server. --from-log learns what a running Larder has seen and verified, from its access \
-                log (ndjson). --from-store verifies now the certificates of the servers of stored responses. Without a host, they learn all \
-                hosts that have no policy.
+                log (ndjson). --from-store verifies the certificates recorded with stored responses, as of now. Without a host, \
+                these two options cover all hosts that have no policy.
 
                 Exit codes: 0 every host was learned, 1 a host was not.
                 """)

@@ -15,7 +15,7 @@ extension PinsCommand {
                 Add a key as a backup; it is in use once the server uses it. Retire the old key when the server no longer uses it: --retire \
                 connects to the server to check. The command changes a file of tls.pins_from; for other files it prints what to change.
 
-                Exit codes: 0 written; 1 not written, because the order would be wrong or the file has changed since it was read.
+                Exit codes: 0 written; 1 not written: the change would make connections fail, or the file changed in the meantime.
                 """)
 
         @Argument(help: ArgumentHelp("The host as in the settings; put quotes around a pattern.", valueName: "host"))

@@ -16,7 +16,7 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: """
-            With --netns, the answer to the command's own DNS queries: fail, no address; listener, the address that Larder listens on.
+            With --netns, how the command's own DNS queries are answered. fail: with no address; listener: with the address that Larder listens on.
             """)
     var names = NamesInside.fail
 

@@ -11,9 +11,10 @@ struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "project", abstract: "Decide whether to use the settings in a project's .larder folder.",
         discussion: """
-            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, the file may only set what cannot send data to \
-            another server or weaken your own settings: rules that leave responses unchanged, replay, limits, record.match, and stricter trust. \
-            A decision holds for the folder's files as they are now: any changed byte needs a new one. The recording and the key do not count.
+            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, Larder uses only settings that cannot \
+            send data to another server or weaken your own settings. These are rules that leave responses unchanged, replay, \
+            limits, record.match, and stricter trust. \
+            A decision holds for the folder's files as they are now. If any file changes, except the recording and the key, you must decide again.
 
               larder project status
               larder project allow
@@ -60,7 +61,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Allow: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "allow", abstract: "Use all settings of the project, for its files as they are now.",
+            commandName: "allow", abstract: "Use all settings of the project, until one of its files changes.",
             discussion:
                 "Read .larder/policy.yaml first: it can set servers, certificates and proxies for everything that the project's commands send."
         )
@@ -72,7 +73,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Deny: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "deny", abstract: "Use no settings of the project, for its files as they are now.")
+            commandName: "deny", abstract: "Use no settings of the project, until one of its files changes.")
 
         @OptionGroup var options: Options
 

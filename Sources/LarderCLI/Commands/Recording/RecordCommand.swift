@@ -36,7 +36,7 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Append a generation to a file that exists.")
     var append = false
 
-    @Flag(help: "Serve what the file contains, and record only other requests into it.")
+    @Flag(help: "Serve the responses in the file, and record only other requests into it.")
     var missing = false
 
     @Flag(help: "Replace a file that exists, once the new one is complete.")
@@ -63,7 +63,7 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup var shared: CommandOptions
 
-    @Flag(help: "Do not intercept https, so it is not recorded.")
+    @Flag(help: "Do not intercept https: https requests are not recorded.")
     var noIntercept = false
 
     @Flag(

@@ -57,14 +57,14 @@ struct ReplayCommand: ParsableCommand {
 
     @OptionGroup var shared: CommandOptions
 
-    @Flag(help: "Do not intercept https: it gets 504.")
+    @Flag(help: "Do not intercept https: https requests get 504.")
     var noIntercept = false
 
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
             """
-            Exit with 4 if a request was denied, missed or failed, even if the command succeeded. Also if no request came through Larder.
+            Exit with 4 if a request was denied, missed or failed, or if no request came through Larder, even if the command succeeded.
             """,
             discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
     var strict: Bool?
@@ -79,8 +79,8 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: """
-            The dates of responses: recorded, as they were; shift, as if they were recorded now; freeze, as they were, and the command's own \
-            clock starts at that time (with libfaketime).
+            The dates of responses. recorded: as recorded; shift: as if they were recorded now; freeze: as recorded, and the \
+            command's clock starts at that time (with libfaketime).
             """)
     var clock = ReplayClock.recorded
 
@@ -89,7 +89,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: """
-            What happens with an older recording: warn; fail, exit with 125; refresh, forward every request and re-record the file.
+            What happens with an older recording. warn: replay it, with a warning; fail: exit with 125; refresh: forward every request and re-record the file.
             """)
     var onExpired: LarderSettings.OnExpired?
 

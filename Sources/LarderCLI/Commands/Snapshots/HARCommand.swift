@@ -14,7 +14,8 @@ struct HARCommand: ParsableCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Print recordings as HAR 1.2.",
-            discussion: "Writes to standard output. Bodies are in base64, decoded from gzip and other content codings.")
+            discussion:
+                "Writes to standard output. Bodies are decoded from gzip and other content codings, and written in base64.")
 
         @Argument(help: "A snapshot.")
         var snapshot: String

@@ -9,8 +9,8 @@ struct LockCommand: ParsableCommand {
         abstract:
             "Write the URLs and digests of a run's or snapshot's responses to a lock file, or verify a snapshot against one.",
         discussion: """
-            A lock file is sorted text that you can commit: `METHOD URL STATUS sha256:DIGEST LENGTH` for each response. `larder run --locked` \
-            compares a run with it, `larder lock verify` a snapshot.
+            A lock file is sorted text that you can commit: `METHOD URL STATUS sha256:DIGEST LENGTH` for each response. `larder \
+            run --locked` compares a run with it, and `larder lock verify` compares a snapshot with it.
             """,
         subcommands: [LockWriteCommand.self, Verify.self])
 

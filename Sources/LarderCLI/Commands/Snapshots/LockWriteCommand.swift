@@ -30,7 +30,7 @@ struct LockWriteCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The project's key. It is created if necessary. Required if requests or responses contain secrets, here and with run --locked.",
+            "The project's key. It is created if necessary. If requests or responses contain secrets, the key is required here and with run --locked.",
             valueName: "file"))
     var key: String?
 

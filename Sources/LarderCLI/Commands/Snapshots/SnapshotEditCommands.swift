@@ -19,7 +19,7 @@ extension SnapshotCommand {
                   larder snapshot rematch build.larder --match match.json
 
                 The snapshot is replaced completely, or stays as it was. Its signatures are removed: sign it again, or give --sign-with. \
-                Warnings list requests that the rules make equal although their responses have different bodies.
+                Warnings list requests that are equal under the rules, although their responses have different bodies.
 
                 Exit codes: 0 success; 1 a file cannot be read or written, or the rules are malformed; 2 wrong usage; 5 the snapshot is damaged or \
                 would contain secrets.
