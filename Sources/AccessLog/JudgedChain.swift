@@ -12,8 +12,8 @@ package struct JudgedChain: Sendable {
     enum Limit {
         static let host = 255
         static let subject = 128
-        /// Of the whole member: hosts are escaped like other texts from peers; in subjects only quotes and backslashes can need
-        /// escaping.
+        /// The longest text of the whole member. Hosts are escaped like other texts from peers; in subjects only quotes and
+        /// backslashes can need escaping.
         static let member = 64 + 6 * host + TrustVerdict.chainLimit * (128 + 2 * subject)
     }
 

@@ -33,8 +33,9 @@ package enum AdminSocketPath {
         }
     }
 
-    /// The socket that a command should use: the one for the port in the settings, if a Larder listens there, else the only one on
-    /// which a Larder listens. This also finds a Larder that was started with `--listen` and so has a port other than that in the
+    /// The socket that a command should use. It is the one for the port in the settings, if a Larder listens there, else the only
+    /// one on which a Larder listens. This also finds a Larder that was started with `--listen` and so has a port other than that
+    /// in the
     /// settings.
     package static func find(
         _ settings: LarderSettings, _ environment: [String: String], isRoot: Bool = geteuid() == 0,

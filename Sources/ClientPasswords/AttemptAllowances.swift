@@ -1,7 +1,7 @@
 package import HTTPMessage
 
 /// The number of further password attempts of each client address, and of its verifications in progress. A failed attempt is counted when
-/// it ends, so that many clients with valid passwords can start from one address at once; guesses made at once count as a debt. For IPv6
+/// it ends, so that many clients with valid passwords can start from one address at once. Guesses made at once count as a debt. For IPv6
 /// the first 64 bits count, since a client usually has all addresses with that prefix. Times are milliseconds of a monotonic clock.
 package struct AttemptAllowances: Sendable {
     package enum Beginning: Equatable, Sendable {

@@ -4,8 +4,8 @@ import Foundation
 import LarderSettings
 import ServerTrust
 
-/// The certificates that programs behind a Larder must trust: the system's CA certificates, Larder's own root, and the CA certificates that
-/// its settings name, since programs verify the servers of tunnels themselves.
+/// The certificates that programs behind a Larder must trust: the system's CA certificates, Larder's own root, and the CA
+/// certificates that its settings name. The last are needed because programs verify the servers of tunnels themselves.
 package struct ClientTrust {
     /// The CA's root first, if there is one.
     let additions: [Certificate]

@@ -11,7 +11,8 @@ package struct InheritedSignals {
     /// Ignored only by this process: a disconnected peer, and a file at its size limit, are write errors and must not end the process.
     let ignoredHere: sigset_t
 
-    /// The first two cannot be caught; the next three stop the job that has the terminal, this process and its child alike; the child's end
+    /// The first two cannot be caught. The next three stop the job that has the terminal, this process and its child alike. The
+    /// child's end
     /// is waited for in another way; the others report a fault in this process.
     private static let left: Set = [
         SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,

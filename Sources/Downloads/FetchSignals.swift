@@ -3,7 +3,7 @@ import EventLoop
 import Foundation
 
 /// Termination signals: the first stops the transfers so that they can be resumed, the second ends the process at once. One that directly
-/// follows the first counts as the same: `timeout` sends one to the process and one to its group, and a closing terminal sends two kinds.
+/// follows the first counts as the same. `timeout` sends one to the process and one to its group, and a closing terminal sends two kinds.
 package final class FetchSignals: Sendable {
     private struct State {
         var number: Int32?

@@ -9,11 +9,11 @@ package protocol BatchHandler: AnyObject {
 /// Waits for descriptors, deadlines and messages on one thread.
 ///
 /// Confined to the thread that calls `run`: created before it, used there, and released after it. Other threads use a `LoopHandle`. Its
-/// state is not checked for exclusive access at run time, which would cost a hundred instructions per use: only one thread uses it, and
+/// state is not checked for exclusive access at run time, which would cost a hundred instructions per use. Only one thread uses it, and
 /// no handler is called or released while a table changes.
 ///
 /// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A turn
-/// reports only a few newcomers, in order of arrival and after all other descriptors: however many arrive at once, existing connections
+/// reports only a few newcomers, in order of arrival and after all other descriptors. However many arrive at once, existing connections
 /// wait no longer than those few take.
 package final class EventLoop {
     private let epoll: Epoll

@@ -2,8 +2,9 @@ import HTTPMessage
 
 /// The cache key as changed by rules.
 ///
-/// A parameter that is left out of the key still goes to the origin server. If the origin server read it as a different parameter, one
-/// that is in the key, a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
+/// A parameter that is left out of the key still goes to the origin server. The origin server might read it as a different
+/// parameter that is in the key. Then a client could choose the response that Larder stores for other clients ("parameter
+/// cloaking"). So Larder only
 /// leaves out or moves parameters that all common servers read alike. Anything else (`;`, encoded or bracketed names, a name that
 /// differs from a kept one in case only) stays in the key unchanged, which costs a miss at worst.
 extension CacheKey {

@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The digest of a request's content, as a part of the key. SHA-256: with a weaker hash, a client that finds two contents with one
-/// digest could make Larder serve the response to its own request to other clients.
+/// The digest of a request's content, as a part of the key. SHA-256: with a weaker hash, a client could find two contents with
+/// one digest, and make Larder serve its own response to other clients.
 package enum ContentDigest {
     /// The digest of the content and of the fields that describe it (RFC 9110 §8.3, §8.4, §8.5): the same bytes have another meaning
     /// under another type.

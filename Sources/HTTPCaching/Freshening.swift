@@ -129,8 +129,8 @@ package enum Freshening {
 
     /// Whether the 304's validators match those of the stored response.
     ///
-    /// A 304 without validators answers the only preconditions that were sent, this response's own. §4.3.4 allows this if the stored
-    /// response has no validator either; common origin servers omit them.
+    /// A 304 without validators refers to the only preconditions that were sent, this response's own. §4.3.4 allows this if the
+    /// stored response has no validator either. Common origin servers omit them.
     private static func identifies(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
         let fields = response.fields
         let old = stored.head.fields

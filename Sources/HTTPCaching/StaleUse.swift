@@ -73,8 +73,8 @@ extension Reuse {
         return stale(.failure, facts, clock, overrides)
     }
 
-    /// For a response received under another trust policy, when the origin server cannot be contacted and the active policy accepts the
-    /// recorded certificate chain: decides as if the response had been received under the active policy.
+    /// For a response received under another trust policy, when the origin server cannot be contacted and the active policy
+    /// accepts the recorded certificate chain. Decides as if the response had been received under the active policy.
     /// - Parameter failure: why there is no response from the origin server; `nil` if the request must not be forwarded.
     package static func decideByRecordedChain(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, insteadOf failure: OriginFailure?,

@@ -84,8 +84,8 @@ package enum Storability {
         switch status.code {
         case 206: .partialContent
         case 304: .notModified
-        // A response that depends on this request's preconditions, ranges, expectations, size or connection, or on its client, does not
-        // apply to the next request with the same key (428, 429, 431 and 511: RFC 6585).
+        // A response may depend on this request's preconditions, ranges, expectations, size or connection, or on its client. Such
+        // a response does not apply to the next request with the same key (428, 429, 431 and 511: RFC 6585).
         case 407, 408, 411, 412, 413, 416, 417, 421, 425, 426, 428, 429, 431, 511: .status
         case 200...599: nil
         default: .status

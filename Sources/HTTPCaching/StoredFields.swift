@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Which fields of a response are stored, and how its head is written from the store (RFC 9111 §3.1).
 package enum StoredFields {
-    /// The head to store and the canonical form of the nominated request fields; `nil` if Vary cannot be satisfied, for which
+    /// The head to store and the canonical form of the nominated request fields. It is `nil` if Vary cannot be satisfied;
     /// `Storability` has already given the reason.
     package static func prepare(
         _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, _ secondary: SecondaryKey = .none

@@ -46,8 +46,8 @@ package struct HopByHop: Sendable {
         return kept
     }
 
-    /// The fixed list: RFC 9110 §7.6.1, the proxy fields of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and `Proxy`, whose only use is
-    /// an attack that sets a program's `HTTP_PROXY` (T47).
+    /// The fixed list: RFC 9110 §7.6.1, the proxy fields of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and `Proxy`. The only use
+    /// of `Proxy` is an attack that sets a program's `HTTP_PROXY` (T47).
     package static func contains(_ field: KnownField) -> Bool { field.bit & bits != 0 }
 
     private static let bits: UInt64 =

@@ -75,8 +75,8 @@ extension IPAddress {
         self.init(Array(text.utf8).span)
     }
 
-    /// Parses a host as a name lookup would: an IPv4 address of one to four parts in decimal, octal (`0177`) or hexadecimal (`0x7f`),
-    /// the last part covering the remaining bytes, with an optional final dot; otherwise as `init(_:)` does.
+    /// Parses a host as a name lookup would: an IPv4 address of one to four parts in decimal, octal (`0177`) or hexadecimal
+    /// (`0x7f`). The last part covers the remaining bytes, and a final dot is allowed. Otherwise it parses as `init(_:)` does.
     package init?(asLookedUp host: Span<UInt8>) {
         var end = host.count
         if end > 1, host[end - 1] == 0x2E { end -= 1 }

@@ -1,6 +1,6 @@
 /// Why a rule's transform of the content fails; used in errors and logs. The exchange decides how to handle it.
 package enum TransformFault: UInt8, Error, Sendable, CaseIterable {
-    /// Its content coding does not decode.
+    /// The content coding cannot be decoded.
     case malformedCoding
     /// A content coding that Larder cannot decode.
     case unsupportedCoding

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Finds the ends of a message's lines and rejects control bytes that a line must not contain.
 ///
-/// A CR is only allowed before a LF, and a LF only after a CR (RFC 9112 §2.2); NUL and other controls are not allowed (RFC 9110 §5.5).
+/// A CR is only allowed before a LF, and a LF only after a CR (RFC 9112 §2.2). NUL and other controls are not allowed (RFC 9110 §5.5).
 /// A line's content is parsed once the line is complete. Limits and faults are reported in the order of the bytes, so the result does
 /// not depend on how the bytes were split into reads. The scanner remembers how far it has searched: a message that arrives byte by
 /// byte costs no more than one that arrives whole.

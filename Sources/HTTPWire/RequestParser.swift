@@ -155,7 +155,7 @@ package struct RequestParser: Sendable {
 
     /// RFC 9112 §3.2. With an absolute-form target the value is ignored, but there must be exactly one, well-formed.
     ///
-    /// Only CONNECT may omit the field, against a MUST of that section: its target is an authority, to which a Host field adds nothing.
+    /// Only CONNECT may omit the field, against a MUST of that section. Its target is an authority, to which a Host field adds nothing.
     /// lftp sends such requests, and other proxies open the tunnel.
     /// - Returns: whether the Host line would be valid with any other request line too.
     private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {

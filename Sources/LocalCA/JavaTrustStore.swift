@@ -43,7 +43,7 @@ package struct JavaTrustStore: TrustStore {
     }
 
     /// Whether the alias is Larder's name, or the one that Debian's hook (ca-certificates-java) derives from the file in the system's
-    /// store: the hook adds new certificates, but does not remove deleted ones.
+    /// store. The hook adds new certificates, but does not remove deleted ones.
     private static func isOurs(_ alias: String, _ entry: RootEntry) -> Bool {
         alias == entry.name || alias == "debian:\(entry.name).pem"
     }

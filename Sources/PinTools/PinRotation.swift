@@ -34,7 +34,7 @@ package struct PinRotation: Equatable {
         }
     }
 
-    /// Removes keys. Backups that the server now sends become pins in use; if no pin in use is left, the first backup becomes one.
+    /// Removes keys. Backups that the server now sends become pins in use. If no pin in use is left, the first backup becomes one.
     /// - Parameter shown: the keys of the server's chain; empty if unknown.
     package mutating func retire(_ keys: [SHA256Digest], shown: [SHA256Digest]) throws(Refusal) {
         for key in keys where !contains(key) { throw Refusal(reason: "\(key) is not pinned") }

@@ -53,7 +53,7 @@ package struct RecordedServers {
 }
 
 extension PinLearning {
-    /// Like `learn`, but from recorded evidence: it is verified as of now, without contacting servers.
+    /// Like `learn`, but from recorded evidence. It is verified as of now, without contacting servers.
     /// - Parameter wanted: the servers; empty means all that have no policy of their own.
     /// - Returns: the results, with servers that are not recorded at the end.
     package func learn(

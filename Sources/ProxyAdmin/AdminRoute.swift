@@ -5,7 +5,7 @@ import TextCoding
 /// One operation of the admin API: a method and a path, and the code that responds.
 ///
 /// The table of routes is a plain list, assembled next to the server. `answer` runs on the admin thread, which has no other work, and may
-/// take 100 ms of it; a longer response is streamed in pieces (`AdminExchange.stream`), or computed on another thread and sent later
+/// take 100 ms of it. A longer response is streamed in pieces (`AdminExchange.stream`), or computed on another thread and sent later
 /// (`AdminExchange.loop`).
 package struct AdminRoute: Sendable {
     package let method: Method

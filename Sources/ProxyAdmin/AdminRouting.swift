@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Finds the route for a request, and refuses all others, including requests from web pages: a page may be able to send requests to any
+/// Finds the route for a request, and refuses all others, including requests from web pages. A page may be able to send requests to any
 /// socket that its user can reach (T05, T06).
 enum AdminRouting {
     static func answer(_ request: AdminRequest, by routes: [AdminRoute], _ exchange: AdminExchange) {

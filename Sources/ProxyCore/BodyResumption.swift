@@ -1,8 +1,9 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped, and only of the same representation,
-/// which a strong entity tag in If-Range and in the response ensures. If a response does not continue exactly at that byte, the message
+/// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped. A strong entity tag in
+/// If-Range and in the response ensures that it is the same representation. If a response does not continue exactly at that byte,
+/// the message
 /// fails.
 package struct BodyResumption: Equatable, Sendable {
     /// How many times one body is resumed, and how many times in a row without receiving a byte.

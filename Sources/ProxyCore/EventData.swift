@@ -18,7 +18,7 @@ package struct RequestSender: Sendable {
     package var user: [UInt8] { client.user }
 }
 
-/// Passes a response's head into an exchange, which swaps storage with it: nothing is copied, and one object serves any number of
+/// Passes a response's head into an exchange, which swaps storage with it. Nothing is copied, and one object serves any number of
 /// responses.
 ///
 /// @unchecked: only one loop uses it.

@@ -329,7 +329,7 @@ extension Exchange {
 
 // MARK: Recorded chains
 
-/// Handles a stored response from another trust policy than the active one, if the origin cannot be contacted: the active policy verifies
+/// Handles a stored response from another trust policy than the active one, if the origin cannot be contacted. The active policy verifies
 /// the certificate chain stored with the response. If the origin can be contacted, it is (`trustChanged`).
 ///
 ///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (the stored response, if nothing else forbids it)

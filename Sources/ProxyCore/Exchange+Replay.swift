@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// The modes that record or replay.
 ///
-/// They use neither the store nor other requests' fetches, except if the store is the last replay source: a recording holds the origin's
+/// They use neither the store nor other requests' fetches, except if the store is the last replay source. A recording holds the origin's
 /// response to each request, and a replayed response comes from a recording.
 ///
 ///     idle, gathering ──▶ lookingUpRecording ──recordingFound──▶ delivering

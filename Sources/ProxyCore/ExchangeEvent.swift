@@ -90,7 +90,7 @@ package enum ExchangeEvent: Sendable {
     case tunnelRefused(Fault, at: Timestamp)
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
-    /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output: a body of at most
+    /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of at most
     /// 16 KiB from memory always is, and is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)

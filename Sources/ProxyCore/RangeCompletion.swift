@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// A request that is answered partly from the store. The missing part is requested with If-Range: if the representation has changed, the
+/// A request that is answered partly from the store. The missing part is requested with If-Range. If the representation has changed, the
 /// origin sends the whole new one, and nothing is mixed (RFC 9111 §3.4, §4.3.1).
 package struct RangeCompletion: Sendable {
     package let partial: PartialResponse

@@ -29,7 +29,8 @@ enum RequestCollapsing {
         return !directives.contains(.noCache) && !directives.contains(.pragmaNoCache) && !wantsItsOwn
     }
 
-    /// A response fetched for another request is used only if it could be used from the store: the nominated fields match, and it is fresh
+    /// A response fetched for another request is used only if it could be used from the store: its nominated fields match, and it
+    /// is fresh
     /// for this request.
     static func mayShare(
         _ shared: StoredResponse, with request: RequestHead, directives: RequestDirectives, obligations: Obligations,

@@ -1,7 +1,7 @@
 /// Tracks which hosts could be reached, and which are not worth an attempt now, from reported attempts.
 ///
 /// A value: the code that makes attempts keeps one and reports their results. It sends no requests itself. After enough
-/// failures in a row a host is `unreachable` for a pause that doubles with each further failure; then one attempt shows whether
+/// failures in a row a host is `unreachable` for a pause that doubles with each further failure. Then one attempt shows whether
 /// it is back.
 public struct HostHealth: Sendable {
     /// The state of one host at one time.

@@ -60,7 +60,7 @@ struct Findings {
 
     /// - Returns: whether the verification continues.
     mutating func goesOn(after code: Int32, certificate: OpaquePointer?, depth: Int, chainCount: Int) -> Bool {
-        // Dates are checked later: OpenSSL treats the last second as expired (RFC 5280 §4.1.2.5 includes it), and does not
+        // Dates are checked later. OpenSSL treats the last second as expired (RFC 5280 §4.1.2.5 includes it), and does not
         // check all dates if the root is untrusted.
         if code == X509_V_ERR_CERT_HAS_EXPIRED || code == X509_V_ERR_CERT_NOT_YET_VALID { return true }
         let reason = TrustFailure.Reason(verification: code)

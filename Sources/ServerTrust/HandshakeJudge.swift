@@ -7,7 +7,7 @@ package import HTTPMessage
 /// States and moves: `waiting` → `judged`, when the certificates have arrived. If the policy checks a stapled response, which
 /// TLS 1.2 sends after the certificates: `waiting` → `awaitingStaple` → `judged`. Without a verdict the server is not trusted.
 ///
-/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated: a
+/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated. A
 /// server that is not trusted never gets it.
 package final class HandshakeJudge {
     private enum State {
@@ -87,8 +87,8 @@ package final class HandshakeJudge {
     /// Installs this judge as the verifier of an `SSL_CTX`. The context, and everything created from it, must be freed before
     /// the judge.
     ///
-    /// It also disables renegotiation, so that the evaluated server remains the peer; allows no key log but ours, whatever the
-    /// environment says; makes an end without close_notify an error; and lets unsent data move in memory. Sessions are not
+    /// It also disables renegotiation, so that the evaluated server remains the peer. It allows no key log but ours, whatever the
+    /// environment says. It makes an end without close_notify an error, and lets unsent data move in memory. Sessions are not
     /// reused, because `EasyHandles` turns off libcurl's session cache.
     package func takeOver(_ context: UnsafeMutableRawPointer) {
         let context = OpaquePointer(context)

@@ -6,8 +6,8 @@ package enum ReferenceIdentity: Hashable, Sendable {
     case name([UInt8])
     case address(IPAddress)
 
-    /// - Returns: `nil` for anything else: a final dot, an empty label, a byte that is not allowed in a host name (so that a
-    ///   name outside ASCII must be given as A-labels), or a last label that is a number without being part of an address.
+    /// - Returns: `nil` for anything else: a final dot, an empty label, a byte that is not allowed in a host name, or a numeric
+    ///   last label outside an address. A name outside ASCII must be given as A-labels.
     package init?(_ host: String) {
         if host.hasPrefix("["), host.hasSuffix("]") {
             guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else { return nil }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Trusted CA certificates. Each is an anchor by itself, whichever CA issued it: an intermediate or a server's own certificate
+/// Trusted CA certificates. Each is an anchor by itself, whichever CA issued it. An intermediate or a server's own certificate
 /// can end a chain too (RFC 5280 §6.1 allows any name and key as a trust anchor).
 ///
 /// Loading is slow (tens of milliseconds for a system bundle). All threads share the loaded anchors, and using them reads no file.

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A client's connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. On a TLS
-/// listener there may be two sessions: the inner one belongs to an intercepted tunnel, and its records are the content of the outer
+/// listener there may be two sessions. The inner one belongs to an intercepted tunnel, and its records are the content of the outer
 /// session.
 ///
 /// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is

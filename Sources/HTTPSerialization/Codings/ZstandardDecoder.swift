@@ -8,11 +8,11 @@ final class ZstandardDecoder: CodingDecoder {
 
     private let context: OpaquePointer
     private var isAtEnd = true
-    /// The magic number of a frame, until all four bytes have arrived: given only some of them, libzstd would parse the
+    /// The magic number of a frame, until all four bytes have arrived. Given only some of them, libzstd would parse the
     /// following bytes as a format older than RFC 8878.
     private var magic: [UInt8] = []
     /// How many more bytes after the magic number are passed to libzstd one by one. When a header ends, libzstd looks for a
-    /// whole frame at the beginning of its input; if the header began in an earlier piece, it would take those bytes for a
+    /// whole frame at the beginning of its input. If the header began in an earlier piece, it would take those bytes for a
     /// frame of an old format.
     private var headerOctetsLeft = 0
     /// The longest header after the magic number (RFC 8878 §3.1.1.1).

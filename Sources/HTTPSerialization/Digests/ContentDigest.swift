@@ -84,7 +84,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses the value of each line of the field.
     /// - Returns: `nil` if it is not a dictionary of byte sequences (RFC 9651 §3.2), or if a digest does not have its
-    ///   algorithm's length: such a field is ignored.
+    ///   algorithm's length. Such a field is ignored.
     public init?(parsing values: [String]) {
         var parser = StructuredFieldValueParser(Array(values.joined(separator: ", ").utf8))
         // The error only says that the field does not parse.

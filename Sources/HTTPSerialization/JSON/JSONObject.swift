@@ -1,6 +1,6 @@
 /// The members of a JSON object, in the order of the text (RFC 8259 §4).
 ///
-/// Names may be repeated, as the RFC allows: all members are kept and written again, and a lookup by name returns the last one,
+/// Names may be repeated, as the RFC allows. All members are kept and written again, and a lookup by name returns the last one,
 /// as most parsers do. `JSONParseOptions.refusesRepeatedNames` rejects them when parsing.
 public struct JSONObject: Hashable, Sendable {
     /// One name with its value.

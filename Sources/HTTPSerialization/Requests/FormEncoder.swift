@@ -3,7 +3,7 @@ import HTTPMessage
 /// Encodes parameters as `name=value&name=value`, for queries and forms alike.
 ///
 /// Nested objects are written `user[name]=…`. Names and values are UTF-8, percent-encoded except for letters, digits and
-/// `-._~/?`: RFC 3986 §3.4 allows slashes and question marks in a query; all other characters have a special meaning for some
+/// `-._~/?`. RFC 3986 §3.4 allows slashes and question marks in a query; all other characters have a special meaning for some
 /// servers.
 public struct FormEncoder: Hashable, Sendable {
     /// How pairs are written.

@@ -24,7 +24,7 @@ public struct MediaTypeRange: Hashable, Sendable, ExpressibleByStringLiteral, Cu
 
 /// The statuses and media types of a response that are accepted.
 ///
-/// A response without content never has a wrong type: responses to HEAD, 204 and 304 never have content (RFC 9110 §6.4.1), and
+/// A response without content never has a wrong type. Responses to HEAD, 204 and 304 never have content (RFC 9110 §6.4.1), and
 /// other empty responses are accepted with any declared type.
 public struct ResponseValidation: Hashable, Sendable {
     /// Empty: every status.

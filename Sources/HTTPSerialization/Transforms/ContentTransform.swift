@@ -36,7 +36,7 @@ package struct ContentTransform: Sendable {
         self.head = ReceivedHead(head, to: .get)
     }
 
-    /// The transformed content. Empty content stays unchanged, and so does a single space if JSON is to be made (V6).
+    /// The transformed content. Empty content stays unchanged, and so does a single space if the result should be JSON (V6).
     /// - Parameter isOverdue: called from time to time; if it returns `true`, the work ends with `timedOut`.
     package func content(of body: [UInt8], isOverdue: @escaping () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
         if isOverdue() { throw .timedOut }

@@ -2,7 +2,7 @@ internal import CXML2
 
 /// Parses an XML text in pieces as they arrive, and returns its events. Confined to the thread that reads.
 ///
-/// libxml2 parses (decision 0022). It loads no external resources and expands no entities: a text that declares an entity or an
+/// libxml2 parses (decision 0022). It loads no external resources and expands no entities. A text that declares an entity or an
 /// attribute is rejected at that position, so that it cannot expand. A document type without such declarations is ignored.
 public final class XMLEventReader {
     private static let isReady: Void = xmlInitParser()

@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// Stores the cookies of a session (RFC 6265). A session without a jar neither stores nor sends cookies.
 ///
-/// Beyond the RFC: cookies for public suffixes are rejected; `Secure` ones are accepted only from https; names with the
+/// Beyond the RFC, cookies for public suffixes are rejected. `Secure` ones are accepted only from https. Names with the
 /// prefixes `__Secure-` and `__Host-` must meet the requirements of their prefix.
 public final class CookieJar: Sendable {
     /// How many cookies are stored; above that, the least recently used ones are evicted.

@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// One download: sends requests, writes the bytes, and resumes after a break.
 ///
-/// Bytes are appended only to a part with the same strong entity tag: they are requested with If-Range (RFC 9110 §13.1.5), and
+/// Bytes are appended only to a part with the same strong entity tag. They are requested with If-Range (RFC 9110 §13.1.5), and
 /// the response is checked as well. Any other response starts the download over.
 struct DownloadTask {
     private let scope: TransferScope

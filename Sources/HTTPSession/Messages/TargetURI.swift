@@ -5,7 +5,7 @@ import UpstreamTransport
 /// The target of a request: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
 ///
 /// The host is in lower case. Bytes that a path or query may not contain (blanks, controls, bytes above ASCII, `"<>^`{|}\`) are
-/// percent-encoded when the URI is parsed; encoded bytes stay as they are. The fragment is kept apart and never sent.
+/// percent-encoded when the URI is parsed. Encoded bytes stay as they are. The fragment is kept apart and never sent.
 public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     /// Why a text is not such a URI.
     public enum Fault: Error, Equatable, Sendable {

@@ -52,7 +52,7 @@ public final class HTTPSession: Sendable {
     // MARK: Threads
 
     /// Runs tasks on the session's own thread (the first one, if it has several). Awaiting the session from such a task needs
-    /// no thread switch; the switch is a third of the cost of a request that is sent after the previous response has arrived.
+    /// no thread switch. The switch is a third of the cost of a request that is sent after the previous response has arrived.
     /// Pass it to `withTaskExecutorPreference`.
     ///
     /// Between its awaits such a task blocks the session's transfers: it must neither block nor compute for long. Tasks that

@@ -19,8 +19,9 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Makes the kernel allocate its descriptor table at full size now. If several threads share a full table, the kernel waits for every
-    /// core before it uses a larger one, which delays a connection that arrives then, and all behind it, by some ten milliseconds.
+    /// Makes the kernel allocate its descriptor table at full size now. If several threads share a full table, the kernel waits
+    /// for every core before it uses a larger one. This delays a connection that arrives then, and all later ones, by some ten
+    /// milliseconds.
     static func reserve(_ count: Int) {
         let highest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(clamping: count - 1))
         if highest >= 0 { close(highest) }

@@ -4,7 +4,7 @@ import ProxyAdmin
 
 /// Returns freed memory to the system, on its own thread.
 ///
-/// Responses are allocated and freed in any order, and loops free memory that the store allocated, and vice versa: the C library's heaps
+/// Responses are allocated and freed in any order, and loops free memory that the store allocated, and vice versa. The C library's heaps
 /// then have many empty pages, which it keeps. A hit allocates nothing, and does not wait for a heap's lock.
 final class FreedMemory: Sendable {
     private let thread: LoopThread

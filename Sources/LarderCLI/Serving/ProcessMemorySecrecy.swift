@@ -4,7 +4,8 @@ import Foundation
 
 /// Protects the secrets in this process's memory: keys, passphrases, and clients' traffic.
 enum ProcessMemorySecrecy {
-    /// Must be called before the first secret is read and the first thread is started: a crash leaves no core file and no report of memory
+    /// Must be called before the first secret is read and the first thread is started. Afterwards a crash leaves no core file and
+    /// no report of memory
     /// contents, only root can inspect the process, and no library logs TLS keys because of an environment variable.
     /// - Parameter hasChild: whether this process starts a program, for which the former limits are restored.
     static func begin(hasChild: Bool = false) {

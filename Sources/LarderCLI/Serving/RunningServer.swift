@@ -197,7 +197,8 @@ final class RunningServer: Sendable {
         inTurn({ self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty) }, ended)
     }
 
-    /// Changes the active settings: one change at a time, on its own thread, since a recording that ends waits for exchanges.
+    /// Changes the active settings, one change at a time. It runs on its own thread, since a recording that ends waits for
+    /// exchanges.
     /// - Parameter ended: called with the outcome, on that thread.
     func inTurn<Outcome>(_ change: @escaping @Sendable () -> Outcome, _ ended: @escaping @Sendable (Outcome) -> Void) {
         reloading.async { ended(change()) }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The code that only the start needs: settings, command line, relocations, the initialization of libraries.
 enum StartUpCode {
-    /// Lets the kernel evict code pages from this process: pages that serving needs return from the file cache, a few at a time, and the
+    /// Lets the kernel evict code pages from this process. Pages that serving needs return from the file cache, a few at a time, and the
     /// rest (about 17 MiB) stays out.
     ///
     /// Applies only to executable file mappings, which are never written, so that the same content returns.

@@ -3,8 +3,8 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The digest of all files in a project's folder that its settings consist of, or may name: all except the recording, which Larder writes,
-/// and the key.
+/// The digest of all files in a project's folder except the recording, which Larder writes, and the key. Its settings consist of
+/// these files, or may name them.
 package enum ProjectDigest {
     /// Why the digest could not be made.
     package struct Failure: Error { package let reason: String }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPSerialization
 import ProxyPolicy
 
-/// The settings that a project may change before the user has decided about it: those that cannot make Larder send anything to another
+/// The settings that a project may change before the user has decided about it. With them Larder cannot send data to another
 /// server, or trust a server more, than with the user's own settings.
 package struct ProjectTerms: Sendable {
     /// The folder that files named by the settings must be in.

@@ -1,6 +1,7 @@
 import EventLoop
 
-/// A reader with expensive work for clients that may arrive or leave in great numbers: a ClientHello, the rest of a handshake, or the end
+/// A reader with expensive work for clients that may arrive or leave in great numbers: a ClientHello, the rest of a handshake, or
+/// the end
 /// of a TLS connection.
 protocol QueuedReader: AnyObject {
     /// Called when it is the reader's turn. The reader may have ended meanwhile.

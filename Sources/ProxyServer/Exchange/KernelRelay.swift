@@ -12,7 +12,7 @@ enum KernelRelay {
     private static let divertedLength: UInt64 = 1 << 20
 
     /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
-    /// origin's socket to the client's, through a pipe: no code reads them, so they need not be copied into this process.
+    /// origin's socket to the client's, through a pipe. No code reads them, so they need not be copied into this process.
     /// - Returns: the pipe, for a body that goes through one.
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {
         // With TLS, the kernel cannot move the bytes.

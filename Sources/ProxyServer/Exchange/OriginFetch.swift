@@ -15,7 +15,7 @@ final class OriginFetch {
         case none
         /// Only to the client.
         case direct
-        /// To the client, and gathered to be stored in one piece when complete.
+        /// The content goes to the client, and is also buffered, to be stored in one piece when it is complete.
         case gathering
         /// Into a recording, and the requested part to the client.
         case recording

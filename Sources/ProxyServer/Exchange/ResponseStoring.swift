@@ -190,7 +190,7 @@ final class ResponseStoring {
         keep(stored, isPromised: true, for: driver)
     }
 
-    /// Stores a complete response, unless its key was invalidated meanwhile: then it is only for the requests that have joined.
+    /// Stores a complete response, unless its key was invalidated meanwhile. Then it is only for the requests that have joined.
     /// - Parameter isPromised: Whether the head has said that it is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
         // Checked before the store, because of purges: the response is withheld from later requests, but not from those that have joined.

@@ -6,7 +6,7 @@ import ProxyCore
 /// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
 ///
 /// When the process has no descriptors left, or as many clients are connected and others refused as allowed, it pauses accepting and logs a
-/// warning: clients wait in the kernel's queue, and open connections continue.
+/// warning. Clients wait in the kernel's queue, and open connections continue.
 final class Listener: EventHandler, TimerHandler, BatchHandler {
     /// Whom the clients connect to.
     enum Clients {

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Begins handshakes with clients one by one, in order, on a thread beside the loop: beginning one costs as much as ten responses from
+/// Begins handshakes with clients one by one, in order, on a thread beside the loop. Beginning one costs as much as ten responses from
 /// memory, and only its own client waits for it. If the maximum number is in progress, the one that began first is ended in favor of a
 /// waiting one, unless it began only recently. Confined to its loop.
 final class HandshakeQueue: TimerHandler {

@@ -1,7 +1,8 @@
 /// A ring of texts in a block of bytes. A text is found by its number: the number of bytes written before it.
 ///
-/// Only the block is allocated, and the system provides its memory when it is first written. A round ends before the block does if it holds
-/// four times the bytes still wanted, so that short texts use no more memory, and no more of the processor's caches, than they need. If
+/// Only the block is allocated, and the system provides its memory when it is first written. A round ends before the block does
+/// if it holds four times the bytes still needed. So short texts use no more memory, and no more of the processor's caches, than
+/// necessary. If
 /// texts suddenly become four times as long, some of the oldest are lost.
 struct TextRing: ~Copyable {
     private let octets: UnsafeMutableRawBufferPointer

@@ -9,7 +9,7 @@ final class RelayedDirection: TunnelDirection {
     /// Whether nothing is read from the source yet.
     private var holdsSource: Bool
 
-    /// The maximum number of moves in one turn, so that one relay does not block the loop: 32 KiB of records with nothing but key updates
+    /// The maximum number of moves in one turn, so that one relay does not block the loop. 32 KiB of records with nothing but key updates
     /// take TLS tens of milliseconds.
     private static let movesPerTurn = 2
 

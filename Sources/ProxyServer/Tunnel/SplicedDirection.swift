@@ -5,7 +5,7 @@ import Glibc
 /// A direction between two sockets without TLS.
 ///
 /// The first bytes are copied through the loop's buffer, which is cheaper than two more descriptors for a tunnel that carries only a
-/// handshake; later bytes are spliced through a pipe.
+/// handshake. Later bytes are spliced through a pipe.
 final class SplicedDirection: TunnelDirection {
     private let source: Int32
     private let sink: Int32

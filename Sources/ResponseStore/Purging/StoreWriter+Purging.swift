@@ -32,8 +32,8 @@ extension StoreWriter {
         if isDone { end(scan) } else { purging.append(scan) }
     }
 
-    /// Purging waits while the log is long, so that responses are still accepted, and until the rows left by the previous process,
-    /// which purges that are not complete may cover, are cleaned up.
+    /// Purging waits while the log is long, so that responses are still accepted. It also waits until the rows left by the
+    /// previous process are cleaned up, because unfinished purges may cover them.
     var mayPurge: Bool { !purging.isEmpty && hasTidiedUp && !isLogLong && Clock.monotonicMilliseconds() >= nextPurge }
 
     /// Continues with the oldest purge for some milliseconds.

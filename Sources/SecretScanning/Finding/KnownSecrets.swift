@@ -2,8 +2,9 @@ import HTTPMessage
 
 /// Values that were secrets in this run. They are found even if no name indicates them. They are kept only in memory.
 ///
-/// A value is only remembered if it is unlikely to be anything else: from 8 bytes with letters and also digits or punctuation (6 for
-/// passwords), 16 digits, or 20 bytes. A word such as `disabled` or a number such as `1234` is replaced only where its name indicates a
+/// A value is only remembered if it is unlikely to be anything else. It must have 8 bytes with letters and also digits or
+/// punctuation (6 for passwords), 16 digits, or 20 bytes. A word such as `disabled` or a number such as `1234` is replaced only
+/// where its name indicates a
 /// secret.
 struct KnownSecrets {
     /// The maximum number of values.

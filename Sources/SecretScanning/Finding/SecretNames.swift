@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// Decides which names indicate a secret. Ignores case, `_`, `-`, and digits at the end.
 ///
-/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one, except for those below with other known meanings,
-/// such as page tokens and sort keys.
+/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one. Exceptions are the names below with
+/// other known meanings, such as page tokens and sort keys.
 enum SecretNames {
     /// Where a name is used.
     enum Site: Sendable {

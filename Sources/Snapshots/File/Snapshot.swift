@@ -3,7 +3,7 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. Its content is not trusted: each row is verified against the root `full` before it is returned,
+/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the root `full` before it is returned,
 /// and each piece of a body against the digest in its recording's row.
 ///
 /// The time to open it depends on the number of recordings (24 bytes are read for each), not on their sizes. Confined to one thread; each

@@ -2,7 +2,8 @@ import HTTPMessage
 import HTTPSerialization
 
 /// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. That is the charset that the
-/// content type names; if it names none, it is UTF-8, or Latin-1, as which mitmproxy decodes binary data that it takes for text. If these
+/// content type names; if it names none, it is UTF-8 or Latin-1. mitmproxy uses Latin-1 for binary data that it treats as
+/// text. If these
 /// disagree, the length decides.
 struct HARText {
     let octets: [UInt8]

@@ -4,8 +4,8 @@ import Glibc
 import HTTPMessage
 import ServerTrust
 
-/// Opens connections. If only one address is possible, it connects directly (`DirectAttempt`); otherwise it uses libcurl's
-/// multi interface in the loop, with name lookup off the loop, happy eyeballs and tunnels through proxies.
+/// Opens connections. If only one address is possible, it connects directly (`DirectAttempt`). Otherwise it uses libcurl's multi
+/// interface in the loop, with happy eyeballs, tunnels through proxies, and name lookup on another thread.
 ///
 /// libcurl only connects (`CONNECT_ONLY`). The connected socket is then taken from it: the close callback keeps the descriptor
 /// open while the easy handle is reused for the next attempt. A TLS connection keeps its handle (`UpstreamTLSChannel`).

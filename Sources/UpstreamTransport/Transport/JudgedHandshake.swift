@@ -2,8 +2,8 @@ import EventLoop
 import ServerTrust
 
 extension Transport {
-    /// Makes one handshake with an https origin, on the route that requests to it would take, and closes the connection as soon
-    /// as the host's trust policy has evaluated the server.
+    /// Makes one handshake with an https origin, on the route that requests to it would take. It closes the connection as soon as
+    /// the host's trust policy has evaluated the server.
     /// - Parameter completion: called on the loop, never from within this call; not called if the transport is closed first.
     package func judgeServer(
         of origin: Origin, _ completion: @escaping (Result<TrustVerdict, TransportError>) -> Void

@@ -30,8 +30,8 @@ package struct OriginExchange: Equatable {
         if isActive { exchange.endBody(trailers: trailers) }
     }
 
-    /// Moves the rest of the body into a pipe, as far as no code has to see the bytes: at most `limit` bytes each time,
-    /// reported to the delegate, which pauses reading while the pipe is not empty. Call it when the head arrives.
+    /// Moves the rest of the body into a pipe, if no code has to see the bytes. It moves at most `limit` bytes each time and
+    /// reports them to the delegate, which pauses reading while the pipe is not empty. Call it when the head arrives.
     package func divertBody(into pipe: Int32, atMost limit: Int) {
         if isActive { exchange.diversion = BodyDiversion(pipe: pipe, limit: limit) }
     }
@@ -54,8 +54,9 @@ package struct OriginExchange: Equatable {
     /// reports the end returns.
     package var recordedChain: RecordedChain? { isActive ? exchange.recordedChain : nil }
 
-    /// The verified chain of the server, if the connection was opened for this exchange; empty on a reused connection, without
-    /// TLS, and if the chain does not end at an anchor or the policy does not validate the host. Valid as long as `metrics`.
+    /// The verified chain of the server, if the connection was opened for this exchange. It is empty on a reused connection and
+    /// without TLS. It is also empty if the chain does not end at an anchor, or the policy does not validate the host. Valid as
+    /// long as `metrics`.
     package var judgedChain: [Certificate] { exchange.number == number ? exchange.judgedChain : [] }
 
     /// The verdict on the exchange's server; `nil` without TLS and without a connection.

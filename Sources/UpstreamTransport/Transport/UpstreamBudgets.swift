@@ -100,7 +100,7 @@ package final class UpstreamBudgets: Sendable {
 
     // MARK: Waiting
 
-    /// Joins the queue. Other loops are asked to close an idle connection, unless one may be opened by now: a connection may
+    /// Joins the queue. Other loops are asked to close an idle connection, unless one may be opened by now. A connection may
     /// have been closed since `acquire` was called, and no other event would grant its place.
     /// - Returns: a ticket, or `nil` if the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {

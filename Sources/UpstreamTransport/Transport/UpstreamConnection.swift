@@ -114,7 +114,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         transport.didClose(self)
     }
 
-    /// Whether the server has neither sent bytes since the last response nor closed: such bytes are reported only with the next
+    /// Whether the server has neither sent bytes since the last response nor closed. Such bytes are reported only with the next
     /// batch of events, and must not be taken for the next response.
     var isReusable: Bool {
         if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }

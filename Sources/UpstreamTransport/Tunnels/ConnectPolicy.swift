@@ -122,8 +122,8 @@ extension ConnectPolicy {
             ? .tunnelUninspected(host: judged, .certificateRefused) : .intercept(host: judged)
     }
 
-    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts: only at the port for
-    /// plain HTTP, where gRPC and HTTP/2 with prior knowledge are sent, and only if no entry names the host. An address may
+    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts: only if no entry names
+    /// the host, and only at the port for plain HTTP, where clients use gRPC and HTTP/2 with prior knowledge. An address may
     /// stand for any host.
     func permitsUninspected(host: String, port: UInt16) -> Bool {
         guard port == 80, fallback == .intercept, let identity = ReferenceIdentity(host) else { return false }

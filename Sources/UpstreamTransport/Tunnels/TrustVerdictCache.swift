@@ -67,7 +67,7 @@ final class TrustVerdictCache: Sendable {
 }
 
 extension TrustPolicy {
-    /// Whether a positive verdict may be reused for further tunnels. With enforced pins it may not: an attacker who takes over
+    /// Whether a positive verdict may be reused for further tunnels. With enforced pins it may not. An attacker who takes over
     /// the server's address while the verdict is cached would get a tunnel without the pinned key.
     func permitsCachedVerdicts(at now: POSIXTime) -> Bool { pins?.refusesOthers(at: now) != true }
 }
