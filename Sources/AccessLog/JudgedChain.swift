@@ -12,7 +12,7 @@ package struct JudgedChain: Sendable {
     enum Limit {
         static let host = 255
         static let subject = 128
-        /// The longest text of the whole member. Hosts are escaped like other texts from peers; in subjects only quotes and
+        /// The maximum number of bytes of the whole member. Hosts are escaped like other texts from peers; in subjects only quotes and
         /// backslashes can need escaping.
         static let member = 64 + 6 * host + TrustVerdict.chainLimit * (128 + 2 * subject)
     }
