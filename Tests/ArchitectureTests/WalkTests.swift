@@ -54,7 +54,7 @@ struct WalkTests {
         ])
     func readsSteps(step: String, names: Names) { #expect(Names(in: step) == names) }
 
-    @Test("A walk includes continuation lines, what it shares with the first walk, and what is beside it")
+    @Test("A walk includes continuation lines, the steps shared with the first walk, and the files beside it")
     func readsWalks() {
         let text = """
             ### A hit (2 files)

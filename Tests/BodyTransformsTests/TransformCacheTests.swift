@@ -51,7 +51,7 @@ struct TransformCacheTests {
         #expect(cache.counts.bytes > 0 && cache.counts.bytes < 4096)
     }
 
-    @Test("It is repeated for a freshened head, or with other limits")
+    @Test("A failed transform is repeated for a freshened head, or with other limits")
     func triesAgain() throws {
         let cache = TransformCache()
         let (stored, bounds) = (stored(), bounds())

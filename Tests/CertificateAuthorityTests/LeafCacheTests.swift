@@ -57,7 +57,7 @@ struct LeafCacheTests {
     }
 
     @Test(
-        "In any sequence of calls, it has no more entries than its limit and never returns another host's",
+        "In any sequence of calls, the cache stays within its limit and never returns another host's leaf",
         arguments: [1, 2, 3] as [UInt64])
     func holdsItsOwn(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)

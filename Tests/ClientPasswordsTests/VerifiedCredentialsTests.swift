@@ -43,7 +43,7 @@ struct VerifiedCredentialsTests {
 struct AttemptAllowancesTests {
     private let client = IPAddress(ipv4: 0xC000_0201)
 
-    @Test("An initial number at once, then one more per interval, and never more than at first")
+    @Test("An address may make an initial number of attempts at once, then one more per interval")
     func comesBack() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<20 { #expect(allowances.take(for: client, at: 0)) }

@@ -28,7 +28,7 @@ struct CacheKeyRuleTests {
         #expect(try number(stage.fetch("/a?id=2")) == "2")
     }
 
-    @Test("keep_query and sort_query together")
+    @Test("keep_query and sort_query can be combined")
     func keepsAndSorts() throws {
         let stage = try stage("cache: {key: {keep_query: [id, page], sort_query: true}}")
         #expect(try number(stage.fetch("/a?page=2&x=9&id=1")) == "1")

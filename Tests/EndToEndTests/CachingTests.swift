@@ -7,7 +7,7 @@ struct CachingTests {
     private static let fresh = "Cache-Control: max-age=60\r\n"
 
     @Test(
-        "Range on a hit: the part, from either end",
+        "A range on a hit gets the part, counted from either end",
         arguments: [
             ("bytes=0-3", "0123", "0-3"), ("bytes=6-", "6789", "6-9"), ("bytes=-2", "89", "8-9"), ("bytes=8-99", "89", "8-9"),
         ])

@@ -135,7 +135,7 @@ struct GatewayErrorTests {
     }
 
     @Test(
-        "T41 an error contains nothing of the request but its host, and that escaped",
+        "T41 an error contains nothing of the request except its host, which is escaped",
         arguments: ["text/html", "text/plain", "application/json"])
     func echoesNothing(accept: String) throws {
         for error in Self.table {
@@ -147,7 +147,7 @@ struct GatewayErrorTests {
         }
     }
 
-    @Test("An error for HEAD has no body, and the connection goes on")
+    @Test("An error for HEAD has no body, and the connection stays usable")
     func answersHead() throws {
         let stage = try Stage { _, connection in connection.respond(body: "next") }
         let client = try stage.client()

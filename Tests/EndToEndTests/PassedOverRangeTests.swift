@@ -33,7 +33,9 @@ struct PassedOverRangeTests {
         #expect(stage.requestCount() == 1)
     }
 
-    @Test("A client with its range goes on, and the complete body is fetched for the store, once", arguments: [":memory:", nil])
+    @Test(
+        "A client continues once it has its range, and the complete body is fetched for the store once",
+        arguments: [":memory:", nil])
     func endsWithPart(storePath: String?) throws {
         let (body, release) = (PatternedBody(length: 2_000_000), Gate())
         let (stage, _) = try stage(body, storePath: storePath, release: release)

@@ -133,7 +133,7 @@ struct RecordedChainTests {
         #expect(refused.code == "recorded_chain_not_trusted" && refused.detail == "expired")
     }
 
-    @Test("On an origin failure the response is served stale for as long as under its own policy")
+    @Test("If the origin fails, the response is served stale for as long as before the policy changed")
     func stale() throws {
         let fields = "Cache-Control: max-age=60, stale-if-error=600\r\nETag: \"a\"\r\n"
         let stage = try Self.stage(fields: fields)

@@ -93,7 +93,7 @@ struct SharedRangesTests {
         release.open()
     }
 
-    @Test("If the fetch breaks off for good, its readers get the bytes that arrived, and no message that looks complete")
+    @Test("If the fetch cannot be resumed, its readers get the bytes that arrived, and no message that looks complete")
     func breaksOffForAll() throws {
         let release = Gate()
         var plan = RangedOrigin.Plan()

@@ -118,7 +118,7 @@ struct SwitchingTests {
         #expect(try client.readToEnd() == Array("hello early".utf8))
     }
 
-    @Test("An origin that refuses the switch sends a normal response, and the connection goes on", arguments: Way.allCases)
+    @Test("An origin that refuses the switch sends a normal response, and the connection stays usable", arguments: Way.allCases)
     func isRefused(way: Way) throws {
         let stage = try SwitchingStage(way) { request, connection in
             switch request.target {

@@ -6,7 +6,7 @@ import TestSupport
 struct UnreadBodyTests {
     private static let smuggled = "GET http://smuggled.test/ HTTP/1.1\r\nHost: smuggled.test\r\n\r\n"
 
-    @Test("T13 after a denial the body is read and discarded, and the connection goes on", arguments: [false, true])
+    @Test("T13 after a denial the body is read and discarded, and the connection stays usable", arguments: [false, true])
     func afterDenial(isChunked: Bool) throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
             connection.respond(body: "next")

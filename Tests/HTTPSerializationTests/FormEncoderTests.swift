@@ -110,7 +110,7 @@ struct RequestSerializerTests {
 
 @Suite("Default fields (R4, R5)")
 struct DefaultFieldsTests {
-    @Test("At most six languages, with descending weights, and no invalid language ranges")
+    @Test("Accept-Language has at most six languages, with descending weights, and no invalid language ranges")
     func acceptsLanguages() {
         #expect(
             DefaultFields.acceptLanguage(["zh-Hans-CN", "en", "de", "fr", "it", "es", "pt", "nl"])

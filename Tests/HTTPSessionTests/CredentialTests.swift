@@ -106,7 +106,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("A handler answers with a credential, standard, reject, cancel or an error")
+    @Test("Each answer of a challenge handler takes effect: credential, standard, reject, cancel, error")
     func handles() async throws {
         let origin = ScriptedOrigin.answering { request, connection in
             request["Authorization"] == "Bearer t"

@@ -83,7 +83,7 @@ struct RedirectTests {
         #expect(within.text == "GET /x [] [\"Authorization=Bearer s\", \"Cookie=a=b\", \"X-Own=1\"]")
     }
 
-    @Test("Policies: deliver, deny, same site, rewrite; a Location that is not an http URI is refused")
+    @Test("Each redirect policy takes effect: deliver, deny, same site, rewrite; a Location that is not an http URI is refused")
     func obeysPolicies() async throws {
         let origin = redirecting()
         let far = ScriptedOrigin.answering { request, connection in

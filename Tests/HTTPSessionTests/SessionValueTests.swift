@@ -71,7 +71,8 @@ struct SessionValueTests {
     }
 
     @Test(
-        "An unregistered status is an unacceptable status; the error has its response", arguments: [100, 199, 600, 799, 999])
+        "An unregistered status is reported as unacceptable, and the error has the response",
+        arguments: [100, 199, 600, 799, 999])
     func acceptsAnyStatus(status: Int) async throws {
         // 100 and 199 are interim responses, followed by the final one.
         let origin = ScriptedOrigin.answering { request, connection in

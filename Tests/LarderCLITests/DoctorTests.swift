@@ -135,7 +135,8 @@ struct DoctorTests {
         """
 
     @Test(
-        "The fix for a key of another user gives it back to its owner", .enabled(if: getuid() == 0, "only root gives files away"))
+        "The fix for a key of another user makes the current user its owner",
+        .enabled(if: getuid() == 0, "only root gives files away"))
     func takesTheKeyBack() throws {
         let outcome = try Self.outcome(of: "chown nobody $ca/current/root.key\nnamed\nmend\nwell")
         #expect(
@@ -244,7 +245,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "Where another program listens on port 443, the answer of Larder that it is not trusted shows that Larder is",
+        "If another program listens on port 443, Larder's error about that server shows that the client trusts Larder",
         arguments: [
             "{\"type\":\"about:blank\",\"title\":\"The certificate is not trusted.\",\"code\":\"certificate_not_trusted\"}",
             "  Proxy-Status: larder-00112233; error=tls_certificate_error; details=\"untrusted_root\"",

@@ -166,7 +166,7 @@ struct PinsStoryTests {
         #expect(try story.stage.read(story.file).contains("of: [\"\(Self.other)\"]\n"))
     }
 
-    @Test("A file with a person's edits is never changed: the command says what to change")
+    @Test("A file that a person has edited is never changed: the command says what to change")
     func leavesHandwritingAlone() throws {
         let stage = try PinnedStage()
         let yaml = "# ours\na.example:  # the shop\n  pins: {of: \(Self.other)}\n"

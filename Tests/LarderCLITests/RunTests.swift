@@ -220,7 +220,7 @@ struct RunTests {
         #expect(outcome.output == "251\n", "\(outcome)")
     }
 
-    @Test("Two simultaneous runs beside a running Larder work, and those without the store's file say so")
+    @Test("Two simultaneous runs work beside a running Larder, and report that they cannot write to the store")
     func worksBesideOthers() throws {
         let origin = Self.keepable()
         defer { origin.stop() }

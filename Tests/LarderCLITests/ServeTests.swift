@@ -240,7 +240,7 @@ struct ServeTests {
     }
 
     @Test(
-        "A store that another process has open is an error with a fix; a failed start leaves no admin socket and no lock by the user's file"
+        "A store that another process has open is an error with a fix; a failed start leaves no admin socket and no lock file"
     )
     func failsCleanly() throws {
         let served = try Served(store: "store.sqlite")

@@ -242,7 +242,7 @@ struct TrustStoreTests {
         #expect(nothing.code == 0 && nothing.talk.split(separator: "\n").count == 1, "\(nothing.talk)")
     }
 
-    @Test("An NSS database is changed with certutil, and has the same list afterwards", .enabled(if: Tools.has("certutil")))
+    @Test("install changes an NSS database with certutil, and uninstall restores its list", .enabled(if: Tools.has("certutil")))
     func changesNSS() throws {
         let stage = try AuthorityStage()
         let database = "\(stage.folder.path)/.mozilla/firefox/ab.default"

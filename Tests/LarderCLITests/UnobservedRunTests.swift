@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Runs in which no request came through Larder")
+@Suite("Runs that send no request through Larder")
 struct UnobservedRunTests {
     /// Programs that ignore the proxy variables, each with the origin's port as its argument.
     enum Program: String, CaseIterable {

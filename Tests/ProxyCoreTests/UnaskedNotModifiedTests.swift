@@ -29,7 +29,9 @@ struct UnaskedNotModifiedTests {
         #expect(book.written?.status == 502)
     }
 
-    @Test("It counts as an origin failure, for which a stored response may be used (RFC 5861 §4)", arguments: [true, false])
+    @Test(
+        "An unasked 304 counts as an origin failure, for which a stored response may be used (RFC 5861 §4)",
+        arguments: [true, false])
     func standsIn(mayBeStale: Bool) throws {
         let book = try Playbook()
         let control = "Cache-Control: max-age=60" + (mayBeStale ? ", stale-if-error=60" : "")

@@ -58,7 +58,8 @@ struct PressedPendingTests {
     }
 
     @Test(
-        "A body that paused for its reader, and then for the others, is written so that it continues", arguments: [true, false])
+        "A body that was paused for its reader, and then for other bodies, is written, so that it continues",
+        arguments: [true, false])
     func goesOnAfterReader(othersMakeRoom: Bool) throws {
         let pending = begin(isPart: true)
         let reader = try #require(pending.attach())

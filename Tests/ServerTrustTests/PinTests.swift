@@ -46,7 +46,7 @@ struct PinTests {
         #expect(try Pin.reading(file: Self.file.der(label)).map(\.publicKeyDigest) == [certificate.publicKeyDigest])
     }
 
-    @Test("Every certificate in a PEM file is pinned, whatever text stands between them")
+    @Test("Every certificate in a PEM file is pinned, whatever text is between them")
     func readsPEM() throws {
         let text = """
             # the live one

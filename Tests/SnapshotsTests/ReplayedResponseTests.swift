@@ -93,7 +93,7 @@ struct ReplayedResponseTests {
         #expect(replayed.body == nil)
     }
 
-    @Test("A recorded failure follows the recorded part of the response, or comes alone if there was none")
+    @Test("A recorded failure follows the recorded part of the response, or is replayed alone if there was none")
     func breaksOff() throws {
         let failure = RecordedFailure(.cutShort, code: "upstream_cut_short")
         var exchange = Exchange("http://a:80/", "half")

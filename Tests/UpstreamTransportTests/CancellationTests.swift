@@ -103,7 +103,7 @@ struct CancellationTests {
         #expect(harness.loop.registrationCount == 0)
     }
 
-    @Test("After a cancellation within the head or body callback no further callback comes", arguments: [true, false])
+    @Test("After a cancellation within the head or body callback, no further callback is made", arguments: [true, false])
     func withinCallbacks(atHead: Bool) throws {
         let origin = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond(body: "hello") }

@@ -270,7 +270,7 @@ struct ConnectPolicyTests {
         #expect(!ConnectPolicy(fallback: .probe).permitsUninspected(host: "any.test", port: 80))
     }
 
-    @Test("A tunnel that is not intercepted after all goes to a server that was judged")
+    @Test("A tunnel that is not intercepted after all goes to a server that was verified")
     func judgesTunnels() throws {
         let policy = try Self.intercepting()
         #expect(policy.wayBeforeHello(host: "any.test", port: 443) == .probe)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Pin audit: what handshakes show while pins are only reported")
+@Suite("Pin audit: the keys seen in handshakes while pins are only reported")
 struct PinAuditTests {
     private let authority = TestAuthority()
 

@@ -58,7 +58,7 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.firstByte))
     }
 
-    @Test("Connect: an address does not answer")
+    @Test("Connect: the request fails in time if the address does not respond")
     func connect() throws {
         let hole = BlackHole()
         let harness = try TransportHarness()
@@ -70,7 +70,7 @@ struct TimeoutTests {
         #expect(LoopbackAddress.connectionCount(to: hole.port) <= 3)
     }
 
-    @Test("First byte: the origin takes the request and sends nothing")
+    @Test("First byte: the request fails in time if the origin reads it and sends nothing")
     func firstByte() throws {
         let origin = silentOrigin()
         defer { origin.stop() }
