@@ -10,7 +10,7 @@ import ProxyPolicy
 /// It holds the most recently used ones, up to a number of bytes; a failure counts as its head. Each transform is made only once: other
 /// requests for it wait.
 package final class TransformCache: Sendable {
-    /// A stored body, by the row of its response, and what is made of it.
+    /// A stored body, identified by the row of its response, and its transform.
     package struct Key: Hashable, Sendable {
         package let row: StoredRowID
         package let fingerprint: UInt64

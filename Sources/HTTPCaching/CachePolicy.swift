@@ -1,4 +1,4 @@
-/// What a rule or a session wants the cache to do with a request: the six policies of `NSURLRequest`.
+/// How the cache handles a request, as a rule or a session sets it: the six policies of `NSURLRequest`.
 public enum CachePolicy: UInt8, Sendable, CaseIterable {
     /// As RFC 9111 says.
     case useProtocol

@@ -169,7 +169,7 @@ extension Exchange {
             applyMode()
             return nil
         case .deny: return .deniedByRule
-        // A PURGE sends nothing, and removes what is stored of a host that is no longer allowed too.
+        // A PURGE sends nothing. It also removes stored responses of a host that is no longer allowed.
         case .unlisted: return isPurge ? nil : .egressDenied
         case .ambiguousPath: return isPurge ? nil : .ambiguousPath
         }

@@ -4,7 +4,8 @@ import ProxyPolicy
 /// The rules' decision about a tunnel, after a CONNECT or a switch of protocols. A tunnel may begin, and last, under later settings than
 /// its request.
 extension Exchange {
-    /// Why no connection is made for a tunnel: a rule has closed the way to its host, whatever the gate says. `nil` where one may be.
+    /// Why no connection may be made for a tunnel: a rule prevents connections to its host, even if the gate is open. `nil` if
+    /// one may be made.
     package var tunnelFault: Fault? {
         if obligations.tunnel == .inspectedOnly, !reportsUnlisted { return .egressDenied }
         if obligations.limitsContent { return .contentHidden }

@@ -75,7 +75,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case completeUpstream
     /// Cancel the request to the origin.
     case cancelUpstream
-    /// Close the client's connection so that the message cannot be taken for a complete one.
+    /// Close the client's connection so that the message cannot be treated as a complete one.
     case abortClient
     /// The exchange has ended: `trace` is complete, and the connection may read its next request.
     case finish

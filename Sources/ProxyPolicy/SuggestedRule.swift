@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// The narrowest rule that would allow a request, for the client that was denied.
 package enum SuggestedRule {
-    /// For a longer path no rule is suggested: nobody would write it.
+    /// For a longer path no rule is suggested, because such a rule would be unreadable.
     private static let pathLimit = 256
 
     /// One rule of the settings, as JSON, which is also YAML. Empty if no such rule would allow this request and no other.

@@ -82,7 +82,7 @@ package struct ServerSettings: Sendable {
     package var targets = TargetedCacheControl.none
     package var tellsKey = false
     package var hostMismatch: ExchangeContext.HostMismatch = .ignore
-    /// The name in Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a chain are not taken for a loop.
+    /// The name in Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a chain are not treated as a loop.
     package var pseudonym = "larder"
 
     package init() {}

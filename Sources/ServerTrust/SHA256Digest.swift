@@ -25,7 +25,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
     /// The digest of these bytes.
     init(of bytes: UnsafeBufferPointer<UInt8>) {
         let digest = [UInt8](unsafeUninitializedCapacity: Self.count) { output, count in
-            // SHA256 fails only without memory, and then leaves its output unchanged, which must not be taken for a digest.
+            // SHA256 fails only without memory, and then leaves its output unchanged, which must not be treated as a digest.
             precondition(SHA256(bytes.baseAddress, bytes.count, output.baseAddress) != nil, "SHA-256 is not to be had")
             count = Self.count
         }

@@ -119,7 +119,7 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// No request joins fetches that a purge may cover. The store knows which of them began before the purge.
+    /// Requests no longer join fetches that a purge may cover. The store knows which of them began before the purge.
     package func purge(_ purge: Purge) {
         for shard in shards {
             let keys = shard.contents.withLock { Array($0.entries.keys) }

@@ -151,7 +151,7 @@ package final class ServerTLSSession {
 
     private func failure() -> ServerTLSFailure {
         let code = ERR_peek_last_error()
-        // Errors left in the queue would be taken for those of another connection.
+        // Errors left in the queue would be treated as those of another connection.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
         if alert >= 0 { return .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) }

@@ -182,7 +182,7 @@ final class RunningServer: Sendable {
         admin.withLock { $0 }?.stop()
         freedMemory?.close()
         server.stop()
-        // Lets a change of settings that has begun complete.
+        // Waits until a change of settings in progress is complete.
         reloading.sync {}
         store.shutdown()
         finishRecording()

@@ -12,7 +12,7 @@ package enum Explainer {
         case later
     }
 
-    /// What an explanation may show, and what it knows beside the dry run.
+    /// What an explanation may show, and the facts that the dry run does not contain.
     package struct Terms: Sendable {
         /// Whether the query of a URL may be shown, as in the log.
         let tellsQuery: Bool

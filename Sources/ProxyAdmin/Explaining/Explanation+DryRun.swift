@@ -7,7 +7,7 @@ import TextCoding
 /// Explains how a request would be handled, from a completed dry run.
 extension Explanation {
     /// - Parameters:
-    ///   - terms: what the explanation may show, and what is known beside the dry run.
+    ///   - terms: what the explanation may show, and the facts that the dry run does not contain.
     ///   - judgesSaved: a saved response is being explained: the store was not searched.
     ///   - origin: the step about a response that was given as the origin's.
     ///   - again: the step about the same request after that response is stored.

@@ -47,7 +47,7 @@ final class CredentialsJudge: Sendable {
     /// - Parameters:
     ///   - now: from the monotonic clock.
     ///   - reply: makes the reply, if the caller has to wait.
-    /// - Returns: `nil` if the result comes by the reply.
+    /// - Returns: `nil` if the reply will have the result.
     func judge(
         _ credentials: BasicCredentials, by file: PasswordFile, from client: IPAddress, at now: MonotonicTime,
         reply: () -> Reply<CredentialsJudgement>

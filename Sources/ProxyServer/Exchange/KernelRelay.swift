@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import UpstreamTransport
 
-/// What the kernel does of a delivery.
+/// The part of a delivery that the kernel does.
 enum KernelRelay {
     /// Shorter bodies fit into any socket buffer.
     private static let boundedBodyLength: UInt64 = 1 << 20

@@ -103,7 +103,7 @@ final class ResponseStoring {
         }
     }
 
-    /// The origin sends the missing part of a response that is stored in part: the client gets it in its place.
+    /// The origin sends the missing part of a response that is stored in part: the client gets that part at its position.
     func complete(for driver: ExchangeDriver) {
         guard let completion = driver.exchange.ranges.completion, let whole = driver.exchange.cache.selected,
             case .onDisk(let body) = whole.body

@@ -42,7 +42,7 @@ final class HandshakeQueue: TimerHandler {
         beginNext()
     }
 
-    /// A waiting handshake has left.
+    /// A waiting handshake was canceled.
     func left() {
         leftCount += 1
         guard leftCount * 2 > waiting.count else { return }

@@ -45,7 +45,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     private let origin: SwitchedConnection
     private let toUpstream: any TunnelDirection
     private let toClient: any TunnelDirection
-    /// If one side is cut off, the other is closed with a reset, so that it is not taken for a clean end.
+    /// If one side is cut off, the other is closed with a reset, so that it is not treated as a clean end.
     private let resetsWhenCut: Bool
     private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?

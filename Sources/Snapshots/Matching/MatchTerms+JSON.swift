@@ -25,7 +25,7 @@ extension MatchTerms {
         for index in canonicalisers.indices { canonicalisers[index].uri = Self.withPort(canonicalisers[index].uri) }
     }
 
-    /// `http://a.example/*` as `http://a.example:80/*`. A pattern stays as it is where a `*` stands for the end of the authority.
+    /// `http://a.example/*` as `http://a.example:80/*`. A pattern stays unchanged if a `*` covers the end of the authority.
     private static func withPort(_ uri: String) -> String {
         guard let scheme = uri.firstRange(of: "://"),
             let port = ["http": 80, "https": 443][uri[..<scheme.lowerBound].lowercased()]

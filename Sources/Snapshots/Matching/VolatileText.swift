@@ -5,7 +5,7 @@ import SecretScanning
 enum VolatileText {
     private static let uuidMark = Array("{uuid}".utf8)
     private static let timeMark = Array("{time}".utf8)
-    /// The first seconds of 2000 and of 2100: numbers in this range are taken for times, if times are marked.
+    /// The first seconds of 2000 and of 2100: numbers in this range are treated as times, if times are marked.
     private static let seconds: ClosedRange<UInt64> = 946_684_800...4_102_444_800
 
     static func marked(_ text: [UInt8], uuids: Bool, times: Bool) -> [UInt8] {

@@ -10,7 +10,7 @@ import ServerTrust
 ///
 /// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. A connection that was handed
 /// to a tunnel (`SwitchedConnection`) is also `closed`. In `idle` anything that the server does ends the connection: bytes sent
-/// without a request must not be taken for the response to a later one.
+/// without a request must not be treated as the response to a later one.
 ///
 /// For a plain socket it uses `recv`, `splice` and `send`; for a TLS connection the channel's counterparts.
 final class UpstreamConnection: EventHandler, BatchHandler {
@@ -115,7 +115,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     }
 
     /// Whether the server has neither sent bytes since the last response nor closed. Such bytes are reported only with the next
-    /// batch of events, and must not be taken for the next response.
+    /// batch of events, and must not be treated as the next response.
     var isReusable: Bool {
         if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0

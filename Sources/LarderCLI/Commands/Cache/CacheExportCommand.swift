@@ -125,7 +125,7 @@ final class CacheExport {
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
     }
 
-    /// Files of an earlier export would be taken for files of this one.
+    /// Files of an earlier export would be treated as files of this one.
     private static func makeFolder(_ folder: String) throws {
         let files = FileManager.default
         // An unreadable folder is reported below.
