@@ -109,7 +109,7 @@ package struct SystemTrustStore: TrustStore {
             }
             try update(isRemoval: false)
             for entry in entries where !isInBundle(entry) {
-                throw TrustStoreError("\(layout.program) did not add it to \(bundle)")
+                throw TrustStoreError("\(layout.program) did not add the root certificate to \(bundle)")
             }
         } catch {
             // Restore the former state.
@@ -147,7 +147,7 @@ package struct SystemTrustStore: TrustStore {
             throw error
         }
         for entry in entries where isInBundle(entry) && !isOthers(entry) {
-            throw TrustStoreError("it is still in \(bundle)")
+            throw TrustStoreError("the root certificate is still in \(bundle)")
         }
     }
 

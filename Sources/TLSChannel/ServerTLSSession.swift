@@ -156,7 +156,7 @@ package final class ServerTLSSession {
         let alert = copenssl_alert_of(code)
         if alert >= 0 { return .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) }
         if copenssl_reason(code) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE {
-            return .clientNotCertified("it sent no certificate")
+            return .clientNotCertified("the client sent no certificate")
         }
         let verdict = SSL_get_verify_result(pointer)
         guard verdict != X509_V_OK else { return .protocolError }

@@ -51,7 +51,7 @@ struct PartFileTests {
         }
     }
 
-    @Test("A part that was flushed at an orderly end is recorded as not flushed before the flush, and as flushed after it")
+    @Test("At an orderly end, a part is recorded as flushed only after the flush")
     func claimsNothingBefore() async throws {
         let before = Guarded<Bool?>(nil)
         let record = Guarded("")

@@ -163,7 +163,7 @@ struct EgressTests {
         #expect(try stage.fetch("/", fields: "Via: 1.1 larder-two, 1.1 other\r\n").status == 200)
     }
 
-    @Test("T47 a CONNECT to an upstream proxy carries Via, so that one that returns is 508")
+    @Test("T47 a CONNECT to an upstream proxy carries Via, so that a CONNECT that returns gets 508")
     func findsLoopsThroughUpstreamProxy() throws {
         let upstream = ScriptedOrigin { connection in
             _ = connection.readHead()

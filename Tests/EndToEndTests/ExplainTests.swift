@@ -48,7 +48,7 @@ struct ExplainTests {
         return Dictionary(steps.map { ($0["step"] as? String ?? "", $0) }) { $1 }
     }
 
-    @Test("Where the response to the latest such request was not stored, the explanation names the reason", arguments: [1, 4])
+    @Test("If the response to the latest such request was not stored, the explanation names the reason", arguments: [1, 4])
     func namesTheLastRefusal(loops: Int) throws {
         let explained = try Explained(loops: loops)
         #expect(steps(try explained.explain("/no-store"))["last response"] == nil)

@@ -325,7 +325,7 @@ struct InterceptionTests {
         #expect(try stage.logged("uninspected").allSatisfy(\.isEmpty))
     }
 
-    @Test("A rule whose mode sends nothing out closes tunnels that would hide their requests", arguments: ["/", "/a"])
+    @Test("A rule whose mode forwards nothing refuses tunnels that would hide their requests", arguments: ["/", "/a"])
     func closesHiddenTunnels(path: String) throws {
         let stage = try InterceptingStage("rules: [{name: closed, match: {host: one.test, path: \"\(path)*\"}, mode: offline}]")
         let client = try stage.connect()
@@ -453,7 +453,7 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.count == 7)
     }
 
-    @Test("Clients that stop in their handshakes make way for others long before their timeouts")
+    @Test("Clients that stop in their handshakes are dropped for others long before their timeouts")
     func stoppedGiveWay() throws {
         let stage = try InterceptingStage(
             change: {

@@ -84,7 +84,7 @@ struct PlainTunnelTests {
     }
 
     @Test(
-        "A rule that names the host, or that can hold back every host's requests, refuses cleartext HTTP/2; the log has the reason",
+        "A rule that names the host, or that can prevent requests to every host, refuses cleartext HTTP/2; the log has the reason",
         arguments: [
             "{name: r, match: {host: plain.test}, cache: {store: never}}",
             "{name: r, match: {method: DELETE}, deny: {reason: no}}",

@@ -20,7 +20,7 @@ struct PreconnectTests {
     }
 
     @Test(
-        "Larder does not connect to a host whose requests a rule can hold back, neither for a ClientHello nor for such a request",
+        "Larder does not connect to a host if a rule can prevent requests to it, neither for a ClientHello nor for such a request",
         arguments: [
             ("match: {host: one.test, method: POST}, deny: {reason: a}", "POST", 403),
             ("match: {method: POST}, deny: {reason: a}", "POST", 403),

@@ -48,7 +48,7 @@ struct ReplayLimitTests {
     }
 
     @Test(
-        "Up to the limit each client follows a sequence of its own; one client more makes all sequences begin anew",
+        "Up to the limit each client has its own sequence; one client more makes all sequences start again",
         arguments: [2, 3])
     func forgetsSessions(sessions: Int) throws {
         let count = Counter()

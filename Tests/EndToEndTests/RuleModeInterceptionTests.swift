@@ -57,7 +57,7 @@ struct RuleModeInterceptionTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("A host that refused interception gets no tunnel if a rule can hold back its requests: it is still intercepted")
+    @Test("A host whose client rejected the certificate is still intercepted if a rule can prevent requests to it")
     func interceptsRefusedHosts() throws {
         let stage = try InterceptingStage(
             "rules: [{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}]",

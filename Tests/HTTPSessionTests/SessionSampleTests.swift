@@ -28,7 +28,7 @@ struct SessionSampleTests {
     }
 
     @Test(
-        "It checks the pin, retries, downloads with progress, reuses the stored response, and reports a wrong pin"
+        "The sample checks the pin, retries, downloads with progress, reuses the stored response, and reports a wrong pin"
     )
     func runs() throws {
         let authority = TestAuthority()

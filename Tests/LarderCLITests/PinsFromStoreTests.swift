@@ -7,7 +7,9 @@ import Testing
 struct PinsFromStoreTests {
     private static let other = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
-    @Test("It proposes pins for the servers of stored responses, with and without a running Larder, and contacts no server")
+    @Test(
+        "learn --from-store proposes pins for the servers of stored responses, with and without a running Larder, and contacts no server"
+    )
     func learns() throws {
         let stage = try PinnedStage()
         let identity = stage.authority.identity()

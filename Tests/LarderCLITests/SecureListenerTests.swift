@@ -101,7 +101,7 @@ struct SecureListenerTests {
                 == "900006")
     }
 
-    @Test("It sends the configured certificate, and accepts only TLS")
+    @Test("The listener sends the configured certificate, and accepts only TLS")
     func showsCertificate() throws {
         let stage = try Stage()
         _ = try stage.folder.write(CertificateText.pem(TestAuthority().der), to: "other.pem")
@@ -166,7 +166,7 @@ struct SecureListenerTests {
             tls: "{certificate: proxy.pem, key: proxy.key, clients: root.pem}", passwords: "alice:\(hash)\n")
         for origin in stage.origins {
             #expect(!(try stage.curl("\(origin)/")).hasPrefix("got"))
-            #expect(stage.larder.says("failed: handshake_failed: it sent no certificate"))
+            #expect(stage.larder.says("failed: handshake_failed: the client sent no certificate"))
             let arguments = stage.certificate
             #expect(
                 try stage.curl("\(origin)/", arguments[0], arguments[1], arguments[2], arguments[3]) == "got 0 ")

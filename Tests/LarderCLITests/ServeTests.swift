@@ -102,7 +102,7 @@ struct ServeTests {
         }
     }
 
-    @Test("It writes the chosen ports, prints its addresses, and ends with 0 on SIGTERM")
+    @Test("serve writes the chosen ports, prints its addresses, and exits with 0 on SIGTERM")
     func serves() throws {
         let served = try Served()
         let ports = try served.ports()
@@ -116,7 +116,7 @@ struct ServeTests {
         #expect(served.process.terminationStatus == 0)
     }
 
-    @Test("It leaves no core file, and the user's other processes cannot inspect it")
+    @Test("serve leaves no core file, and the user's other processes cannot inspect it")
     func keepsItsMemory() throws {
         let served = try Served()
         _ = try served.ports()

@@ -98,7 +98,7 @@ struct TrustStoreTests {
         try image.tool("update-ca-certificates", says ? "#!/bin/sh\necho no room >&2\nexit 3\n" : "#!/bin/sh\nexit 0\n")
         let outcome = try run(stage, image, "install", "--yes")
         #expect(outcome.code == 1 && outcome.output.isEmpty)
-        #expect(outcome.talk.contains(says ? "exited with 3: no room" : "did not add it to"), "\(outcome.talk)")
+        #expect(outcome.talk.contains(says ? "exited with 3: no room" : "did not add the root certificate to"), "\(outcome.talk)")
         #expect(try image.contents() == before)
     }
 

@@ -42,7 +42,7 @@ struct SettingsSourcesTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tls:\n  connect:\n    verdicts_kept: 5s\n", to: "l.yaml")
         let sentence =
-            "tls.connect.verdicts_kept is called tls.connect.verdict_ttl since 0.2; the next version will not read the old name"
+            "tls.connect.verdicts_kept was renamed to tls.connect.verdict_ttl in 0.2; the next version rejects the old name"
         for (sources, place, seconds) in [
             (SettingsSources(file: file, environment: [:]), "\(file):3:5", 5),
             (
@@ -104,7 +104,7 @@ struct SettingsSourcesTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("limits:\n  trailers: 1KiB\n  head: 32KiB\n", to: "l.yaml")
         let sentence =
-            "limits.trailers is no longer a setting since 0.2; its value is always 8 KiB, and the next version rejects the name"
+            "the setting limits.trailers was removed in 0.2; its value is always 8 KiB, and the next version rejects the name"
         for (sources, place) in [
             (SettingsSources(file: file, environment: [:]), "\(file):2:3"),
             (SettingsSources(assignments: ["limits.trailers=1KiB"], environment: [:]), "--set limits.trailers"),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Warnings that could occur many times a second")
 struct RareWarningTests {
-    @Test("They are logged once a minute")
+    @Test("Repeated warnings are logged once a minute")
     func onceAMinute() {
         var warning = RareWarning()
         let start = MonotonicTime(nanoseconds: 1_000_000_000)

@@ -21,7 +21,7 @@ struct TraceRingTests {
             overrides: Array<UInt8>().span)
     }
 
-    @Test("It keeps the latest records up to a limit, each with its texts")
+    @Test("The ring keeps the latest records up to a limit, each with its texts")
     func keepsTheLatest() {
         let ring = TraceRing(count: 100, byteCount: 1 << 20)
         for id in 1...250 { note(UInt64(id), url: "http://a.example/\(id)", rules: "one\ntwo", in: ring) }

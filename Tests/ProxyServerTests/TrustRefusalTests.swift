@@ -40,7 +40,7 @@ struct TrustRefusalTests {
         #expect(refusal.advice.contains("run `larder pins rotate \(server) --add PIN`"), "\(refusal.advice)")
     }
 
-    @Test("Many pins and names do not make it long, and the number left out is reported")
+    @Test("With many pins and names the error stays short, and reports how many are left out")
     func isBounded() throws {
         let digests = try (0..<100).map { number in
             try #require(SHA256Digest([UInt8](repeating: UInt8(number), count: 32)))

@@ -76,7 +76,7 @@ struct PartialTests {
         #expect(store.find(Sample.key("p")) == nil)
     }
 
-    @Test("A fetch whose rest another fetch transfers is no further ahead of its reader than a part is")
+    @Test("If another fetch transfers the rest, the first one stays as close to its reader as a part does")
     func overlaps() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()

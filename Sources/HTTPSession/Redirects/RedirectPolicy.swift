@@ -28,14 +28,14 @@ public struct RedirectPolicy: Sendable {
 
     /// Follows redirects, except from https to http.
     public static func follow(atMost limit: Int = 10) -> RedirectPolicy {
-        RedirectPolicy(atMost: limit) { $0.isDowngrade ? .refuse("from https to http") : .follow }
+        RedirectPolicy(atMost: limit) { $0.isDowngrade ? .refuse("the redirect leads from https to http") : .follow }
     }
 
     /// Follows redirects within a site (the same host, or a host with the same registrable domain), except from https to http.
     public static func sameSite(atMost limit: Int = 10) -> RedirectPolicy {
         RedirectPolicy(atMost: limit) { redirect in
-            if redirect.isDowngrade { return .refuse("from https to http") }
-            return redirect.isSameSite ? .follow : .refuse("to another site")
+            if redirect.isDowngrade { return .refuse("the redirect leads from https to http") }
+            return redirect.isSameSite ? .follow : .refuse("the redirect leads to another site")
         }
     }
 

@@ -25,7 +25,7 @@ struct ContentDecoding: Sendable {
     func makeStream() throws(SessionError) -> DecodedStream {
         // The length of a stream is not limited; a decompression bomb is detected by its ratio.
         guard let decoder = ContentDecoder(contentEncoding: codings) else {
-            throw SessionError(.malformedContentCoding, "a content coding that was not requested")
+            throw SessionError(.malformedContentCoding, "the response has a content coding that was not requested")
         }
         return DecodedStream(decoder)
     }

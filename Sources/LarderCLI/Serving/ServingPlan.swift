@@ -10,8 +10,8 @@ struct ServingPlan {
     /// `:memory:`, or the file's absolute path.
     let storePath: String
     let loopCount: Int
-    /// Whether an unavailable store's file, because another process has it or no folder can hold it, is opened read-only or replaced by
-    /// memory.
+    /// Whether Larder starts without a writable store file. If another process has the file, it is opened read-only; if no folder
+    /// can hold it, memory replaces it.
     let mayForgetWhatIsNew: Bool
     /// Whether an empty settings file, and a reload that loses all rules, passwords or pins, is accepted.
     let allowsEmpty: Bool

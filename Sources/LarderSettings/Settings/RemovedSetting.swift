@@ -33,7 +33,7 @@ struct RemovedSetting: Sendable {
             guard let entry = layer.root.entry(at: parts[...]) else { continue }
             layer.root = layer.root.removing(parts[...])
             warnings.append(
-                "\(layer.position(of: entry)): \(setting.name) is no longer a setting since \(setting.since); its value is always "
+                "\(layer.position(of: entry)): the setting \(setting.name) was removed in \(setting.since); its value is always "
                     + "\(setting.value), and the next version rejects the name")
         }
     }

@@ -34,7 +34,7 @@ struct RenamedSetting: Sendable {
             let renamed = SettingsNode.Entry(key: String(newParts[newParts.count - 1]), at: old.keyPlace, value: old.value)
             layer.root = layer.root.removing(oldParts[...]).inserting(renamed, in: newParts.dropLast())
             warnings.append(
-                "\(layer.position(of: old)): \(setting.old) is called \(setting.new) since \(setting.since); the next version will not read the old name"
+                "\(layer.position(of: old)): \(setting.old) was renamed to \(setting.new) in \(setting.since); the next version rejects the old name"
             )
         }
     }

@@ -143,7 +143,7 @@ final class ClientTLSHandshake {
         octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
     }
 
-    /// Fails because others wait and this client has not continued for long enough.
+    /// Fails because other clients wait, and this one has not continued its handshake for too long.
     func giveWay() { fail(.gaveWay) }
 
     // MARK: The handshake

@@ -15,7 +15,7 @@ package struct StoreFile: Sendable {
         case snapshot
     }
 
-    /// What opening a file did besides, for the log.
+    /// Other effects of opening a file, for the log.
     package enum Event: Sendable, Equatable {
         case emptied(version: Int32)
         case movedAside(to: String, reason: String)
