@@ -132,10 +132,6 @@ package enum SettingsSchema {
             "Whether Larder denies what `egress.default` and `deny` of rules deny. `report`: it forwards these requests, and "
                 + "lists them in `larder status`. `enforce` of a rule overrides this."),
         Setting(
-            "policy.shadow", \.shadow.file, .optional(.path, or: "off", meaning: "nothing is compared"), reloadable: true,
-            "A second settings file. Larder evaluates each request by its `egress` and `rules` too, and reports where the verdicts "
-                + "differ. Larder still acts by its own rules only."),
-        Setting(
             "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the addresses "
                 + "of cloud metadata services."
@@ -148,6 +144,10 @@ package enum SettingsSchema {
             "egress.addresses.allow", \.egress.addresses.allow, .list(of: .allowedAddress), reloadable: true,
             "Addresses that Larder connects to although `egress.addresses.deny` or `egress.addresses.private` denies them. A range "
                 + "allows no metadata service: list its address."),
+        Setting(
+            "policy.shadow", \.shadow.file, .optional(.path, or: "off", meaning: "nothing is compared"), reloadable: true,
+            "A second settings file. Larder evaluates each request by its `egress` and `rules` too, and reports where the verdicts "
+                + "differ. Larder still acts by its own rules only."),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Remote clients that may use Larder, if it listens on an address that other machines can reach. Clients on this "

@@ -11,6 +11,7 @@ extension RuleCondition {
         guard let mapping = cursor.mapping(of: Self.keys + ["not"], problems: &problems) else { return }
         read(mapping, problems: &problems)
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
+        otherWords = Self.otherWords(in: cursor.node)
     }
 
     private mutating func read(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
@@ -30,7 +31,6 @@ extension RuleCondition {
         client.users = mapping["user"].map { Self.patterns($0, problems: &problems) } ?? []
         client.certificates = mapping["certificate"].map { Self.patterns($0, problems: &problems) } ?? []
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
-        otherWords = Self.otherWords(in: cursor.node)
     }
 
     /// The words that no tool compares: all but those of a URL, and the method.
