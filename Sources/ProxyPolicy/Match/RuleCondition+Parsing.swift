@@ -6,9 +6,11 @@ extension RuleCondition {
         "client", "user", "certificate", "run",
     ]
 
+    private static let keysWithExclusions = keys + ["not"]
+
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()
-        guard let mapping = cursor.mapping(of: Self.keys + ["not"], problems: &problems) else { return }
+        guard let mapping = cursor.mapping(of: Self.keysWithExclusions, problems: &problems) else { return }
         read(mapping, problems: &problems)
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
         otherWords = Self.otherWords(in: cursor.node)

@@ -6,12 +6,17 @@ import HTTPMessage
 /// errors.
 package struct SettingsCursor: Sendable {
     package let node: SettingsNode
-    package let path: String
+    private let location: SettingsPath
 
-    package init(_ node: SettingsNode, path: String = "") {
+    package init(_ node: SettingsNode, path: String = "") { self.init(node, .root(path)) }
+
+    private init(_ node: SettingsNode, _ location: SettingsPath) {
         self.node = node
-        self.path = path
+        self.location = location
     }
+
+    /// For example `rules[2].match.host`.
+    package var path: String { location.text }
 
     package func report(_ message: String, suggestion: String? = nil, to problems: inout SettingsProblems) {
         problems.add(message, path: path, at: node.place, suggestion: suggestion)
@@ -29,10 +34,10 @@ package struct SettingsCursor: Sendable {
         of keys: [String], suggestion: ((String) -> String?)? = nil, problems: inout SettingsProblems
     ) -> SettingsMapping? {
         guard let entries = entries(problems: &problems) else { return nil }
-        var known: [String: SettingsCursor] = [:]
+        var known: [(key: String, value: SettingsCursor)] = []
         for entry in entries {
             if keys.contains(entry.key) {
-                known[entry.key] = entry.value
+                known.append((entry.key, entry.value))
             } else {
                 problems.add(
                     "unknown key `\(SettingsText.quoted(entry.key))`", path: path, at: entry.place,
@@ -49,13 +54,14 @@ package struct SettingsCursor: Sendable {
             return nil
         }
         var result: [(key: String, place: SettingsPlace, value: SettingsCursor)] = []
-        var seen: Set<String> = []
+        result.reserveCapacity(entries.count)
+        var seen = SeenKeys(count: entries.count)
         for entry in entries {
-            let entryPath = SettingsText.path(path, key: entry.key)
-            if seen.insert(entry.key).inserted {
-                result.append((entry.key, entry.keyPlace, SettingsCursor(entry.value, path: entryPath)))
+            let cursor = SettingsCursor(entry.value, .key(entry.key, of: location))
+            if seen.insert(entry.key, after: result.lazy.map(\.key)) {
+                result.append((entry.key, entry.keyPlace, cursor))
             } else {
-                problems.add("this key is set twice", path: entryPath, at: entry.keyPlace)
+                problems.add("this key is set twice", path: cursor.path, at: entry.keyPlace)
             }
         }
         return result
@@ -67,7 +73,7 @@ package struct SettingsCursor: Sendable {
             report("expected a list, found \(node.kindName)", to: &problems)
             return nil
         }
-        return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
+        return nodes.enumerated().map { SettingsCursor($1, .element($0, of: location)) }
     }
 
     /// The elements of a list, or a single value as a list of one. An empty list is a problem: it could mean all or none.
@@ -79,7 +85,7 @@ package struct SettingsCursor: Sendable {
             return []
         case .sequence(let nodes):
             if nodes.isEmpty { report("the list is empty; remove the key instead", to: &problems) }
-            return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
+            return nodes.enumerated().map { SettingsCursor($1, .element($0, of: location)) }
         }
     }
 
@@ -173,22 +179,23 @@ package struct SettingsCursor: Sendable {
 /// A mapping with a fixed set of keys, after unknown keys were reported.
 package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
-    private let values: [String: SettingsCursor]
+    /// Few: each is looked up by comparing.
+    private let values: [(key: String, value: SettingsCursor)]
 
     /// The mapping is empty: it does not even have an unknown key.
     package let isEmpty: Bool
 
-    init(whole: SettingsCursor, values: [String: SettingsCursor], isEmpty: Bool) {
+    init(whole: SettingsCursor, values: [(key: String, value: SettingsCursor)], isEmpty: Bool) {
         self.whole = whole
         self.values = values
         self.isEmpty = isEmpty
     }
 
-    package subscript(key: String) -> SettingsCursor? { values[key] }
+    package subscript(key: String) -> SettingsCursor? { values.first { $0.key == key }?.value }
 
     /// The value of a required key.
     package func required(_ key: String, problems: inout SettingsProblems) -> SettingsCursor? {
-        if let value = values[key] { return value }
+        if let value = self[key] { return value }
         whole.report("the key `\(key)` is missing", to: &problems)
         return nil
     }

@@ -1,0 +1,12 @@
+/// Finds keys that a mapping has twice: by comparing the keys of a small mapping, and by a set for a large one.
+struct SeenKeys {
+    private var set: Set<String>?
+
+    init(count: Int) { set = count > 16 ? [] : nil }
+
+    /// - Parameter earlier: the keys that were inserted before.
+    /// - Returns: whether the key is new.
+    mutating func insert(_ key: String, after earlier: some Sequence<String>) -> Bool {
+        set?.insert(key).inserted ?? !earlier.contains(key)
+    }
+}

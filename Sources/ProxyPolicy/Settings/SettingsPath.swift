@@ -1,0 +1,14 @@
+/// Where a value stands in the settings, as text only when a problem needs it: files have many values, and few problems.
+indirect enum SettingsPath: Sendable {
+    case root(String)
+    case key(String, of: SettingsPath)
+    case element(Int, of: SettingsPath)
+
+    var text: String {
+        switch self {
+        case .root(let text): text
+        case .key(let key, let path): SettingsText.path(path.text, key: key)
+        case .element(let number, let path): "\(path.text)[\(number)]"
+        }
+    }
+}
