@@ -79,16 +79,18 @@ package enum HostPattern: Hashable, Sendable {
     private static func name(_ text: Substring) throws(Fault) -> [UInt8] {
         let text = text.hasSuffix(".") ? text.dropLast() : text
         if text.isEmpty { throw .empty }
-        if text.contains("/") || text.contains("@") { throw .moreThanHost }
-        if text.contains(":") { throw .port }
-        if text.contains("*") { throw .starNotInFront }
-        if text.hasPrefix(".") || text.hasSuffix(".") || text.contains("..") { throw .emptyLabel }
+        let bytes = text.utf8
+        if bytes.contains(ASCII.slash) || bytes.contains(UInt8(ascii: "@")) { throw .moreThanHost }
+        if bytes.contains(ASCII.colon) { throw .port }
+        if bytes.contains(UInt8(ascii: "*")) { throw .starNotInFront }
+        let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if labels.contains(where: \.isEmpty) { throw .emptyLabel }
         for scalar in text.unicodeScalars {
-            let isLetterOrDigit = scalar.isASCII && (ASCII.isAlpha(UInt8(scalar.value)) || ASCII.isDigit(UInt8(scalar.value)))
-            guard isLetterOrDigit || scalar == "-" || scalar == "_" || scalar == "." else { throw .notInHosts(scalar) }
+            let isNameCharacter = scalar.isASCII && (ASCII.isWord(UInt8(scalar.value)) || scalar == "-" || scalar == ".")
+            guard isNameCharacter else { throw .notInHosts(scalar) }
         }
-        let name = text.utf8.map(ASCII.lowercased)
-        let hasLongLabel = name.split(separator: UInt8(ascii: ".")).contains { $0.count > Authority.labelLengthLimit }
+        let name = bytes.map(ASCII.lowercased)
+        let hasLongLabel = labels.contains { $0.count > Authority.labelLengthLimit }
         guard name.count <= Authority.hostLengthLimit, !hasLongLabel else { throw .tooLong }
         return name
     }

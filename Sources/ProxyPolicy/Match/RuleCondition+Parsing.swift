@@ -121,12 +121,15 @@ extension RuleCondition {
         }
     }
 
+    private static let methodNames = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
+
     /// Methods are case-sensitive, so `get` would never match, without a warning.
     private static func method(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MethodName? {
         guard let text = cursor.text(problems: &problems) else { return nil }
-        let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
+        if methodNames.contains(text) { return MethodName(text) }
+        let known = methodNames
         let upper = text.uppercased()
-        guard let name = MethodName(text), known.contains(text) || !known.contains(upper) else {
+        guard let name = MethodName(text), !known.contains(upper) else {
             let suggestion = known.contains(upper) ? upper : NearestName.of(text, among: known)
             cursor.report("`\(SettingsText.quoted(text))` is not a method", suggestion: suggestion, to: &problems)
             return nil
