@@ -29,8 +29,10 @@ struct RuleLimitTests {
             }
             return statuses
         }
-        #expect(counts.map { $0[200] ?? 0 }.reduce(0, +) == 777)
-        #expect(counts.map { $0[429] ?? 0 }.reduce(0, +) == 50 * 20 - 777)
+        let served: Int = counts.reduce(0) { $0 + ($1[200] ?? 0) }
+        let refused: Int = counts.reduce(0) { $0 + ($1[429] ?? 0) }
+        #expect(served == 777)
+        #expect(refused == 223)
     }
 
     @Test("A request beyond a quota gets 429 with the time to wait, the rule and the limit, and nothing is sent")
@@ -41,12 +43,11 @@ struct RuleLimitTests {
         #expect(refused.status == 429 && refused.code == "quota_exceeded" && refused.detail == "requests")
         #expect(try refused.json["rule"] as? String == "limited")
         #expect(try refused.json["reason"] as? String == "limit: {requests: 1, within: 1h, per: host}")
-        #expect(try (1...3600).contains(#require(refused["Retry-After"].flatMap { Int($0) })))
+        let seconds = try #require(refused["Retry-After"].flatMap { Int($0) })
+        #expect(seconds >= 1 && seconds <= 3600)
+        let status = try #require(refused["Proxy-Status"])
         #expect(
-            refused["Proxy-Status"]?.contains(
-                "http_request_denied; details=\"quota_exceeded: requests; rule limited, limit: {requests: 1, within: 1h, per: host}\""
-            )
-                == true)
+            status.contains("details=\"quota_exceeded: requests; rule limited, limit: {requests: 1, within: 1h, per: host}\""))
         #expect(stage.requestCount() == 1)
         let line = try #require(try logged(stage).last)
         #expect(line["error"] as? String == "quota_exceeded" && line["detail"] as? String == "requests")

@@ -13,6 +13,8 @@ struct DecisionSteps {
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
     var secondaryKey = SecondaryKey.none
+    /// Each limit that applies, with its rule; only for dry runs, which count nothing.
+    var limits: [(rule: String, limit: String)] = []
     /// Whether the request has only-if-cached, if known.
     var isOnlyIfCached: Bool?
 
@@ -32,7 +34,10 @@ struct DecisionSteps {
 
     /// Limits, report mode and the shadow policy.
     private var policySteps: [Explanation.Step] {
-        var steps: [Explanation.Step] = []
+        var steps = limits.map { rule, limit in
+            Explanation.Step(
+                "limit", "rule `\(rule)` sets \(limit)", values: [("rule", .string(rule)), ("limit", .string(limit))])
+        }
         if let index = trace.decidingRule, index < rules.count {
             steps.append(
                 Explanation.Step(

@@ -24,6 +24,7 @@ extension Explanation {
         let decision = DecisionSteps(
             trace: trace, rules: rules, overrides: overrides, candidates: dryRun.candidates,
             requestFields: request.fields, secondaryKey: dryRun.exchange.secondaryKey,
+            limits: matched.limits.flatMap { rule, limit in limit.words.map { (rule, limit.description(of: $0)) } },
             isOnlyIfCached: dryRun.exchange.directives.contains(.onlyIfCached))
         tense = .would
         method = request.fields.text(of: request.methodName)

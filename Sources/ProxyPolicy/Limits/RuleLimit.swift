@@ -75,6 +75,17 @@ package struct RuleLimit: Hashable, Sendable {
         }
     }
 
+    /// The limits that it sets.
+    package var words: [Word] {
+        Word.allCases.filter { word in
+            switch word {
+            case .rate: rate != nil
+            case .requests: requests != nil
+            case .requestBody, .responseBody, .bytesOut, .bytesIn: most(word) != nil
+            }
+        }
+    }
+
     /// One limit as in the settings, for users: `requests: 1000, within: 1h, per: client`.
     package func description(of word: Word) -> String {
         switch word {

@@ -135,7 +135,8 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .lookUpRecording, .findNearest,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .countRequest, .transform, .lookUpRecording,
+            .findNearest,
             .beginRecording,
             .relayRecorded,
             .abortClient:
