@@ -1,5 +1,6 @@
 import CertificateAuthority
 import Foundation
+import ProxyServer
 import ServerTrust
 import TestSupport
 import Testing
