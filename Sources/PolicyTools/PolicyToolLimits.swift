@@ -14,7 +14,8 @@ package enum PolicyToolLimits {
     package static let checkSteps = 16_000_000
     /// As `comparisonSteps`, for a reload.
     package static let reloadSteps = 4_000_000
-    /// How many words other than host, port, scheme, path and method may stand in the rules for one kind of request. Each doubles the work.
+    /// How many different words other than host, port, scheme, path and method the rules for one kind of request may have. Each doubles
+    /// the work.
     package static let opaqueWords = 5
     /// In bytes: the longest file that is imported.
     package static let importLength = 1 << 20

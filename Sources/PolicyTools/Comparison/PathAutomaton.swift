@@ -60,6 +60,14 @@ struct PathAutomaton {
         return nil
     }
 
+    /// Whether a pattern matches the path.
+    func matches(_ path: [UInt8]) -> Bool {
+        var state: [Int32] = []
+        close(over: 0, into: &state)
+        for byte in path { state = step(state, byte) }
+        return state.contains { !nodes[Int($0)].ends.isEmpty }
+    }
+
     // MARK: Searching
 
     /// A set of nodes that one path reaches, and how it was reached.

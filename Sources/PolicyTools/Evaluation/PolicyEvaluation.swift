@@ -42,12 +42,8 @@ package struct PolicyEvaluation: Sendable {
         var known = PathReadings()
         let texts = known.finalTexts(of: request.head.span(of: path))
         guard texts.count > 1 else { return [] }
-        var matched = MatchedRules()
-        return texts.map { text in
-            Reading(
-                path: String(decoding: text, as: UTF8.self),
-                isAllowed: policy.match(request.head.withPath(text), into: &matched).isAllowed)
-        }
+        let rules = ReadingRules(for: request, under: policy)
+        return texts.map { Reading(path: String(decoding: $0, as: UTF8.self), isAllowed: rules.allow($0)) }
     }
 
     /// At most so many readings are shown.
@@ -83,12 +79,29 @@ package struct PolicyEvaluation: Sendable {
     }
 }
 
-extension RequestHead {
-    /// The same request for another path.
-    fileprivate func withPath(_ path: [UInt8]) -> RequestHead {
-        var other = self
-        other.target.path = other.fields.appendBytes(path.span)
-        other.target.query = .empty
-        return other
+/// The rules that match a request but for its path.
+private struct ReadingRules {
+    private var allowing = PathAutomaton()
+    private var denying = PathAutomaton()
+    private let isDefault: Bool
+
+    init(for request: PolicyRequest, under policy: PolicyRuleSet) {
+        isDefault = policy.egress.default == .allow
+        var matched = MatchedRules()
+        for (number, rule) in policy.rules.enumerated() where rule.denies || rule.allows {
+            var condition = rule.condition
+            condition.paths = []
+            let alone = PolicyRuleSet(
+                rules: [PolicyRule(name: rule.name, condition: condition, reason: rule.reason, allows: rule.allows)])
+            let verdict = alone.under(EgressTerms(.deny)).match(request.head, into: &matched)
+            guard rule.denies ? verdict == .deny : verdict.isAllowed else { continue }
+            let end = PathAutomaton.PatternEnd(side: .new, effect: rule.denies ? .deny : .allow, rule: Int32(number))
+            let patterns = rule.condition.paths.isEmpty ? [[.across]] : rule.condition.paths.map { PathTokens($0).tokens }
+            for tokens in patterns {
+                if rule.denies { denying.insert(tokens, ending: end) } else { allowing.insert(tokens, ending: end) }
+            }
+        }
     }
+
+    func allow(_ path: [UInt8]) -> Bool { (isDefault || allowing.matches(path)) && !denying.matches(path) }
 }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPWire
 
-/// A request that a policy is asked about: a method, a URL (or the authority of a CONNECT), and fields.
+/// A request to evaluate a policy for: a method, a URL (or the authority of a CONNECT), and fields.
 package struct PolicyRequest: Equatable, Sendable {
     package let method: String
     package let target: String

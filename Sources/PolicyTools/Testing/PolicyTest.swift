@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// A test of a policy, as it stands under `tests:` in the settings: a request, and what the policy has to say of it.
+/// A test of a policy, an entry of `tests:` in the settings: a request, and the verdict that the policy must give.
 package struct PolicyTest: Equatable, Sendable {
     /// The verdict that a test expects.
     package enum Expected: Equatable, Sendable {
