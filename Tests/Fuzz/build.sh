@@ -6,7 +6,7 @@
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # LarderSettings, which reads settings, needs the pure modules,
-# ServerTrust, TLSChannel, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
+# ServerTrust, TLSChannel, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, PolicyTools, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -51,6 +51,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module CertificateAuthority Sources/CertificateAuthority "${uncovered[@]}"
     module ClientPasswords Sources/ClientPasswords "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
+    module PolicyTools Sources/PolicyTools "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
     module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
