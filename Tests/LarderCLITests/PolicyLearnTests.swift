@@ -76,11 +76,11 @@ struct PolicyLearnTests {
         let stage = try Stage()
         let outcome = try stage.shell(
             """
-            $larder run --log access.log -- curl -sS -o a $url/app/one "$url/app/two?x=1"
-            $larder record -o a.larder -- curl -sS -o a $url/app/one "$url/app/two?x=1"
+            $larder run --log access.log -- curl -sS -o a $url/app/one -o b "$url/app/two?x=1"
+            $larder record -o a.larder -- curl -sS -o a $url/app/one -o b "$url/app/two?x=1"
             $larder policy learn --from-log access.log > log.yaml; echo $?
             $larder policy learn --from-snapshot a.larder > snapshot.yaml; echo $?
-            $larder policy learn -o command.yaml -- curl -sS -o a $url/app/one "$url/app/two?x=1"; echo $?
+            $larder policy learn -o command.yaml -- curl -sS -o a $url/app/one -o b "$url/app/two?x=1"; echo $?
             cmp log.yaml snapshot.yaml && cmp log.yaml command.yaml && grep -c 'two$' log.yaml
             """)
         #expect(outcome.output == "0\n0\n0\n1\n", "\(outcome)")

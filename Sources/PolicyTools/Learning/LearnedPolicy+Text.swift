@@ -11,7 +11,12 @@ extension LearnedPolicy {
             "# Rules do not look at queries. Read the rules before you use them.",
         ]
         lines += remarks.map { "# Note: \($0)." }
-        lines.append("egress: {default: deny}")
+        if privateAddresses.isEmpty {
+            lines.append("egress: {default: deny}")
+        } else {
+            let list = privateAddresses.map(Self.scalar).joined(separator: ", ")
+            lines += ["egress:", "  default: deny", "  addresses: {allow: [\(list)]}"]
+        }
         if !connectPorts.isSubset(of: [80, 443]) {
             lines.append("tunnel: {ports: [\(connectPorts.sorted().map { "\($0)" }.joined(separator: ", "))]}")
         }

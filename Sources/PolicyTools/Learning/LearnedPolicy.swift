@@ -8,6 +8,7 @@ package struct LearnedPolicy {
     private(set) var intercepted: Set<String> = []
     private(set) var tunnelled: Set<String> = []
     let connectPorts: Set<UInt16>
+    let privateAddresses: [String]
     let requestCount: Int
     /// What the policy does not allow, or allows beyond the observed requests: complete sentences.
     package private(set) var remarks: [String] = []
@@ -20,6 +21,7 @@ package struct LearnedPolicy {
     ///   - hasOwner: whether a host name belongs to one owner, so that it is no public suffix.
     package init(_ traffic: ObservedTraffic, atMost limit: Int?, hasOwner: (String) -> Bool) {
         connectPorts = traffic.connectPorts
+        privateAddresses = traffic.privateAddresses.map(\.description).sorted()
         requestCount = traffic.requestCount
         let hosts = LearnedHosts(
             Set(traffic.requests.keys.map(\.origin.host) + traffic.tunnels.keys.map(\.origin.host)), hasOwner: hasOwner)

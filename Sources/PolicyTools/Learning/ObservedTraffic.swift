@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// The requests of a run, a log or a recording, counted.
 package struct ObservedTraffic: Sendable {
     /// How often a request was seen.
@@ -16,6 +18,8 @@ package struct ObservedTraffic: Sendable {
     private(set) var tunnels: [ObservedTunnel: Int] = [:]
     /// The ports that clients sent CONNECT for.
     private(set) var connectPorts: Set<UInt16> = []
+    /// The addresses that are not public, with their ports, that requests were sent to: `egress.default: deny` denies them.
+    private(set) var privateAddresses: Set<AllowedAddress> = []
 
     /// Requests that were denied.
     package private(set) var deniedCount = 0
@@ -36,6 +40,7 @@ package struct ObservedTraffic: Sendable {
             return
         }
         requests[request, default: Evidence()].add(Evidence(requests: 1, statuses: [status: 1]))
+        addAddress("\(request.origin.host):\(request.origin.port)")
     }
 
     package mutating func add(_ tunnel: ObservedTunnel?) {
@@ -45,10 +50,20 @@ package struct ObservedTraffic: Sendable {
         }
         connectPorts.insert(tunnel.port)
         tunnels[tunnel, default: 0] += 1
+        addAddress("\(tunnel.origin.host):\(tunnel.origin.port)")
     }
 
     /// Notes a CONNECT whose requests are seen.
     package mutating func addConnect(port: UInt16) { connectPorts.insert(port) }
+
+    /// Notes the address that a request was sent to.
+    /// - Parameter text: an address and a port; a name is ignored.
+    package mutating func addAddress(_ text: String) {
+        guard let entry = AllowedAddress(text), entry.range.isOneAddress, entry.range.base.reaches(AddressRange.privateNetworks),
+            privateAddresses.count < LearningLimits.addresses
+        else { return }
+        privateAddresses.insert(entry)
+    }
 
     package mutating func addDenied() { deniedCount += 1 }
 
@@ -62,6 +77,7 @@ package enum LearningLimits {
     /// Distinct requests; more are counted as left out.
     package static let requests = 20_000
     package static let failedHosts = 100
+    static let addresses = 1000
     /// A path with more readings than this is left out.
     static let readings = 8
     /// In bytes of a pattern; longer ones are cut.

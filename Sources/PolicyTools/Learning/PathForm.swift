@@ -48,9 +48,9 @@ struct PathForm {
             }
         }
         // The first digits of a digest are often segments of their own.
-        for index in segments.indices.dropLast().reversed() where allowsStars && segments[index].kind == .pair {
-            let next = segments[index + 1].kind
-            if next == .digest || next == .pair && patterns[index + 1] == "*" { patterns[index] = "*" }
+        for index in segments.indices.dropLast().reversed() where allowsStars && segments[index].mayBeginDigest {
+            let next = segments[index + 1]
+            if next.kind == .digest || next.mayBeginDigest && patterns[index + 1] == "*" { patterns[index] = "*" }
         }
         return patterns
     }

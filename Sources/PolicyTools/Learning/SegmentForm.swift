@@ -11,7 +11,7 @@ struct SegmentForm: Equatable {
         case namedVersion
         case version
         case digest
-        /// Two hexadecimal digits: the first of a digest, if a digest follows.
+        /// Two hexadecimal digits.
         case pair
         /// A number or a UUID.
         case id
@@ -35,6 +35,9 @@ struct SegmentForm: Equatable {
             pattern = self.text
         }
     }
+
+    /// Two digits are the first of a digest, if a digest follows.
+    var mayBeginDigest: Bool { kind == .pair || kind == .id && text.utf8.count == 2 }
 
     /// Two stars would match more than a segment.
     private static func withoutRepeatedStars(_ bytes: [UInt8]) -> String {

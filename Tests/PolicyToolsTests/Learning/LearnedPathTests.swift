@@ -80,7 +80,7 @@ struct LearnedPathTests {
     @Test("A path that can be read in several ways is allowed in each of them")
     func allowsReadings() throws {
         for path in [
-            "/a;v=1/b", "/a//b", "/a/./b", "/a/%2e/b", "/@scope%2fname", "/a%20b", "/a%252fb", "/x/*/y", "/a%00b", "/caf%c3%a9",
+            "/a;v=1/b", "/a//b", "/a/./b", "/a/%2e/b", "/@scope%2fname", "/a%20b", "/a%252fb", "/x/*/y", "/caf%c3%a9",
         ] {
             let stage = try LearnedStage(["GET https://h.example\(path)"])
             #expect(try stage.allows("GET https://h.example\(path)"), "\(path): \(stage.text)")

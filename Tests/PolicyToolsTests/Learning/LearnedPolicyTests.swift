@@ -113,6 +113,18 @@ struct LearnedPolicyTests {
         #expect(few.ruleCount == 2 && few.policy.remarks.contains { $0.hasPrefix("tunnels and requests need separate rules") })
     }
 
+    @Test("Private addresses that requests were sent to are allowed one by one, since the policy denies the others")
+    func allowsPrivateAddresses() throws {
+        var traffic = ObservedTraffic()
+        traffic.add(ObservedRequest(method: "GET", url: "http://10.1.2.3:8080/a"), status: 200)
+        traffic.add(ObservedRequest(method: "GET", url: "http://h.example/a"), status: 200)
+        for address in ["[::1]:80", "8.8.8.8:80", "h.example:80", "10.1.2.3:8080"] { traffic.addAddress(address) }
+        let stage = try LearnedStage(traffic)
+        let line = "egress:\n  default: deny\n  addresses: {allow: [\"10.1.2.3:8080\", \"[::1]:80\"]}\n"
+        #expect(stage.text.contains(line), "\(stage.text)")
+        #expect(try LearnedStage(["GET http://h.example/a"]).text.contains("egress: {default: deny}\n"))
+    }
+
     @Test("Beside policies of the user's own, the hosts to intercept are comments")
     func keepsPolicies() throws {
         let stage = try LearnedStage(["GET https://h.example/a"])

@@ -20,6 +20,7 @@ struct TrafficObserver {
         // Larder sent the first by itself; the others are requests to Larder.
         if ["background", "local", "none"].contains(outcome) { return true }
         let method = record["method"] as? String ?? ""
+        if let address = record["upstream"] as? String { traffic.addAddress(address) }
         if outcome == "denied" {
             traffic.addDenied()
         } else if method == "CONNECT" {
