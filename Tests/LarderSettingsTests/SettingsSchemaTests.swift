@@ -54,7 +54,7 @@ struct SettingsSchemaTests {
         ),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
         ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "remote", "remote"),
-        ("clients.purge", "[127.0.0.0/8]", "[127.0.0.0/8]"),
+        ("clients.purge", "[127.0.0.0/8]", "[127.0.0.0/8]"), ("clients.run", "build-7", "build-7"),
         ("cache.set_cookie", "never", "never"),
         ("cache.targeted_cache_control", "[CDN-Cache-Control]", "[CDN-Cache-Control]"),
         ("cache.status_key", "true", "true"),
