@@ -111,7 +111,7 @@ struct RuleFilesTests {
         "A variable with a wrong name or value, and a text that it does not fit into, are errors",
         arguments: [
             ("{a b: x}", "/x", "a variable's name is"), ("{a: {b: c}}", "/x", "expected a value or a list, found a mapping"),
-            ("{a: []}", "/x", "the list is empty"), ("{a: $(b)}", "/x", "a variable cannot use another one"),
+            ("{a: []}", "/x", "the list is empty"), ("{a: $(b)}", "/x", "a variable cannot contain `$(name)`"),
             ("[a]", "/x", "expected a mapping"), ("{a: [x, y]}", "/$(a)", "a variable within a text must be one value"),
             ("{a: x}", "/$(a", "`$(` has no end"), ("{a: x}", "/$(b)", "unknown variable `b`"),
         ])

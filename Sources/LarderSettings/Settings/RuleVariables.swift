@@ -18,7 +18,7 @@ struct RuleVariables {
             }
             let texts = entry.value.oneOrMore(problems: &problems).map { ($0, $0.text(problems: &problems) ?? "") }
             for (item, text) in texts where text.contains("$(") {
-                item.report("a variable cannot use another one", to: &problems)
+                item.report("a variable cannot contain `$(name)`", to: &problems)
             }
             if values.updateValue(entry.value.node, forKey: entry.key) != nil {
                 problems.add("the variable `\(printable(entry.key))` is set twice", path: entry.value.path, at: entry.place)
