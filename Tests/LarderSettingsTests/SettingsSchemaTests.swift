@@ -86,6 +86,10 @@ struct SettingsSchemaTests {
         ("record.unscanned", "keep", "keep"), ("recordings.key", "project.key", "project.key"),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
+        (
+            "tests", "[{request: GET https://a.example/, verdict: allow}]",
+            "[{request: \"GET https://a.example/\", verdict: allow}]"
+        ),
     ]
 
     static func nested(_ name: String, _ yaml: String) -> String {
