@@ -8,7 +8,7 @@ import ProxyPolicy
 ///
 ///     Exchange+Request
 ///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle
-///     idle ──requestHead──▶ counting ──requestCounted──▶ as from idle         (Exchange+Limits: a rule has a limit)
+///     idle ──requestHead──▶ counting ──requestCounted──▶ as from idle         (a rule has a limit)
 ///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp            (the content is part of the key)
 ///     idle ──requestHead──▶ lookingUp
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
@@ -293,6 +293,8 @@ package struct Exchange: ~Copyable, Sendable {
         case .purged(let count, let now):
             guard state == .purging else { return }
             purged(count, at: now, into: &commands)
+
+        case .tunnelPlanned: noteTunnelOpens()
 
         case .tunnelOpened:
             guard state == .connecting else { return }

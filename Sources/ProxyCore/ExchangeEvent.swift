@@ -84,6 +84,8 @@ package enum ExchangeEvent: Sendable {
     case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has ended; `nil` if it could not begin.
     case purged(count: Int?, at: Timestamp)
+    /// A tunnel that Larder does not intercept is to be opened, if `tunnelFault` permits it.
+    case tunnelPlanned
     /// The tunnel to the origin is open; or it is intercepted, and has no connection to any server yet.
     case tunnelOpened(at: Timestamp)
     /// The tunnel is refused because of its client's first bytes; none of them were sent to the origin.

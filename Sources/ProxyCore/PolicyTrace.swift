@@ -38,7 +38,7 @@ extension ReportedDenial {
 
 extension Verdict {
     /// Why the request is denied, or would be without report mode.
-    fileprivate var word: DenialWord {
+    var word: DenialWord {
         switch self {
         case .allow(let obligations): obligations.reported?.word ?? .allowed
         case .deny: .deniedByRule
@@ -46,40 +46,4 @@ extension Verdict {
         case .ambiguousPath: .ambiguousPath
         }
     }
-}
-
-extension Exchange {
-    /// Evaluates the request by the shadow's rules too. Their verdict is only reported.
-    mutating func compareVerdicts(_ active: Verdict, _ shadow: PolicyRuleSet) {
-        var matched = MatchedRules()
-        let verdict = shadow.match(request, facts(for: shadow), into: &matched)
-        guard verdict.word != active.word else { return }
-        var index: Int?
-        switch verdict {
-        case .allow(let obligations): if case .rule(let place) = obligations.reported { index = Int(place) }
-        case .deny: index = matched.count - 1
-        case .unlisted, .ambiguousPath: break
-        }
-        trace.shadow = ShadowDifference(
-            active: active.word, shadow: verdict.word, shadowRule: index.map { UInt32(matched.number(at: $0)) })
-    }
-
-    /// The rule that would allow the request that report mode forwards, as JSON, or empty.
-    package var suggestionForReport: String {
-        trace.reported == .unlisted && context.rules.egress.suggests ? SuggestedRule.text(allowing: request) : ""
-    }
-
-    /// The shadow's rule that denies the request, or empty.
-    package var shadowRuleName: String {
-        guard let number = trace.shadow?.shadowRule, let shadow = context.shadow else { return "" }
-        return shadow.rules[Int(number)].name
-    }
-
-    /// A tunnel to this host would be denied; report mode opens it.
-    package mutating func noteTunnelOpens() {
-        guard obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil else { return }
-        trace.reported = .unlisted
-    }
-
-    var reportsUnlisted: Bool { context.rules.egress.enforcement == .report }
 }

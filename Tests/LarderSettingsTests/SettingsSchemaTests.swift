@@ -46,12 +46,14 @@ struct SettingsSchemaTests {
         ),
         ("tunnel.ports", "any", "any"),
         ("egress.default", "deny", "deny"), ("egress.suggest", "false", "false"),
+        ("egress.enforce", "report", "report"),
         ("egress.stored", "serve", "serve"), ("egress.addresses.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
         ("egress.addresses.private", "deny", "deny"),
         (
             "egress.addresses.allow", "[10.1.2.3, '10.1.2.3:5432', 10.0.0.0/8, 'fd00::1', '[fd00::/64]:443']",
             #"[10.1.2.3, "10.1.2.3:5432", 10.0.0.0/8, "fd00::1", "[fd00::/64]:443"]"#
         ),
+        ("policy.shadow", "next.yaml", "next.yaml"),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
         ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "remote", "remote"),
         ("clients.purge", "[127.0.0.0/8]", "[127.0.0.0/8]"), ("clients.run", "build-7", "build-7"),

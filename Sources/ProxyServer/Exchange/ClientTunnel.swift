@@ -19,7 +19,7 @@ final class ClientTunnel {
             isIntercepted = true
             return driver.handle(.tunnelOpened(at: driver.now))
         }
-        driver.exchange.noteTunnelOpens()
+        driver.tell(.tunnelPlanned)
         if let fault = driver.exchange.tunnelFault { return driver.handle(.upstreamFailed(fault, at: driver.now)) }
         let opening = transport.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
         self.opening = opening

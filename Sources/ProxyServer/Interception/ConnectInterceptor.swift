@@ -225,7 +225,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
         if refusesByRules() { return }
-        owner.exchange.noteTunnelOpens()
+        owner.tell(.tunnelPlanned)
         if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied) }
         self.uninspected = uninspected
         let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
