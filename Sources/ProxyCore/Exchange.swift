@@ -30,7 +30,7 @@ import ProxyPolicy
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
 ///     checking ──bodyChecked──▶ delivering
 ///
-///     Exchange+Background
+///     background validation (Exchange+Store)
 ///     idle ──validates, fills──▶ fetching                                        (for the store, not for a client)
 ///
 ///     Here

@@ -1,0 +1,202 @@
+import HTTPMessage
+import ProxyPolicy
+
+// MARK: Stored responses of denied requests
+
+/// Requests that the rules deny, with `stored: serve`: they are answered as in a mode that forwards nothing, and where neither a
+/// recording nor the store has a response, by the denial.
+extension Exchange {
+    /// Continues a denied request without forwarding it, if the settings or the rule that denies it allow that.
+    mutating func servesOnlyStored(insteadOf fault: Fault) -> Bool {
+        let use = matched.denyingRule?.deniedUse ?? (context.rules.egress.servesStored ? .serve : .deny)
+        if case .deny = use { return false }
+        // No tunnel can be stored. A switch of protocols would have to be forwarded, so it is denied later.
+        if case .connect = request.method { return false }
+        incoming.denial = Denial(fault, matched)
+        if case .allow(let entailed) = context.rules.match(request, facts(for: context.rules), into: &matched, ignoresDenials: true) {
+            obligations = entailed
+        }
+        context.complete(&obligations.cache)
+        let isReplayed = mode == .replay || mode == .recordMissing
+        obligations.mode = isReplayed ? .replay : .offline
+        applyMode()
+        return true
+    }
+
+    /// The fault for the client: the denial, if no response was found for a denied request.
+    mutating func faultOfDenied(_ fault: Fault) -> Fault {
+        guard let denial = incoming.denial else { return fault }
+        switch fault {
+        case .offlineMiss, .onlyIfCachedMiss: break
+        default: return fault
+        }
+        matched = denial.matched
+        trace.reuse = nil
+        return denial.fault
+    }
+}
+
+// MARK: Tunnels
+
+/// The rules' decision about a tunnel, after a CONNECT or a switch of protocols. A tunnel may begin, and last, under later settings than
+/// its request.
+extension Exchange {
+    /// Why no connection may be made for a tunnel: a rule prevents connections to its host, even if the gate is open. `nil` if
+    /// one may be made.
+    package var tunnelFault: Fault? {
+        if obligations.tunnel == .inspectedOnly, !reportsUnlisted { return .egressDenied }
+        if obligations.limitsContent { return .contentHidden }
+        return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
+    }
+
+    /// Whether the ClientHello in the tunnel must name the host, because the rules allow a tunnel to this host only.
+    package var tunnelNeedsName: Bool { obligations.tunnel == .named && !reportsUnlisted }
+
+    /// Whether a rule allows a tunnel for any protocol (`tunnel: any`).
+    package var tunnelIsForAnyProtocol: Bool { obligations.tunnel == .any && context.rules.egress.default == .deny }
+
+    /// Evaluates the request again if these settings are others than those that it was evaluated under. `tunnelFault` and
+    /// `tunnelNeedsName` follow them from then on.
+    /// - Returns: why they deny the request.
+    package mutating func renewVerdict(under active: ExchangeContext) -> Fault? {
+        if active === context { return nil }
+        var request = request
+        // The rules matched it before one of them changed its scheme.
+        if trace.isUpgraded { _ = request.target.downgrade() }
+        let verdict = active.rules.match(request, facts(for: active.rules), into: &matched)
+        if case .connect = request.method, !active.tunnelPorts.allows(request.target.port) { return .portNotAllowed }
+        switch verdict {
+        case .allow(let entailed):
+            obligations.tunnel = entailed.tunnel
+            obligations.mode = entailed.mode
+            obligations.limitsContent = entailed.limitsContent
+            return nil
+        case .deny: return .deniedByRule
+        case .unlisted: return .egressDenied
+        case .ambiguousPath: return .ambiguousPath
+        }
+    }
+}
+
+// MARK: Limits
+
+/// The limits of the rules that match a request. The driver keeps the counts, which all loops share, and reports what they refuse.
+extension Exchange {
+    mutating func countRequest(at now: Timestamp, into commands: inout CommandBuffer) {
+        if case .known(let length) = incoming.body, let refusal = refusal(of: length, .requestBody) {
+            return fail(by: refusal, at: now, into: &commands)
+        }
+        state = .counting
+        commands.append(.countRequest)
+    }
+
+    mutating func requestCounted(_ refusal: LimitRefusal?, at now: Timestamp, into commands: inout CommandBuffer) {
+        if let refusal { return fail(by: refusal, at: now, into: &commands) }
+        receivePermitted(at: now, into: &commands)
+    }
+
+    private mutating func fail(by refusal: LimitRefusal, at now: Timestamp, into commands: inout CommandBuffer) {
+        note(refusal)
+        fail(.limitReached(refusal.word), at: now, into: &commands)
+    }
+
+    /// The limit that ends the request, or cuts its response.
+    mutating func note(_ refusal: LimitRefusal) {
+        incoming.limitRefusal = refusal
+        trace.decidingRule = (0..<matched.count).first { matched[$0].name == refusal.rule }.map { UInt32($0) }
+        // No stored response stands in for what a rule forbids.
+        if state != .delivering { cache.selected = nil }
+    }
+
+    /// What the request takes from the limits of its rules that count. Empty if none does.
+    package func limitDemands(client: IPAddress) -> [LimitDemand] {
+        matched.limits.filter(\.limit.counts).map { rule, limit in
+            let subject: [UInt8] =
+                switch limit.scope {
+                case .rule, .run: []
+                case .client: Array(client.description.utf8)
+                case .user: incoming.sender?.user ?? []
+                case .host: countedHost
+                }
+            return LimitDemand(rule: rule, limit: limit, subject: subject)
+        }
+    }
+
+    /// With and without a final dot, a host is the same.
+    private var countedHost: [UInt8] {
+        var host = originHost
+        if host.count > 1, host.last == UInt8(ascii: ".") { host.removeLast() }
+        return host
+    }
+
+    /// Whether content of this length is longer than a rule permits; the refusal names the rule with the lowest limit.
+    package func refusal(of length: UInt64, _ word: RuleLimit.Word) -> LimitRefusal? {
+        let limits = matched.limits.compactMap { rule, limit in limit.most(word).map { (rule: rule, limit: limit, most: $0) } }
+        guard let lowest = limits.min(by: { $0.most < $1.most }), length > lowest.most else { return nil }
+        return LimitRefusal(rule: lowest.rule, word: word, limit: lowest.limit)
+    }
+
+    /// Whether a rule has a limit of this kind.
+    package func hasLimit(_ word: RuleLimit.Word) -> Bool { matched.limits.contains { $0.limit.most(word) != nil } }
+
+    /// A stored response has the limits of one from the origin.
+    /// - Returns: `true` if the request has been answered with an error.
+    mutating func refusesStored(_ length: BodyLength, into commands: inout CommandBuffer) -> Bool {
+        guard obligations.limits, request.method != .head, case .known(let length) = length,
+            let refusal = refusal(of: length, .responseBody)
+        else { return false }
+        fail(by: refusal, at: trace.receivedAt, into: &commands)
+        return true
+    }
+
+    /// The rule whose limit ended the request, with the limit, for the error response.
+    var limitingRule: (name: String, limit: String)? {
+        switch trace.fault {
+        case .limitReached: incoming.limitRefusal.map { ($0.rule, "limit: {\($0.limit)}") }
+        case .contentHidden:
+            matched.limits.first { $0.limit.needsContent }.map { rule, limit in
+                let word = RuleLimit.Word.allCases.first { limit.most($0) != nil } ?? .requestBody
+                return (rule, "limit: {\(limit.description(of: word))}")
+            }
+        default: nil
+        }
+    }
+}
+
+// MARK: Report mode and the shadow policy
+
+extension Exchange {
+    /// Evaluates the request by the shadow's rules too. Their verdict is only reported.
+    mutating func compareVerdicts(_ active: Verdict, _ shadow: PolicyRuleSet) {
+        var matched = MatchedRules()
+        let verdict = shadow.match(request, facts(for: shadow), into: &matched)
+        guard verdict.word != active.word else { return }
+        var index: Int?
+        switch verdict {
+        case .allow(let obligations): if case .rule(let place) = obligations.reported { index = Int(place) }
+        case .deny: index = matched.count - 1
+        case .unlisted, .ambiguousPath: break
+        }
+        trace.shadow = ShadowDifference(
+            active: active.word, shadow: verdict.word, shadowRule: index.map { UInt32(matched.number(at: $0)) })
+    }
+
+    /// The rule that would allow the request that report mode forwards, as JSON, or empty.
+    package var suggestionForReport: String {
+        trace.reported == .unlisted && context.rules.egress.suggests ? SuggestedRule.text(allowing: request) : ""
+    }
+
+    /// The shadow's rule that denies the request, or empty.
+    package var shadowRuleName: String {
+        guard let number = trace.shadow?.shadowRule, let shadow = context.shadow else { return "" }
+        return shadow.rules[Int(number)].name
+    }
+
+    /// A tunnel to this host would be denied; report mode opens it.
+    mutating func noteTunnelOpens() {
+        guard obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil else { return }
+        trace.reported = .unlisted
+    }
+
+    var reportsUnlisted: Bool { context.rules.egress.enforcement == .report }
+}
