@@ -29,7 +29,7 @@ struct TunnelConsistencyTests {
     func rejects(match: String, name: String) throws {
         let yaml = "{egress: {default: deny}, rules: [{name: r, match: \(match), allow: {}}]}"
         let problems = try consistency(yaml, intercepts: ["b.example"]).problems.map(\.description)
-        #expect(problems.count == 1 && problems[0].hasPrefix("larder.yaml:1:"), "\(problems)")
+        try #require(problems.count == 1 && problems[0].hasPrefix("larder.yaml:1:"), "\(problems)")
         #expect(problems[0].contains("rules[0].match: the rule `r` looks at requests, but Larder does not intercept \(name), "))
         #expect(problems[0].contains("connect: intercept}") && problems[0].contains("or remove path, method and query"))
     }

@@ -37,9 +37,8 @@ struct TunnelConsistency {
         for port in securePorts(of: rule.condition) {
             for pattern in hosts {
                 let (host, kind) = Self.host(in: pattern)
-                guard connect.way(host: host, port: port) != .deny, !connect.mayIntercept(host: host, port: port) else {
-                    continue
-                }
+                let way = connect.way(host: host, port: port)
+                if way == .deny || way == .intercept { continue }
                 if report(rule, number: number, pattern, TunnelOfHost(host: host, kind: kind, port: port)) { return }
             }
         }

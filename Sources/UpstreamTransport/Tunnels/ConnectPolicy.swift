@@ -84,7 +84,7 @@ extension ConnectPolicy {
     }
 
     /// Whether TLS with the host may be intercepted: the host is, or it is an address that may stand for an intercepted host.
-    package func mayIntercept(host: String, port: UInt16) -> Bool {
+    func mayIntercept(host: String, port: UInt16) -> Bool {
         guard isIntercepting else { return false }
         return switch way(host: host, port: port) {
         case .deny: false
