@@ -51,7 +51,7 @@ struct SettingsSchemaTests {
         ("egress.addresses.private", "deny", "deny"),
         (
             "egress.addresses.allow", "[10.1.2.3, '10.1.2.3:5432', 10.0.0.0/8, 'fd00::1', '[fd00::/64]:443']",
-            #"[10.1.2.3, "10.1.2.3:5432", 10.0.0.0/8, "fd00::1", "[fd00::/64]:443"]"#
+            #"[10.1.2.3, 10.1.2.3:5432, 10.0.0.0/8, fd00::1, "[fd00::/64]:443"]"#
         ),
         ("policy.shadow", "next.yaml", "next.yaml"),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),

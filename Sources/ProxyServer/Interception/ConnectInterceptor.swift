@@ -203,7 +203,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     /// For a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
         guard worker.transport.mayIntercept(tunnelTo: origin) else {
-            return mustReadRequests ? refuse(.hiddenFromRules) : openTunnel()
+            return mustReadRequests ? refuse(FaultMapping.fault(.hiddenFromRules), alert: nil) : openTunnel()
         }
         guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
         let rules = worker.context.rules.rules(for: plainAuthority)
