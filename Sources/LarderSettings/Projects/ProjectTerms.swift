@@ -103,7 +103,7 @@ package struct ProjectTerms: Sendable {
                     to: &problems)
             }
             if rule.enforcement == .report {
-                let words = rules.node.flatMap { Self.place(of: "enforce", inRule: rule.name, of: $0) } ?? place
+                let words = rules.node.flatMap { Self.place(of: ["enforce"], inRule: rule.name, of: $0) } ?? place
                 Self.refuse("rules", at: words, "the rule `\(rule.name)` only reports what it denies", to: &problems)
             }
             let setsValues = rule.transform?.words.settings?.isEmpty == false

@@ -149,6 +149,8 @@ extension LarderSettings {
         package var `default` = EgressDefault.allow
         /// The denied client gets the rule that would allow its request.
         package var suggests = true
+        /// Whether denials apply, or are only reported.
+        package var enforcement = Enforcement.deny
         package var addresses = Addresses()
         /// Whether a denied request may get a recorded or stored response.
         package var stored = DeniedUse.deny
@@ -159,8 +161,6 @@ extension LarderSettings {
 
     /// The addresses that Larder connects to: `allow` comes before `deny`, and `deny` before `private`.
     package struct Addresses: Equatable, Sendable {
-        /// Whether denials apply, or are only reported.
-        package var enforcement = Enforcement.deny
         /// Link-local and metadata addresses (T03).
         package var deny = AddressRange.metadataServices
         /// `nil`: as `egress.default`.
