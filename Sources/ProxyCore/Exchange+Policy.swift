@@ -13,7 +13,9 @@ extension Exchange {
         // No tunnel can be stored. A switch of protocols would have to be forwarded, so it is denied later.
         if case .connect = request.method { return false }
         incoming.denial = Denial(fault, matched)
-        if case .allow(let entailed) = context.rules.match(request, facts(for: context.rules), into: &matched, ignoresDenials: true) {
+        if case .allow(let entailed) = context.rules.match(
+            request, facts(for: context.rules), into: &matched, ignoresDenials: true)
+        {
             obligations = entailed
         }
         context.complete(&obligations.cache)

@@ -108,7 +108,9 @@ extension Exchange {
         }
         // Nominated fields are not forwarded, so they must not select a response (T18). Removed before a rule can add fields.
         if options.hasNominations { request.fields.removeNominated() }
-        if context.rules.mayConcern(request) || context.shadow != nil, let fault = matchRules(), !servesOnlyStored(insteadOf: fault) {
+        if context.rules.mayConcern(request) || context.shadow != nil, let fault = matchRules(),
+            !servesOnlyStored(insteadOf: fault)
+        {
             return fail(fault, at: now, into: &commands)
         }
         if obligations.limits, !isPurge { return countRequest(at: now, into: &commands) }

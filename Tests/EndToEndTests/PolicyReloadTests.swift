@@ -1,5 +1,5 @@
+import EventLoop
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -24,11 +24,11 @@ struct PolicyReloadTests {
         let stage = try Stage(Self.settings(0), loops: 4) { request, connection in
             connection.respond(fields: "Cache-Control: no-store\r\n", body: request["X-Policy"] ?? "none")
         }
-        let newest = Mutex(0)
+        let newest = Guarded(0)
         let (port, head) = (stage.proxy.port, { (path: String) in stage.head("GET", path) })
         let paths = ["/0/a", "/1/a", "/both/0/a", "/both/1/a", "/other"].map { (path: $0, head: head($0)) }
-        let seen = Mutex<Set<Int>>([])
-        let asked = Mutex(0)
+        let seen = Guarded<Set<Int>>([])
+        let asked = Guarded(0)
         let workers = Thread {
             _ = try? concurrently(8) { worker in
                 let client = try RawClient(port: port)

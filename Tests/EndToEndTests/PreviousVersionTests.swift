@@ -85,7 +85,7 @@ struct PreviousVersionTests {
         #expect(settings.tls.connect.verdictTTL == .seconds(300))
         let changed = RenamedSetting.all.map(\.old) + RemovedSetting.all.map(\.name)
         #expect(loaded.warnings.count == changed.count)
-        for name in changed { #expect(loaded.warnings.contains { $0.contains(": \(name) is ") }, "\(name)") }
+        for name in changed { #expect(loaded.warnings.contains { $0.contains(" \(name) was ") }, "\(name)") }
     }
 
     @Test("The fixed values that warnings give are those in use")

@@ -200,7 +200,7 @@ struct AuthorityFolderTests {
         let next = "\(stage.path)/next/root.key"
         _ = try stage.folder.write("damaged", to: ".local/share/larder/ca/next/root.key")
         let damaged = try stage.larder(["rotate", "--finish"])
-        #expect(damaged.code == 1 && damaged.talk == "larder: \(next): is not a private key in PEM\n")
+        #expect(damaged.code == 1 && damaged.talk == "larder: \(next) is not a private key in PEM\n")
         try FileManager.default.removeItem(atPath: next)
         let missing = try stage.larder(["rotate", "--finish"])
         #expect(missing.code == 1 && missing.talk == "larder: \(next): No such file or directory\n")

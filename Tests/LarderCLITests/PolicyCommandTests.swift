@@ -20,7 +20,20 @@ struct PolicyCommandTests {
         """
 
     private static func tests(_ verdict: String) -> String {
-        "tests:\n  - request: GET https://api.example/v1/a\n    verdict: \(verdict)\n    edits: {X-Team: blue, X-Other: ~}\n"
+        """
+        tests:
+          - request: GET https://api.example/v1/a
+            verdict: \(verdict)
+            edits: {X-Team: blue, X-Other: ~}
+
+        """
+    }
+
+    /// The same for http only: without interception, Larder accepts no other rules that look at requests.
+    private static let plainPolicy = policy.replacingOccurrences(of: "match: {", with: "match: {scheme: http, ")
+
+    private static func plainTests(_ verdict: String) -> String {
+        tests(verdict).replacingOccurrences(of: "https:", with: "http:")
     }
 
     private let folder: TemporaryFolder
@@ -63,8 +76,10 @@ struct PolicyCommandTests {
 
     @Test("check warns of a rule without effect, and rejects a file whose tests fail")
     func checks() throws {
-        let rules = Self.policy + "  - {name: twice, match: {host: api.example, method: GET, path: /v1/x}, allow: {}}\n"
-        let file = try folder.write(rules + Self.tests("allow"), to: "a.yaml")
+        let rules =
+            Self.plainPolicy
+            + "  - {name: twice, match: {scheme: http, host: api.example, method: GET, path: /v1/x}, allow: {}}\n"
+        let file = try folder.write(rules + Self.plainTests("allow"), to: "a.yaml")
         for command in [["policy", "check", file], ["config", "check", "-c", file]] {
             let outcome = try CommandLineTests.larder(command)
             #expect(outcome.code == 0 && outcome.output == "\(file): good, 3 rules, 1 test passes\n", "\(outcome)")
@@ -72,12 +87,12 @@ struct PolicyCommandTests {
                 outcome.talk.contains("the rule `twice` (line 10) has no effect: the rule `the API` (line 3) allows"),
                 "\(outcome)")
         }
-        let bad = try folder.write(Self.policy + Self.tests("deny"), to: "b.yaml")
+        let bad = try folder.write(Self.plainPolicy + Self.plainTests("deny"), to: "b.yaml")
         let outcome = try CommandLineTests.larder("policy", "check", bad)
         #expect(outcome.code == 2 && outcome.output.isEmpty)
         #expect(
             outcome.talk
-                == "\(bad):11:5: tests: GET https://api.example/v1/a: expected deny, but the request is allowed by rule `the API`\n"
+                == "\(bad):11:5: tests: GET http://api.example/v1/a: expected deny, but the request is allowed by rule `the API`\n"
         )
     }
 
@@ -133,29 +148,32 @@ struct PolicyCommandTests {
 
     @Test("serve does not start with settings whose tests fail; a reload rejects them, and prints what others open and close")
     func servesTested() throws {
-        let failing = try folder.write(Self.policy + Self.tests("deny"), to: "bad.yaml")
-        let refused = try CommandLineTests.larder("serve", "-c", failing, "--listen", "127.0.0.1:0", "--store", ":memory:")
-        #expect(refused.code == 2 && refused.talk.contains("bad.yaml:11:5: tests: GET https://api.example/v1/a: expected deny"))
+        func tests(_ path: String, _ verdict: String) -> String {
+            "tests:\n  - {request: GET http://api.example\(path), verdict: \(verdict)}\n"
+        }
+        let failing = Self.plainPolicy + tests("/v1/a", "deny")
+        let file = try folder.write(failing, to: "bad.yaml")
+        let refused = try CommandLineTests.larder("serve", "-c", file, "--listen", "127.0.0.1:0", "--store", ":memory:")
+        #expect(refused.code == 2 && refused.talk.contains("bad.yaml:11:5: tests: GET http://api.example/v1/a: expected deny"))
 
-        let served = try ServeTests.Served(Self.policy + Self.tests("allow"))
+        let served = try ServeTests.Served(Self.plainPolicy + tests("/v1/a", "allow"))
         _ = try served.ports()
         func reload() throws -> CommandLineTests.Outcome {
             try CommandLineTests.larder("reload", "--set", "admin.socket=\(served.folder.path)/admin.sock")
         }
-        _ = try served.folder.write(Self.policy + Self.tests("deny"), to: "larder.yaml")
+        _ = try served.folder.write(failing, to: "larder.yaml")
         let rejected = try reload()
         #expect(rejected.code == 2 && rejected.talk.contains("expected deny, but the request is allowed by rule `the API`"))
         #expect(rejected.talk.hasSuffix("the active settings are unchanged\n"))
-        let next = Self.policy.replacingOccurrences(of: "/v1/**", with: "/v2/**")
-        let test = "tests:\n  - {request: GET https://api.example/v1/a, verdict: deny}\n"
-        _ = try served.folder.write(next + test, to: "larder.yaml")
+        let next = Self.plainPolicy.replacingOccurrences(of: "/v1/**", with: "/v2/**")
+        _ = try served.folder.write(next + tests("/v1/a", "deny"), to: "larder.yaml")
         let accepted = try reload()
         #expect(accepted.code == 0, "\(accepted)")
         #expect(
             accepted.output == """
                 the settings were reloaded
-                closes GET https://api.example/v1/ (before: rule `the API` allows it; now: no rule allows it)
-                opens GET https://api.example/v2/ (before: no rule allows it; now: rule `the API` allows it)
+                closes GET http://api.example/v1/ (before: rule `the API` allows it; now: no rule allows it)
+                opens GET http://api.example/v2/ (before: no rule allows it; now: rule `the API` allows it)
 
                 """)
     }

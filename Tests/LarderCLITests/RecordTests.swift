@@ -230,7 +230,7 @@ struct RecordTests {
         let url = "http://127.0.0.1:\(origin.port)/list?page="
         let warning =
             "under the match rules, 2 requests are equal, but their responses have different bodies: GET \(url)1 and \(url)2"
-        let lines = outcome.talk.split(separator: "\n").filter { $0.contains("the match rules make") }
+        let lines = outcome.talk.split(separator: "\n").filter { $0.contains("under the match rules") }
         #expect(lines == ["larder: warning: \(warning)"], "\(outcome.talk)")
     }
 }

@@ -89,7 +89,7 @@ struct SettingsSchemaTests {
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
         (
-            "tests", "[{request: GET https://a.example/, verdict: allow}]",
+            "tests", #"[{request: "GET https://a.example/", verdict: allow}]"#,
             "[{request: \"GET https://a.example/\", verdict: allow}]"
         ),
     ]

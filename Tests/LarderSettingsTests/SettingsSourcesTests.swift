@@ -68,7 +68,7 @@ struct SettingsSourcesTests {
             let sources = SettingsSources(file: file, environment: [:])
             #expect(
                 sources.load().warnings == [
-                    "\(file):2:3: egress.deny is called egress.addresses.deny since 0.2; the next version will not read the old name"
+                    "\(file):2:3: egress.deny was renamed to egress.addresses.deny in 0.2; the next version rejects the old name"
                 ])
             let addresses = try load(sources).egress.addresses
             #expect(addresses.deny == denied && addresses.private == (number == 1 ? .deny : nil))

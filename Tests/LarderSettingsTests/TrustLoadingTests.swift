@@ -207,7 +207,7 @@ struct TrustLoadingTests {
             ),
             (
                 "allow_untrusted_root: true, until: 2027-01-31, pins: {of: leaf.pem, expires: 2027-01-31, on_expiry: report_only}",
-                "3:39: tls.hosts.a.example.allow_untrusted_root: without `pins` that are always enforced"
+                "3:39: tls.hosts.a.example.allow_untrusted_root: this needs `pins` that are always enforced"
             ),
         ])
     func saysWhatIsWrong(policy: String, expected: String) throws {

@@ -101,7 +101,7 @@ class ContainerRegistry:
 
 def policy(*matches):
     """The path of settings that allow what matches and nothing else: what docs/policy.md has, in under ten lines."""
-    lines = ["egress: {default: deny}", "tls: {default: {connect: intercept}}", "rules:"]
+    lines = ["egress: {default: deny, addresses: {private: allow}}", "tls: {default: {connect: intercept}}", "rules:"]
     for number, match in enumerate(matches):
         lines += [f"  - name: rule {number}", f"    match: {{scheme: https, host: {HOST}, {match}}}", "    allow: {}"]
     if len(lines) >= 10:

@@ -108,8 +108,8 @@ struct GatewayErrorTests {
         case .egressDenied: 73
         case .ambiguousPath: 74
         case .destinationPrivate: 75
-        case .limitReached: 75
-        case .contentHidden: 76
+        case .limitReached: 76
+        case .contentHidden: 77
         }
     }
 

@@ -83,7 +83,7 @@ struct NamedOperationTests {
             Row(
                 "pip-install",
                 [
-                    "GET https://h/simple/requests/", "GET https://h/root/pypi/+simple/requests/",
+                    "GET https://h/simple/requests/", "GET https://h/mirror/pypi/+simple/requests/",
                     "GET https://h/packages/ab/cd/requests-1.0-py3-none-any.whl",
                     "GET https://h/packages/ab/requests-1.0-py3-none-any.whl.metadata",
                     "GET https://h/packages/ab/requests-1.0.tar.gz",

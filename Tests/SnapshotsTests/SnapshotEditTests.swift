@@ -70,7 +70,7 @@ struct SnapshotEditTests {
         try fixture.write([exchange])
         let octets = try fixture.octets()
         let terms = try Self.terms(#"{"secrets":{"patterns":["acct-[0-9]+"],"query":["who"]}}"#)
-        #expect(throws: SnapshotError.holdsSecrets("http://a:80/x; --key gives the key that replaces them")) {
+        #expect(throws: SnapshotError.holdsSecrets("http://a:80/x; give --key, so that Larder replaces them")) {
             try SnapshotMaintenance.rematch(Self.opened(fixture), by: terms, to: fixture.path, key: nil)
         }
         #expect(try fixture.octets() == octets)

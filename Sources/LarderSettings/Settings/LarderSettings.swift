@@ -49,7 +49,8 @@ extension LarderSettings {
     package var policy: PolicyRuleSet {
         rules.compiled.under(
             EgressTerms(
-                egress.default, suggests: egress.suggests, servesStored: egress.stored == .serve, enforcement: egress.enforcement))
+                egress.default, suggests: egress.suggests, servesStored: egress.stored == .serve, enforcement: egress.enforcement)
+        )
     }
 
     /// Larder looks for recorded responses, because of the mode or of a rule's mode.

@@ -168,12 +168,12 @@ package struct SettingsSources: Sendable {
                 if endsWithColon(text, as: value) {
                     problems.add(
                         "YAML reads a value that ends with `:` as a mapping: put it in quotes, as in '\":memory:\"'",
-                        path: setting,
-                        at: .none)
-                    throw problems
+                        path: setting, at: .none)
+                } else if let layer = SettingsLayer(name: name, dotted: setting, value: value) {
+                    return layer
+                } else {
+                    problems.add("expected a setting's name", path: "", at: .none)
                 }
-                if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }
-                problems.add("expected a setting's name", path: "", at: .none)
             } catch {
                 for problem in error.all { problems.add(problem.message, path: problem.path, at: .none) }
             }

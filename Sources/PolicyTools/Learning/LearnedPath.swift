@@ -26,7 +26,7 @@ struct LearnedPath: Equatable {
         return withoutMatched(learned.values.sorted { $0.pattern < $1.pattern })
     }
 
-    /// Where several ids stand at one place of otherwise equal paths, a star replaces them.
+    /// Where otherwise equal paths have several ids in one segment, a star replaces them.
     private static func joiningIDs(_ forms: [PathForm]) -> [[String]] {
         var patterns = forms.map(\.patterns)
         var groups: [[String]: [Int]] = [:]

@@ -91,7 +91,7 @@ extension LearnedPolicy {
         return name
     }
 
-    /// Leaves room for a number below `PolicyLimits.nameLength`.
+    /// With a number after it, a name is not longer than `PolicyLimits.nameLength`.
     private static let nameLength = 56
 
     private static func list(_ values: [String]) -> String {

@@ -31,7 +31,7 @@ package struct ObservedOrigin: Hashable, Sendable {
 
 /// A request as a proxy saw it. The query is not part of it: it may contain secrets, and the rules to learn do not match it.
 package struct ObservedRequest: Hashable, Sendable {
-    /// Stands in a path for a secret: `SecretMark.canonical`.
+    /// Replaces a secret in a path: `SecretMark.canonical`.
     package static let secretMark = "{secret}"
 
     package let origin: ObservedOrigin

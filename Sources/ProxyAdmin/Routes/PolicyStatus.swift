@@ -49,7 +49,7 @@ struct PolicyStatus {
     var lines: [(String, String)] {
         var lines: [(String, String)] = []
         if reportsDenials {
-            lines.append(("enforce", "report: \(report.denials.total) requests were forwarded that would be denied"))
+            lines.append(("enforce", "report: forwarded requests that would be denied: \(report.denials.total)"))
         }
         for (denial, count) in report.denials.items.prefix(Self.toldLimit) {
             let reason = denial.rule.isEmpty ? "\(denial.word.text)" : "rule \(denial.rule)"
