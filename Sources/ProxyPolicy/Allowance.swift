@@ -17,6 +17,9 @@ package struct EgressTerms: Equatable, Sendable {
     /// Whether requests are denied, or only reported as such.
     package var enforcement: Enforcement
 
+    /// As `default`, but `allow` in report mode, which denies nothing.
+    package var appliedDefault: EgressDefault { enforcement == .report ? .allow : `default` }
+
     package init(
         _ default: EgressDefault = .allow, suggests: Bool = true, servesStored: Bool = false, enforcement: Enforcement = .deny
     ) {

@@ -28,7 +28,7 @@ extension PolicyRuleSet {
     /// - Parameter origin: if the requests inside the tunnel name the host, a rule for any host can match.
     package func rules(for origin: TunnelAuthority) -> OriginRules {
         var found = OriginRules()
-        found.deniesUnlisted = egress.default == .deny && egress.enforcement == .deny
+        found.deniesUnlisted = egress.appliedDefault == .deny
         if isEmpty { return found }
         var allowsAnyTunnel = false
         forEachRule(for: origin) { rule in
@@ -55,7 +55,7 @@ extension PolicyRuleSet {
     /// Whether some request to the host may be allowed, so that a client may look up its name.
     /// - Parameter name: in lower case, without a final dot.
     package func mayAllow(name: [UInt8]) -> Bool {
-        guard egress.default == .deny, egress.enforcement == .deny else { return true }
+        guard egress.appliedDefault == .deny else { return true }
         var isAllowed = false
         forEachRule(naming: name) { rule in if rule.allows { isAllowed = true } }
         return isAllowed
@@ -65,7 +65,7 @@ extension PolicyRuleSet {
 extension PolicyRule {
     /// Whether this rule can make Larder answer a matching request without forwarding it.
     fileprivate func mayWithhold(under egress: EgressTerms) -> Bool {
-        if denies { return enforcement ?? egress.enforcement == .deny }
+        if denies { return denies(under: egress) }
         if limit != nil || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }
         // Larder treats fields that a rule writes as the client's: `only-if-cached` among them prevents forwarding.

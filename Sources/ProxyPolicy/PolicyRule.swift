@@ -57,4 +57,7 @@ package final class PolicyRule: Sendable {
     }
 
     package var denies: Bool { reason != nil }
+
+    /// Whether the rule denies requests under these terms, and does not only report them.
+    package func denies(under egress: EgressTerms) -> Bool { denies && enforcement ?? egress.enforcement == .deny }
 }

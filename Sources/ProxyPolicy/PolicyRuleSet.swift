@@ -145,7 +145,7 @@ package final class PolicyRuleSet: Sendable {
             guard matches else { continue }
             matched.insert(number, of: self)
             if rule.denies {
-                if rule.enforcement ?? egress.enforcement == .deny { return .deny }
+                if rule.denies(under: egress) { return .deny }
                 if obligations.reported == nil { obligations.reported = .rule(index: UInt32(matched.count - 1)) }
                 continue
             }

@@ -56,6 +56,16 @@ struct PolicyComparisonTests {
         #expect(found.changes.map(\.target) == ["https://h.test/", "h.test:443"])
     }
 
+    @Test("Report mode opens what the same rules deny otherwise, and closes nothing")
+    func comparesReportMode() throws {
+        let rule = try Policies.rule("one", ["h.test"], paths: ["/v1/**"])
+        let denying = Policies.denying(rule)
+        let reporting = PolicyRuleSet(rules: [rule]).under(EgressTerms(.deny, enforcement: .report))
+        let allowing = PolicyRuleSet(rules: [rule]).under(EgressTerms(.allow))
+        #expect(PolicyComparison.differences(from: denying, to: reporting).mayOpen)
+        #expect(PolicyComparison.differences(from: allowing, to: reporting).isEmpty)
+    }
+
     @Test("The other default opens every host")
     func comparesDefaults() throws {
         let found = PolicyComparison.differences(from: Policies.denying(), to: .empty)

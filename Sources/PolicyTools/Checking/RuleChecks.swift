@@ -62,7 +62,7 @@ extension PolicyRule {
     /// The rule does nothing but allow.
     fileprivate var onlyAllows: Bool {
         request.isEmpty && response.isEmpty && cache == nil && validation == nil && transform == nil && mode == nil
-            && !upgradesToTLS
+            && !upgradesToTLS && limit == nil
     }
 }
 

@@ -12,7 +12,7 @@ enum RuleEffect {
 
     /// The one place that says which words of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
     init(_ rule: PolicyRule, under egress: EgressTerms) {
-        self = rule.denies ? .deny : rule.allows && egress.default == .deny ? .allow : .none
+        self = rule.denies(under: egress) ? .deny : rule.allows && egress.appliedDefault == .deny ? .allow : .none
     }
 }
 

@@ -51,7 +51,7 @@ package struct PolicyComparison {
 
     private mutating func compare() {
         let sameElsewhere =
-            old.egress.default == new.egress.default
+            old.egress.appliedDefault == new.egress.appliedDefault
             && Self.haveSameMeanings(oldRules.hostless.map { oldRules.rules[$0] }, newRules.hostless.map { newRules.rules[$0] })
         for hosts in HostClasses.all(of: Set(oldRules.hosts).union(newRules.hosts)) {
             let before = oldRules.rules(naming: hosts.patterns).map { oldRules.rules[$0] }
@@ -85,7 +85,7 @@ package struct PolicyComparison {
                 $0.matches(region.scheme) && $0.matches(port: region.port) && $0.matches(method: region.method)
             }
             guard known.insert(lists.key).inserted else { continue }
-            if old.egress.default == new.egress.default, Self.haveSameMeanings(lists.old, lists.new) { continue }
+            if old.egress.appliedDefault == new.egress.appliedDefault, Self.haveSameMeanings(lists.old, lists.new) { continue }
             let opaque = Set((lists.old + lists.new).map(\.opaque)).subtracting([0]).sorted()
             guard opaque.count <= PolicyToolLimits.opaqueWords else {
                 isComplete = false
@@ -104,7 +104,7 @@ package struct PolicyComparison {
     private mutating func comparePaths(
         _ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
     ) -> Bool {
-        let paths = PathComparison(lists, oldDefault: old.egress.default, newDefault: new.egress.default)
+        let paths = PathComparison(lists, oldDefault: old.egress.appliedDefault, newDefault: new.egress.appliedDefault)
         var isComplete = true
         var kinds: Set<PolicyChange.Kind> = []
         var known: Set<PathComparison.Causes> = []
