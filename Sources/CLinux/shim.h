@@ -192,7 +192,9 @@ struct larder_datagram_ends {
 static inline int larder_tell_datagram_ends(int socket, int family) {
     int one = 1;
     return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_PKTINFO, &one, sizeof one)
-                             : setsockopt(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof one);
+                             // IPV6_FREEBIND (78): the response may come from an address that no interface has.
+                             : setsockopt(socket, IPPROTO_IPV6, 78, &one, sizeof one)
+                                   || setsockopt(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof one) ? -1 : 0;
 }
 static inline ssize_t larder_receive_datagram(int socket, void *octets, size_t length, struct larder_datagram_ends *ends) {
     struct iovec piece = {octets, length};
@@ -213,8 +215,8 @@ static inline ssize_t larder_answer_datagram(int socket, const void *octets, siz
 // Takes the capabilities by which a program run by root could enter another network or another process from what `execve` grants from here
 // on. The numbers are those of linux/capability.h. -1 and errno if the process keeps one of them.
 static inline int larder_drop_escape_capabilities(void) {
-    // CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF.
-    static const int dropped[] = {16, 17, 19, 21, 38, 39};
+    // CAP_NET_ADMIN, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF.
+    static const int dropped[] = {12, 16, 17, 19, 21, 38, 39};
     for (size_t index = 0; index < sizeof dropped / sizeof *dropped; index++) {
         int held = prctl(PR_CAPBSET_READ, dropped[index], 0, 0, 0);
         // Older kernels do not know the last two (EINVAL).

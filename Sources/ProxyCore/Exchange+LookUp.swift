@@ -123,7 +123,6 @@ extension Exchange {
     ) {
         guard let selected = cache.selected else { return }
         if isBackground { return endBackground(.background, into: &commands) }
-        if obligations.limits, refusesStored(cache.selectedLength ?? .known(selected.body.length), into: &commands) { return }
         trace.outcome = outcome
         if transformSelected(selected, into: &commands) { return }
         deliverAsItIs(into: &commands, command: command)
@@ -135,6 +134,7 @@ extension Exchange {
         delivery.chooseStored(
             selected, length: cache.selectedLength ?? .known(selected.body.length), directives: directives, for: request,
             ignoresDates: transform.source != nil)
+        if obligations.limits, refusesDelivery(into: &commands) { return }
         if delivery.multipart != nil { describeParts(of: selected) }
         trace.status = delivery.status.code
         state = .delivering

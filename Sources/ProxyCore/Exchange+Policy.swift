@@ -105,6 +105,8 @@ extension Exchange {
     /// The limit that ends the request, or cuts its response.
     mutating func note(_ refusal: LimitRefusal) {
         incoming.limitRefusal = refusal
+        // Report mode lists requests that are forwarded.
+        if state != .delivering { trace.reported = nil }
         trace.decidingRule = (0..<matched.count).first { matched[$0].name == refusal.rule }.map { UInt32($0) }
         // No stored response stands in for what a rule forbids.
         if state != .delivering { cache.selected = nil }
@@ -124,9 +126,10 @@ extension Exchange {
         }
     }
 
-    /// With and without a final dot, a host is the same.
+    /// With and without a final dot, a host is the same, and so is an address in each spelling.
     private var countedHost: [UInt8] {
         var host = originHost
+        if let address = IPAddress(asLookedUp: host.span) { return Array(HostPattern.canonical(address).description.utf8) }
         if host.count > 1, host.last == UInt8(ascii: ".") { host.removeLast() }
         return host
     }
@@ -141,10 +144,10 @@ extension Exchange {
     /// Whether a rule has a limit of this kind.
     package func hasLimit(_ word: RuleLimit.Word) -> Bool { matched.limits.contains { $0.limit.most(word) != nil } }
 
-    /// A stored response has the limits of one from the origin.
+    /// A stored or recorded response has the limits of one from the origin. What counts is the content to deliver, which may be a part.
     /// - Returns: `true` if the request has been answered with an error.
-    mutating func refusesStored(_ length: BodyLength, into commands: inout CommandBuffer) -> Bool {
-        guard obligations.limits, request.method != .head, case .known(let length) = length,
+    mutating func refusesDelivery(into commands: inout CommandBuffer) -> Bool {
+        guard obligations.limits, request.method != .head, case .known(let length) = delivery.length,
             let refusal = refusal(of: length, .responseBody)
         else { return false }
         fail(by: refusal, at: trace.receivedAt, into: &commands)
@@ -170,6 +173,7 @@ extension Exchange {
 extension Exchange {
     /// Evaluates the request by the shadow's rules too. Their verdict is only reported.
     mutating func compareVerdicts(_ active: Verdict, _ shadow: PolicyRuleSet) {
+        if isPurge { return }
         var matched = MatchedRules()
         let verdict = shadow.match(request, facts(for: shadow), into: &matched)
         guard verdict.word != active.word else { return }

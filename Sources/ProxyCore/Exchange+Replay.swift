@@ -124,6 +124,7 @@ extension Exchange {
         cache.selected = recorded
         cache.selectedLength = length
         delivery.chooseRelayed(recorded.head, body: length)
+        if obligations.limits, refusesDelivery(into: &commands) { return }
         trace.status = delivery.status.code
         state = .delivering
         commands.append(.sendStored)

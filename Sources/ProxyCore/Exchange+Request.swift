@@ -118,6 +118,7 @@ extension Exchange {
     }
 
     /// Continues with a request that the rules and their limits permit.
+    @inline(__always)
     mutating func receivePermitted(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
@@ -361,7 +362,7 @@ extension Exchange {
 /// The method PURGE: an allowed client purges the stored responses of a URL, with all variants, under all keys that rules give it.
 extension Exchange {
     /// No RFC defines this method; other caches use the same name.
-    private var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
+    var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
 
     private mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.purgeClients.isEmpty { return fail(.purgeOff, at: now, into: &commands) }

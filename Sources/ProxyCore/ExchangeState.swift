@@ -36,6 +36,7 @@ package struct RequestState: RareState, Sendable {
         var count: Int?
     }
 
+    @inline(__always)
     var isEmpty: Bool {
         guard case .none = body else { return false }
         return sender == nil && credentials == nil && purge == nil && denial == nil && !isForSwitch && limitRefusal == nil

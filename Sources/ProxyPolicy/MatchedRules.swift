@@ -10,6 +10,8 @@ package struct MatchedRules: Sendable {
     @usableFromInline var numbers: [Int] = []
     var candidates = RuleCandidates()
     var readings = RequestReadings()
+    /// Rules were compared with a request since the last `removeAll`.
+    var isUsed = false
     private var plan = ValidationPlan()
     private(set) var validates = false
     /// How to transform the content of responses; `nil` if no rule does.
@@ -80,7 +82,13 @@ package struct MatchedRules: Sendable {
         for number in numbers { ruleSet.rules[number].response.apply(to: &fields) }
     }
 
+    @inline(__always)
     package mutating func removeAll() {
+        if isUsed { clear() }
+    }
+
+    private mutating func clear() {
+        isUsed = false
         readings.removeAll()
         guard !numbers.isEmpty else { return }
         numbers.removeAll(keepingCapacity: true)

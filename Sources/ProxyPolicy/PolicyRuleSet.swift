@@ -102,6 +102,7 @@ package final class PolicyRuleSet: Sendable {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
         if rules.isEmpty { return ignoresDenials ? .allow(.none) : reporting(.unlisted, .none) }
+        matched.isUsed = true
         matched.candidates.removeAll()
         matched.candidates.add(hosts.hostless)
         hosts.addRules(naming: request.target, in: request, to: &matched.candidates)

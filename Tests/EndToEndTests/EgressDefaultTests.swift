@@ -31,6 +31,25 @@ struct EgressDefaultTests {
         #expect(try stage.fetch("/pub/%61", host: "a.test").text == "answer to /pub/%61")
     }
 
+    @Test("A rule for an address matches each spelling that a lookup takes for it")
+    func matchesSpelledAddresses() throws {
+        let stage = try Stage("rules: [{name: no, match: {host: 127.0.0.1, path: /no}, deny: {}}]", answer: Self.answers)
+        for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]"] {
+            #expect(try stage.fetch("/no", host: host).code == "denied_by_rule", "\(host)")
+        }
+        #expect(stage.origin.connectionCount == 0)
+    }
+
+    @Test("A rule that denies an operation below a path denies every reading of the path")
+    func deniesOperations() throws {
+        let stage = try Stage(
+            "rules: [{name: no publish, match: {path: /@corp/**, operation: npm-publish}, deny: {}}]", answer: Self.answers)
+        for path in ["/@corp/pkg", "/@corp%2fpkg", "//@corp%2fpkg", "/./@corp%2fpkg"] {
+            #expect(try stage.fetch(path, method: "PUT", body: "x").code == "denied_by_rule", "\(path)")
+        }
+        #expect(stage.origin.connectionCount == 0)
+    }
+
     @Test("A stored response of a URL that is no longer allowed is not served")
     func deniesStored() throws {
         let rules = "rules: [{name: a, match: {path: /a}, allow: {}}]"

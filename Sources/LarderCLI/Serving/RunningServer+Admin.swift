@@ -45,13 +45,16 @@ extension RunningServer {
 
     /// The table of routes: each module's routes are added here.
     private func routes(_ plan: ServingPlan) -> [AdminRoute] {
-        [
+        let control =
+            [
+                ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
+                ControlRoutes.stop { self.drain() },
+            ] + modeRoutes
+        return [
             StatusRoute.route(of: statusSource(plan), server: server, store: store),
-            ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
-            ControlRoutes.stop { self.drain() },
             ClientSetUpRoute.route(addresses) { self.trust },
             PinAuditRoute.route(pinAudit) { self.trust },
-        ] + modeRoutes + CacheRoutes.all(store, server)
+        ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
@@ -73,5 +76,20 @@ extension RunningServer {
             storeLimit: Int(clamping: plan.settings.store.disk.high),
             memoryLimit: Int(clamping: plan.settings.store.memory.marks.high),
             droppedLines: { accessLog.droppedCount }, warnings: { self.warnings() })
+    }
+}
+
+extension AdminRoute {
+    /// The same for the Larder of one command, which knows the admin socket: it may read, but not change, the settings that it runs under.
+    fileprivate var closedToCommand: AdminRoute {
+        if method == .get { return self }
+        return AdminRoute(method, path, parameters: parameters) { request, exchange in
+            let reason = "a command cannot change the settings, the mode or the life of the Larder that runs it"
+            if request.wantsText {
+                exchange.answer(Status(403), text: "\(reason)\n")
+            } else {
+                exchange.answer(Status(403), json: .object([("error", .string(reason))]))
+            }
+        }
     }
 }

@@ -15,6 +15,8 @@ struct ServingPlan {
     let mayForgetWhatIsNew: Bool
     /// Whether an empty settings file, and a reload that loses all rules, passwords or pins, is accepted.
     let allowsEmpty: Bool
+    /// Whether Larder lives as long as the command of `run`, `record` or `replay`.
+    let servesCommand: Bool
     private let environment: [String: String]
 
     /// - Parameter port: the first listener's.
@@ -22,10 +24,13 @@ struct ServingPlan {
     func adminSocketPath(port: UInt16) -> String? { AdminSocketPath.of(settings, environment, port: port) }
 
     /// - Throws: exit code 2, after reporting the problem.
-    init(_ loaded: LoadedSettings, mayForgetWhatIsNew: Bool = false, allowsEmpty: Bool = false) throws(ExitCode) {
+    init(
+        _ loaded: LoadedSettings, mayForgetWhatIsNew: Bool = false, allowsEmpty: Bool = false, servesCommand: Bool = false
+    ) throws(ExitCode) {
         settings = loaded.settings
         self.mayForgetWhatIsNew = mayForgetWhatIsNew
         self.allowsEmpty = allowsEmpty
+        self.servesCommand = servesCommand
         loopCount = settings.loops ?? min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
         environment = loaded.sources.environment
         if let path = settings.store.path {

@@ -33,13 +33,17 @@ package struct LimitCounters: Sendable {
     }
 
     private var rules: [Key: OfRule] = [:]
+    /// The counts of rules that the last reload removed: requests in flight keep their rules.
+    private var former: [Key: OfRule] = [:]
 
     package init() {}
 
     /// Removes the counts of rules that the new settings no longer have.
     package mutating func keepOnly(rulesOf ruleSet: PolicyRuleSet) {
+        former = [:]
         guard !rules.isEmpty else { return }
         let limits = Dictionary(uniqueKeysWithValues: ruleSet.rules.compactMap { rule in rule.limit.map { (rule.name, $0) } })
+        former = rules.filter { limits[$0.key.rule] != $0.key.limit }
         rules = rules.filter { limits[$0.key.rule] == $0.key.limit }
     }
 
@@ -61,7 +65,10 @@ package struct LimitCounters: Sendable {
                 return LimitRefusal(rule: demand.rule, word: word, limit: demand.limit, retryAfter: Self.seconds(wait))
             }
         }
-        for demand in demands { rules[Key(demand)]?.counts[demand.subject]?.add(demand.limit, bytesOut: bytesOut) }
+        for demand in demands {
+            rules[Key(demand)]?.counts[demand.subject, default: LimitCount(demand.limit, at: now)].add(
+                demand.limit, bytesOut: bytesOut)
+        }
         return nil
     }
 
@@ -71,18 +78,25 @@ package struct LimitCounters: Sendable {
     ) -> LimitRefusal? {
         for demand in demands {
             guard let count = prepare(demand, at: now), count.permits(length, word, of: demand.limit) else {
-                let wait = rules[Key(demand)]?.counts[demand.subject]?.windowRest(demand.limit, at: now)
+                // No window has room for more than the whole quota.
+                let isPossible = length <= demand.limit.most(word) ?? .max
+                let wait = isPossible ? rules[Key(demand)]?.counts[demand.subject]?.windowRest(demand.limit, at: now) : nil
                 return LimitRefusal(rule: demand.rule, word: word, limit: demand.limit, retryAfter: Self.seconds(wait))
             }
         }
-        for demand in demands { rules[Key(demand)]?.counts[demand.subject]?.add(length, word, of: demand.limit) }
+        for demand in demands {
+            rules[Key(demand)]?.counts[demand.subject, default: LimitCount(demand.limit, at: now)].add(
+                length, word, of: demand.limit)
+        }
         return nil
     }
 
-    /// The count of a demand, up to date; `nil` if there is no room for another subject.
+    /// The count of a demand, up to date; `nil` if there is no room for another subject. A new subject takes room only once something is
+    /// counted for it.
     private mutating func prepare(_ demand: LimitDemand, at now: UInt64) -> LimitCount? {
-        var ofRule = rules.removeValue(forKey: Key(demand)) ?? OfRule(limit: demand.limit)
-        defer { rules[Key(demand)] = ofRule }
+        let key = Key(demand)
+        var ofRule = rules.removeValue(forKey: key) ?? former.removeValue(forKey: key) ?? OfRule(limit: demand.limit)
+        defer { rules[key] = ofRule }
         if var count = ofRule.counts[demand.subject] {
             count.advance(demand.limit, to: now)
             ofRule.counts[demand.subject] = count
@@ -93,9 +107,7 @@ package struct LimitCounters: Sendable {
             ofRule.removeIdle(at: now)
             guard ofRule.counts.count < PolicyLimits.limitSubjects else { return nil }
         }
-        let count = LimitCount(demand.limit, at: now)
-        ofRule.counts[demand.subject] = count
-        return count
+        return LimitCount(demand.limit, at: now)
     }
 
     private static func seconds(_ microseconds: UInt64?) -> UInt64? {

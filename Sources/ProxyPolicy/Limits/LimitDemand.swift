@@ -14,7 +14,7 @@ package struct LimitDemand: Sendable {
 }
 
 /// Why a rule's limit ends a request.
-package struct LimitRefusal: Equatable, Sendable {
+package final class LimitRefusal: Equatable, Sendable {
     package let rule: String
     package let word: RuleLimit.Word
     /// The limit, as in the settings.
@@ -27,5 +27,9 @@ package struct LimitRefusal: Equatable, Sendable {
         self.word = word
         self.limit = limit.description(of: word)
         self.retryAfter = retryAfter
+    }
+
+    package static func == (left: LimitRefusal, right: LimitRefusal) -> Bool {
+        left.rule == right.rule && left.word == right.word && left.limit == right.limit && left.retryAfter == right.retryAfter
     }
 }

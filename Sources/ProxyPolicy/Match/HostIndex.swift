@@ -73,7 +73,10 @@ struct HostIndex: Sendable {
     @inline(__always)
     private func forEachMatch(of host: Span<UInt8>, _ kind: RequestTarget.HostKind, _ body: (Range<Int>) -> Void) {
         switch kind {
-        case .name: if !entries.isEmpty { forEachName(matching: host, body) }
+        case .name:
+            if !entries.isEmpty { forEachName(matching: host, body) }
+            guard !addresses.isEmpty, let address = IPAddress(asLookedUp: host) else { return }
+            if let rules = addresses[HostPattern.canonical(address)] { body(rules) }
         case .ipv4, .ipv6:
             guard !addresses.isEmpty, let address = IPAddress(host) else { return }
             if let rules = addresses[HostPattern.canonical(address)] { body(rules) }

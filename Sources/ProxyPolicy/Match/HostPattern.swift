@@ -53,7 +53,7 @@ package enum HostPattern: Hashable, Sendable {
             guard request.target.hostKind == .name, start > 1, host[start - 1] == UInt8(ascii: ".") else { return false }
             return host.extracting(start..<host.count).equalsIgnoringCase(name.span)
         case .address(let address):
-            return request.target.hostKind != .name && IPAddress(host).map(Self.canonical) == address
+            return IPAddress(asLookedUp: host).map(Self.canonical) == address
         }
     }
 

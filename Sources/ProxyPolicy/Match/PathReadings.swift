@@ -53,7 +53,8 @@ package struct PathReadings: Sendable {
                 addMatches(of: pattern, for: path, to: &coverage)
                 if pattern.decoded !== pattern { addMatches(of: pattern.decoded, for: path, to: &coverage) }
             }
-            if readings != .every, !coverage.isEmpty { return coverage }
+            // Sets of two lists of patterns may be intersected, so they have to be complete.
+            if readings == .asSent, !coverage.isEmpty { return coverage }
         }
         return coverage
     }

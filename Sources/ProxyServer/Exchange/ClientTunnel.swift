@@ -34,8 +34,8 @@ final class ClientTunnel {
     }
 
     /// Why the active settings, beside the rules, allow no tunnel to this host, or to the address that this descriptor is connected to.
-    func transportFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
-        driver.worker.transport.denial(ofTunnelTo: origin(of: driver), at: descriptor).map { FaultMapping.fault($0) }
+    func transportFault(of driver: ExchangeDriver, byTunnel: Bool, at descriptor: Int32) -> Fault? {
+        driver.worker.transport.denial(of: origin(of: driver), byTunnel: byTunnel, at: descriptor).map { FaultMapping.fault($0) }
     }
 
     func opened(_ opening: TunnelOpening, _ descriptor: Int32, for driver: ExchangeDriver) {

@@ -231,11 +231,12 @@ extension Tunnel {
 
     private func denial(of owner: ExchangeDriver) -> Fault? {
         if let fault = owner.exchange.renewVerdict(under: worker.context) { return fault }
-        guard kind == .blind else { return nil }
+        if owner.exchange.obligations.limitsContent { return .contentHidden }
+        guard kind == .blind else { return owner.tunnel.transportFault(of: owner, byTunnel: false, at: origin.descriptor) }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
         // Its first bytes were passed without a look at them.
         if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
-        return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
+        return owner.tunnel.transportFault(of: owner, byTunnel: true, at: origin.descriptor)
     }
 
     /// The active rules' verdict on the CONNECT, while the gate is closed.

@@ -144,9 +144,9 @@ extension Transport {
         return decision == .pass && isOpenedUnjudged ? .refuse(.openedBefore) : decision
     }
 
-    /// Why the settings allow no tunnel to this origin, or to the address that the descriptor is connected to.
-    package func denial(ofTunnelTo origin: Origin, at descriptor: Int32) -> TransportError? {
-        if let refusal = configuration.denial(of: origin, byTunnel: true) { return refusal }
+    /// Why the settings allow no connection to this origin, or to the address that the descriptor is connected to.
+    package func denial(of origin: Origin, byTunnel: Bool, at descriptor: Int32) -> TransportError? {
+        if let refusal = configuration.denial(of: origin, byTunnel: byTunnel) { return refusal }
         // With an upstream proxy the connection is to that proxy.
         guard configuration.proxy == nil, let (address, port) = IPAddress.ofPeer(of: descriptor) else { return nil }
         return configuration.addresses.refusal(of: address, port: port)

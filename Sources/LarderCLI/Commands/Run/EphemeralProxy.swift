@@ -67,7 +67,7 @@ struct EphemeralProxy {
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
                 throw Self.fail("replay.on_expired: refresh records today's responses, so it cannot be used with --clock freeze")
             }
-            let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
+            let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil, servesCommand: true)
             server = try RunningServer(
                 plan, loaded, listening: terms.network.map { [$0.listener] }, transparent: terms.network?.transparent)
             terms.network?.serveNames(for: server.server)
