@@ -349,4 +349,15 @@ struct RunTests {
         let address = outcome.output.split(separator: "\n").last?.dropFirst("http://".count) ?? ""
         #expect(address.hasPrefix("127.0.0.1:") && outcome.output.contains("listens on   \(address),"), "\(outcome)")
     }
+
+    @Test("The command cannot reload, stop or change the mode of the Larder of the run")
+    func cannotBeChanged() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder run --offline -- sh -c '$larder reload; echo $?; $larder mode live; echo $?; $larder stop; echo $?; $larder mode'
+            """, Self.user(folder))
+        #expect(outcome.output == "2\n2\n1\noffline\n", "\(outcome)")
+        #expect(outcome.talk.contains("a command cannot reload, stop or change the mode of the Larder that runs it\n"))
+    }
 }

@@ -135,7 +135,7 @@ def main():
     origins = [PythonOrigin(Handler, port=80), PythonOrigin(Handler, files, port=443)]
     settings = WORK / "policy.yaml"
     settings.write_text(textwrap.dedent(f"""
-        egress: {{default: deny}}
+        egress: {{default: deny, addresses: {{private: allow}}}}
         resolve: {{{ALLOWED}: 127.0.0.1, {DENIED}: 127.0.0.1}}
         tls: {{default: {{anchors: {{bundle: {authority.certificate}}}}}}}
         rules:

@@ -80,11 +80,11 @@ extension RunningServer {
 }
 
 extension AdminRoute {
-    /// The same for the Larder of one command, which knows the admin socket: it may read, but not change, the settings that it runs under.
+    /// The route for a Larder that serves one command. The command knows the admin socket: it may read but not change its settings.
     fileprivate var closedToCommand: AdminRoute {
         if method == .get { return self }
         return AdminRoute(method, path, parameters: parameters) { request, exchange in
-            let reason = "a command cannot change the settings, the mode or the life of the Larder that runs it"
+            let reason = "a command cannot reload, stop or change the mode of the Larder that runs it"
             if request.wantsText {
                 exchange.answer(Status(403), text: "\(reason)\n")
             } else {
