@@ -1,5 +1,3 @@
-import TextCoding
-
 /// An element of a small XML document without custom entities: enough for configuration files.
 struct MarkupElement {
     let name: String
@@ -17,23 +15,6 @@ struct MarkupElement {
             return nil
         }
         self = root
-    }
-
-    /// Escaped for text and for quoted attributes; characters that XML cannot represent are omitted.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\n": result += "&#10;"
-            case _ where scalar.isControl || scalar.value == 0xFFFE || scalar.value == 0xFFFF: continue
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 
     private init(name: String) { self.name = name }

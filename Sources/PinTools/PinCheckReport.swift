@@ -46,16 +46,16 @@ package struct PinCheckReport {
         let cases = checks.map { check in
             let inner =
                 switch check.result {
-                case .unreachable: "<error message=\"\(MarkupElement.escaped(check.sentence))\"/>"
-                case .pattern: "<skipped message=\"\(MarkupElement.escaped(check.sentence))\"/>"
+                case .unreachable: "<error message=\"\(XMLText.escaped(check.sentence))\"/>"
+                case .pattern: "<skipped message=\"\(XMLText.escaped(check.sentence))\"/>"
                 case _ where isFault(check):
-                    "<failure type=\"\(check.isFault ? check.result.rawValue : "warning")\" message=\"\(MarkupElement.escaped(message(of: check)))\"/>"
+                    "<failure type=\"\(check.isFault ? check.result.rawValue : "warning")\" message=\"\(XMLText.escaped(message(of: check)))\"/>"
                 default: ""
                 }
             let warnings = check.warnings.map(\.sentence).joined(separator: "\n")
-            let talk = warnings.isEmpty ? "" : "<system-out>\(MarkupElement.escaped(warnings))</system-out>"
+            let talk = warnings.isEmpty ? "" : "<system-out>\(XMLText.escaped(warnings))</system-out>"
             return
-                "  <testcase classname=\"larder.pins\" name=\"\(MarkupElement.escaped(check.title))\">\(inner)\(talk)</testcase>\n"
+                "  <testcase classname=\"larder.pins\" name=\"\(XMLText.escaped(check.title))\">\(inner)\(talk)</testcase>\n"
         }
         let counts = [
             ("tests", checks.count), ("failures", checks.count(where: isFault)),

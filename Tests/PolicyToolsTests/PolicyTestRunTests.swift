@@ -77,9 +77,10 @@ struct PolicyTestRunTests {
     @Test("The report for JUnit has the failures, and no character that XML does not allow")
     func writesJUnit() throws {
         let read = tests(["request": scalar("GET https://h.test/?a=1&b=<"), "verdict": scalar("deny")]).tests
-        let text = JUnitReport.text(of: PolicyTestRun(read, of: .empty), file: "a\u{1}.yaml")
+        let text = JUnitReport.text(of: PolicyTestRun(read, of: .empty), file: "a\u{1}\u{FFFF}\n.yaml")
         #expect(
-            text.contains("tests=\"1\" failures=\"1\"") && text.contains("?a=1&amp;b=&lt;") && text.contains("a\u{FFFD}.yaml"))
+            text.contains("tests=\"1\" failures=\"1\"") && text.contains("?a=1&amp;b=&lt;")
+                && text.contains("a\u{FFFD}\u{FFFD}&#10;.yaml"))
         #expect(text.contains("<failure message=\"expected deny, but the request is allowed: no rule denies this\"/>"))
     }
 }
