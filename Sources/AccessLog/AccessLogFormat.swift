@@ -60,8 +60,8 @@ extension AccessLog.Format {
             line.append(member: ",\"detail\":", record.errorDetail)
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
-        line.append(member: ",\"would_deny\":", record.wouldDeny)
-        line.append(member: ",\"shadow\":", record.shadow)
+        if record.wouldDeny != .allowed { line.append(member: ",\"would_deny\":", record.wouldDeny.text) }
+        if let shadow = record.shadow { line.append(member: ",\"shadow\":", shadow.text) }
         line.append(member: ",\"connect\":", record.connect)
         if record.isTransparent { line.append(",\"transparent\":true") }
         if let reason = record.uninspected { line.append(member: ",\"uninspected\":", reason.word) }

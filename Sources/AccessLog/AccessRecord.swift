@@ -37,10 +37,10 @@ package struct AccessRecord: Sendable {
     package var error: StaticString = ""
     /// A more specific reason, if there is one.
     package var errorDetail: StaticString = ""
-    /// Why the request would have been denied, in report mode. Empty for other requests.
-    package var wouldDeny: StaticString = ""
-    /// The verdict of the shadow policy, where it differs: `allowed`, or a word of `Fault`. Empty for other requests.
-    package var shadow: StaticString = ""
+    /// Why the request would have been denied, in report mode; `allowed` for other requests.
+    package var wouldDeny = DenialWord.allowed
+    /// The verdict of the shadow policy, where it differs.
+    package var shadow: DenialWord?
     /// The result of CONNECT. Empty for other methods.
     package var connect: StaticString = ""
     /// Whether the client connected to the origin's address, and not to the proxy.

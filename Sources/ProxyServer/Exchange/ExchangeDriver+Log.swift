@@ -55,8 +55,8 @@ extension ExchangeDriver {
             record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
-        if let reported = trace.reported { record.wouldDeny = reported.word.text }
-        if let shadow = trace.shadow { record.shadow = shadow.shadow.text }
+        if let reported = trace.reported { record.wouldDeny = reported.word }
+        record.shadow = trace.shadow?.shadow
         if let outcome = logged.connectOutcome {
             record.connect = outcome.word
             record.uninspected = logged.uninspected
