@@ -61,6 +61,44 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
+    @Test("A drain closes connections that one loop has accepted for another when it begins")
+    func closesLateConnections() throws {
+        for _ in 0..<10 {
+            let asked = Gate()
+            let release = Gate()
+            let drained = Gate()
+            let stage = try Stage(loops: 4) { _, connection in
+                asked.open()
+                release.wait()
+                return connection.respond(body: "late")
+            }
+            let busy = try stage.client()
+            busy.send(stage.head("GET", "/"))
+            asked.wait()
+            let connecting = (0..<4).map { _ in Gate() }
+            let port = stage.proxy.port
+            let server = stage.proxy.server
+            let late = try concurrently(5) { number in
+                var clients: [RawClient] = []
+                if number == 4 {
+                    for gate in connecting { gate.wait() }
+                    server.drain { drained.open() }
+                } else {
+                    while clients.count < 100, let client = try? RawClient(port: port) {
+                        clients.append(client)
+                        if clients.count == 10 { connecting[number].open() }
+                    }
+                }
+                return LateClients(clients: clients)
+            }
+            #expect(late.flatMap(\.clients).allSatisfy { $0.isClosedByPeer() })
+            release.open()
+            #expect(try busy.readResponse().text == "late")
+            busy.close()
+            #expect(drained.wait())
+        }
+    }
+
     @Test(
         "A request head that had begun before a drain is answered, and its limit still applies (T37)", arguments: [false, true])
     func drainsHeads(isTooLong: Bool) throws {
@@ -133,4 +171,9 @@ struct ReloadTests {
         release.open()
         #expect(throws: ClientFault.self) { while try !client.readChunk().isEmpty {} }
     }
+}
+
+/// @unchecked: one thread at a time uses them.
+private struct LateClients: @unchecked Sendable {
+    let clients: [RawClient]
 }

@@ -111,7 +111,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
             return worker.adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
         }
         let wasTaken = loops[chosen].post { loop in
-            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
+            (loop.owner as? LoopWorker)?.adoptAccepted(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
         }
         if !wasTaken {
             closeDescriptor(descriptor)

@@ -116,6 +116,16 @@ final class LoopWorker {
         }
     }
 
+    /// Takes a connection that another loop has accepted, perhaps under earlier settings, or before it knew that the server drains. The
+    /// client finds it closed as if the listener had already refused it.
+    func adoptAccepted(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?, origin: TransparentOrigin?) {
+        guard !isDraining, settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
+            closeDescriptor(descriptor)
+            return shared.counts.closed(on: index)
+        }
+        adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
+    }
+
     /// - Parameter detail: details beyond the reason.
     func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
         let reason = "\(refusal.reason)"
