@@ -14,6 +14,7 @@ extension OutputSpan<UInt8> {
     }
 
     /// Milliseconds with three decimals.
+    @inline(__always)
     mutating func append(millisecondsOf microseconds: UInt64) {
         append(decimal: microseconds / 1000)
         append(UInt8(ascii: "."))

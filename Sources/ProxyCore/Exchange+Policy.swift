@@ -146,6 +146,7 @@ extension Exchange {
 
     /// A stored or recorded response has the limits of one from the origin. What counts is the content to deliver, which may be a part.
     /// - Returns: `true` if the request has been answered with an error.
+    @inline(never)
     mutating func refusesDelivery(into commands: inout CommandBuffer) -> Bool {
         guard obligations.limits, request.method != .head, case .known(let length) = delivery.length,
             let refusal = refusal(of: length, .responseBody)
