@@ -82,7 +82,7 @@ let package = Package(
         module("Reachability", uses: ["EventLoop", "CLinux"]),
         module(
             "UpstreamTransport",
-            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "EventLoop", "CCurl", "CLinux"]),
+            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"]),
         module(
             "HTTPSession",
             uses: [

@@ -22,9 +22,6 @@ static inline CURLcode larder_curl_set_opensocket(CURL *easy, curl_opensocket_ca
 static inline CURLcode larder_curl_set_closesocket(CURL *easy, curl_closesocket_callback callback) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
-static inline CURLcode larder_curl_set_tls_context(CURL *easy, curl_ssl_ctx_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
-}
 static inline CURLcode larder_curl_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -60,28 +60,34 @@ static inline const ASN1_STRING *copenssl_name_string(const GENERAL_NAME *name) 
     return (const ASN1_STRING *)GENERAL_NAME_get0_value(name, (int *)0);
 }
 
-static inline void copenssl_context_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
-static inline int copenssl_context_new_index(void) { return SSL_CTX_get_ex_new_index(0, 0, 0, 0, 0); }
-static inline void copenssl_context_clear_mode(SSL_CTX *context, long mode) { SSL_CTX_clear_mode(context, mode); }
-static inline void copenssl_context_forbid_read_ahead(SSL_CTX *context) { SSL_CTX_set_read_ahead(context, 0); }
+static inline int copenssl_session_new_index(void) { return SSL_get_ex_new_index(0, 0, 0, 0, 0); }
 static inline uint64_t copenssl_option_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
-static inline uint64_t copenssl_option_ignore_unexpected_eof(void) { return SSL_OP_IGNORE_UNEXPECTED_EOF; }
 static inline void copenssl_context_set_message_callback(
-    SSL_CTX *context, void (*callback)(int, int, int, const void *, size_t, SSL *, void *), void *argument
+    SSL_CTX *context, void (*callback)(int, int, int, const void *, size_t, SSL *, void *)
 ) {
     SSL_CTX_set_msg_callback(context, callback);
-    SSL_CTX_set_msg_callback_arg(context, argument);
 }
-static inline void copenssl_context_ask_for_staple(SSL_CTX *context, int (*callback)(SSL *, void *), void *argument) {
-    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+static inline void copenssl_context_set_staple_callback(SSL_CTX *context, int (*callback)(SSL *, void *)) {
     SSL_CTX_set_tlsext_status_cb(context, callback);
-    SSL_CTX_set_tlsext_status_arg(context, argument);
 }
+static inline long copenssl_session_ask_for_staple(SSL *session) {
+    return SSL_set_tlsext_status_type(session, TLSEXT_STATUSTYPE_ocsp);
+}
+/// Sessions are kept by the callback alone.
+static inline void copenssl_context_offer_sessions(SSL_CTX *context, int (*callback)(SSL *, SSL_SESSION *)) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(context, callback);
+}
+static inline long copenssl_session_name_server(SSL *session, const char *name) { return SSL_set_tlsext_host_name(session, name); }
 static inline long copenssl_staple_of(SSL *session, const unsigned char **octets) {
     return SSL_get_tlsext_status_ocsp_resp(session, octets);
 }
 
-// The other side of TLS: what serves.
+// Settings of a context, for either side of TLS.
+
+/// Pads a ClientHello of a length at which some servers hang (RFC 7685).
+static inline uint64_t copenssl_option_padding(void) { return SSL_OP_TLSEXT_PADDING; }
+static inline void copenssl_context_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
 
 static inline uint64_t copenssl_serving_options(void) {
     return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
@@ -93,7 +99,7 @@ static inline int copenssl_context_set_groups(SSL_CTX *context, const char *list
 static inline long copenssl_context_cache_no_sessions(SSL_CTX *context) {
     return SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
-static inline long copenssl_serving_mode(void) { return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE; }
+static inline long copenssl_record_mode(void) { return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE; }
 static inline void copenssl_bio_wants_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void copenssl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 static inline int copenssl_is_flush(int command) { return command == BIO_CTRL_FLUSH; }

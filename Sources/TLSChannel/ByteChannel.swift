@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// A client's connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. On a TLS
-/// listener there may be two sessions. The inner one belongs to an intercepted tunnel, and its records are the content of the outer
-/// session.
+/// A connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. Its peer is a client or a
+/// server. There may be two sessions: for a client, the outer one belongs to a listener with TLS, and the inner one to an intercepted
+/// tunnel. The records of the inner session are the content of the outer one.
 ///
 /// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is
-/// opening, the channel sends its records and receives the client's handshake bytes, from outside that session.
+/// opening, the channel sends its records and receives the peer's handshake bytes, from outside that session.
 package struct ByteChannel {
     package enum Received: Equatable {
         case bytes(Int), wouldBlock
         /// Bytes arrived that contain no data for the reader; there may be more.
         case needsMore
-        /// The client sends no more: it closed its side of the connection, or sent a close_notify inside TLS.
+        /// The peer sends no more: it closed its side of the connection, or sent a close_notify inside TLS.
         case ended
         /// The connection ended without a close_notify: the received data may be incomplete (RFC 8446 §6.1).
         case cut
@@ -25,9 +25,9 @@ package struct ByteChannel {
     /// Whether there is a session. A stored flag, because checking the reference would retain it.
     package private(set) var isSecured = false
     /// The session on the socket.
-    private var outer: ServerTLSSession?
+    private var outer: TLSSession?
     /// The session inside the outer one.
-    private var inner: ServerTLSSession?
+    private var inner: TLSSession?
     /// Whether the last session is not open yet.
     private var isOpening = false
     /// How many bytes of the outer session's records have been sent.
@@ -35,10 +35,10 @@ package struct ByteChannel {
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    private var last: ServerTLSSession? { inner ?? outer }
+    private var last: TLSSession? { inner ?? outer }
 
     /// Starts TLS on the connection or inside the existing session. There can be two sessions.
-    package mutating func begin(_ session: ServerTLSSession) {
+    package mutating func begin(_ session: TLSSession) {
         precondition(inner == nil && !isOpening, "there is a session on this one, or one that is opening")
         if outer == nil { outer = session } else { inner = session }
         isOpening = true
@@ -63,7 +63,7 @@ package struct ByteChannel {
             let received = read(into: buffer)
             return received == .cut ? .ended : received
         }
-        if hasClientEnded { return inner?.hasClientEnded == false && !isOpening ? .cut : .ended }
+        if hasPeerEnded { return inner?.hasPeerEnded == false && !isOpening ? .cut : .ended }
         let received = read(into: buffers.records)
         guard case .bytes(let count) = received else { return received }
         return take(UnsafeRawBufferPointer(rebasing: buffers.records[..<count]), of: outer, into: buffer, buffers)
@@ -75,8 +75,14 @@ package struct ByteChannel {
         return take(UnsafeRawBufferPointer(start: nil, count: 0), of: outer, into: buffer, buffers)
     }
 
-    /// Whether the client has closed its side inside TLS.
-    package var hasClientEnded: Bool { outer?.hasClientEnded == true || (!isOpening && inner?.hasClientEnded == true) }
+    /// Whether an end or a failure inside TLS follows the data returned last: `receiveRest` reports it.
+    package var isOver: Bool { outer?.isOver == true || inner?.isOver == true }
+
+    /// Whether a record has arrived in part.
+    package var isWithinRecord: Bool { outer?.isWithinRecord == true || inner?.isWithinRecord == true }
+
+    /// Whether the peer has closed its side inside TLS.
+    package var hasPeerEnded: Bool { outer?.hasPeerEnded == true || (!isOpening && inner?.hasPeerEnded == true) }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         while true {
@@ -88,7 +94,7 @@ package struct ByteChannel {
     }
 
     private func take(
-        _ records: UnsafeRawBufferPointer, of outer: ServerTLSSession, into buffer: UnsafeMutableRawBufferPointer,
+        _ records: UnsafeRawBufferPointer, of outer: TLSSession, into buffer: UnsafeMutableRawBufferPointer,
         _ buffers: RecordBuffers
     ) -> Received {
         guard let inner, !isOpening else { return Received(outer.receive(records, into: buffer)) }
@@ -108,9 +114,9 @@ package struct ByteChannel {
 
     /// Sends a close_notify after everything that was sealed (RFC 8446 §6.1).
     package mutating func end() {
-        inner?.end()
+        inner?.endSending()
         _ = sealInnerRecords()
-        outer?.end()
+        outer?.endSending()
     }
 
     /// The number of bytes not sent yet, including TLS's own messages.
@@ -150,7 +156,7 @@ package struct ByteChannel {
 }
 
 extension ByteChannel.Received {
-    fileprivate init(_ received: ServerTLSSession.Received) {
+    fileprivate init(_ received: TLSSession.Received) {
         self =
             switch received {
             case .octets(let count): .bytes(count)
@@ -167,7 +173,9 @@ package final class RecordBuffers {
     package let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
     /// Records inside records, also of a handshake. Their content, with the rest of an earlier record, fits into `contentLength` bytes.
     package let innerRecords = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: 32 * 1024 + ServerTLSSession.recordLength, alignment: 16)
+        byteCount: 32 * 1024 + TLSSession.recordLength, alignment: 16)
+    /// Storage for records to send, lent to one channel at a time.
+    package var output: [UInt8] = []
     /// The required size of a reader's buffer, in bytes.
     package static let contentLength = 64 * 1024
 

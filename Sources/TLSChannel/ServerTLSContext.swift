@@ -56,7 +56,7 @@ package final class ServerTLSContext: Sendable {
         else { return false }
         SSL_CTX_set_options(pointer, copenssl_serving_options())
         // An idle connection keeps only its keys.
-        copenssl_context_set_mode(pointer, copenssl_serving_mode())
+        copenssl_context_set_mode(pointer, copenssl_record_mode())
         // Tickets contain the complete session state.
         _ = copenssl_context_cache_no_sessions(pointer)
         SSL_CTX_set_timeout(pointer, ticketLifetime)

@@ -28,7 +28,7 @@ struct RelayEndTests {
             let authority = try LocalAuthority(making: RootTerms(user: "tester", host: "here", days: 30), at: now)
             let leaf = try authority.leaf(for: LeafName("one.test"), at: now)
             let context = try #require(ServerTLSContext())
-            let session = try #require(ServerTLSSession(context, showing: leaf.certificate, key: leaf.key, scope: []))
+            let session = try #require(TLSSession(context, showing: leaf.certificate, key: leaf.key, scope: []))
             client = TLSClient(descriptor: ends[1], TLSClient.Terms(serverName: "one.test"))
             Self.shakeHands(client, session, ends[0])
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
@@ -38,7 +38,7 @@ struct RelayEndTests {
             end = ClientRelayEnd(channel, OutputQueue(), through: buffers, expectsNotifiedEnd: true)
         }
 
-        private static func shakeHands(_ client: TLSClient, _ session: ServerTLSSession, _ descriptor: Int32) {
+        private static func shakeHands(_ client: TLSClient, _ session: TLSSession, _ descriptor: Int32) {
             nonisolated(unsafe) let client = client
             let isDone = DispatchSemaphore(value: 0)
             Thread {
@@ -46,7 +46,7 @@ struct RelayEndTests {
                 isDone.signal()
             }.start()
             var octets = [UInt8](repeating: 0, count: 16_384)
-            var outcome = ServerTLSSession.Handshake.needsMore
+            var outcome = TLSSession.Handshake.needsMore
             while case .needsMore = outcome {
                 let count = recv(descriptor, &octets, octets.count, 0)
                 precondition(count > 0)

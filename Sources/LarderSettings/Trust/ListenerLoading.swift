@@ -72,7 +72,7 @@ struct ListenerLoading {
                 report(Self.sentence(error, certificate: certificate, key: key), of: address)
                 return nil
             }
-            guard let context = ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
+            guard let context = ServerTLSContext(), TLSSession(context, showing: identity, scope: []) != nil else {
                 report("TLS cannot use \(printable(certificate)): its key may be too weak", of: address)
                 return nil
             }

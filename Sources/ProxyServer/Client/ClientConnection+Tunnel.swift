@@ -153,7 +153,7 @@ extension ClientConnection: QueuedReader {
     // MARK: TLS
 
     /// From here on, all output is sent through TLS.
-    func beginTLS(_ session: ServerTLSSession) {
+    func beginTLS(_ session: TLSSession) {
         channel.begin(session)
         // The session has its first records to send.
         flushSoon()

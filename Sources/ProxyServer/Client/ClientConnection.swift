@@ -52,7 +52,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var isCertified = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) var user: [UInt8] = []
-    /// As `ServerTLSSession.clientNames`.
+    /// As `TLSSession.clientNames`.
     @exclusivity(unchecked) var certificateNames: [[UInt8]] = []
     /// The authority of requests inside a tunnel.
     @exclusivity(unchecked) var tunnel: TunnelAuthority? {
@@ -448,7 +448,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    private var hasEndedInTLS: Bool { channel.isSecured && channel.hasClientEnded }
+    private var hasEndedInTLS: Bool { channel.isSecured && channel.hasPeerEnded }
 
     /// With TLS, the end of the client's side must be known before anything is read.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }

@@ -299,12 +299,12 @@ extension ConnectInterceptor: ClientTLSHandshakeDelegate {
         return (context, SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets)
     }
 
-    func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) {
+    func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession) {
         owner.logged.connectOutcome = .intercepted
         connection.beginTLS(session)
     }
 
-    func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer) {
+    func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer) {
         end { $0.tunnelEnded(TunnelCounts()) }
         connection.enter(secureAuthority, sealed: records)
     }

@@ -12,13 +12,13 @@ protocol ClientTLSHandshakeDelegate: AnyObject {
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
     /// The client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
-    /// The TLS context, and the scope of the session's tickets, as for `ServerTLSSession`.
+    /// The TLS context, and the scope of the session's tickets, as for `TLSSession`.
     /// - Returns: `nil` if there is no CA any more.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
     /// From here on, all output comes from the session.
-    func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession)
+    func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession)
     /// - Parameter records: bytes received after the handshake.
-    func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer)
+    func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer)
     /// If the handshake has a session (`hasSession`), an alert may wait to be sent.
     /// - Parameter detail: details beyond the reason.
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?)
@@ -35,7 +35,7 @@ final class ClientTLSHandshake {
         case awaitingLeaf(Reply<LeafCertificateCache.Answer>)
         case queued(HandshakeBeginning.Shown)
         case beginning
-        case handshaking(ServerTLSSession)
+        case handshaking(TLSSession)
         case ended
     }
 
@@ -150,7 +150,7 @@ final class ClientTLSHandshake {
 
     /// - Parameter octets: the bytes with which the handshake has made this progress.
     private func goOn(
-        _ progress: ServerTLSSession.Handshake, of session: ServerTLSSession, behind octets: UnsafeRawBufferPointer
+        _ progress: TLSSession.Handshake, of session: TLSSession, behind octets: UnsafeRawBufferPointer
     ) {
         switch progress {
         case .needsMore: break
@@ -159,10 +159,10 @@ final class ClientTLSHandshake {
             delegate.handshake(self, didOpen: session, with: UnsafeRawBufferPointer(rebasing: octets[taken...]))
         case .failed(let failure):
             switch failure {
-            case .refusedByClient(let number):
+            case .refusedByPeer(let number):
                 let alert = TLSAlert(number)
                 fail(alert.isOfCertificate ? .refusedByClient(alert) : .clientAlert(alert))
-            case .clientNotCertified(let verdict): fail(.clientHandshakeFailed, verdict)
+            case .peerNotCertified(let verdict): fail(.clientHandshakeFailed, verdict)
             case .protocolError: fail(.clientHandshakeFailed)
             }
         }

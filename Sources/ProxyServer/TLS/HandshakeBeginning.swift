@@ -12,7 +12,7 @@ struct HandshakeBeginning: Sendable {
 
     let context: ServerTLSContext
     let shown: Shown
-    /// The scope of the session's tickets, as for `ServerTLSSession`.
+    /// The scope of the session's tickets, as for `TLSSession`.
     let scope: [UInt8]
     /// All bytes received, beginning with the ClientHello.
     let octets: [UInt8]
@@ -21,8 +21,8 @@ struct HandshakeBeginning: Sendable {
     func begin() -> BegunHandshake? {
         let session =
             switch shown {
-            case .leaf(let leaf): ServerTLSSession(context, showing: leaf.certificate, key: leaf.key, scope: scope)
-            case .identity(let identity): ServerTLSSession(context, showing: identity, scope: scope)
+            case .leaf(let leaf): TLSSession(context, showing: leaf.certificate, key: leaf.key, scope: scope)
+            case .identity(let identity): TLSSession(context, showing: identity, scope: scope)
             }
         guard let session else { return nil }
         return BegunHandshake(session: session, progress: octets.withUnsafeBytes { session.handshake($0) })
@@ -31,7 +31,7 @@ struct HandshakeBeginning: Sendable {
 
 /// Passes a session from the thread that began it to the loop that continues it: no other thread uses it meanwhile.
 struct BegunHandshake: @unchecked Sendable {
-    let session: ServerTLSSession
+    let session: TLSSession
     /// The progress of the handshake so far.
-    let progress: ServerTLSSession.Handshake
+    let progress: TLSSession.Handshake
 }

@@ -56,9 +56,9 @@ extension ListenerHandshake: ClientTLSHandshakeDelegate {
     /// Each context has its own ticket keys, so a ticket is only valid for this listener.
     private static let scope = Array("listener".utf8)
 
-    func handshake(_ handshake: ClientTLSHandshake, didBegin session: ServerTLSSession) { connection.beginTLS(session) }
+    func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession) { connection.beginTLS(session) }
 
-    func handshake(_ handshake: ClientTLSHandshake, didOpen session: ServerTLSSession, with records: UnsafeRawBufferPointer) {
+    func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer) {
         connection.openTLS(certificateNames: tls.asksForCertificates ? session.clientNames : [], with: records)
     }
 

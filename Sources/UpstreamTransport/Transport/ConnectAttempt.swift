@@ -16,15 +16,23 @@ struct ConnectTarget {
     var trust: TrustPolicy?
     /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
-    /// Connect to this address although the handshake is with the host, also through a proxy. It is not stored as the host's address.
+    /// Connect to this address although the handshake is with the host, also through a proxy.
     var diversion: IPAddress?
-    /// Whether the handshake offers `http/1.1` by ALPN (RFC 7301). A server for another protocol would reject that.
-    var offersHTTP = true
-    var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
+    /// The protocols that the handshake offers by ALPN (RFC 7301), in order of preference. A server for another protocol would reject
+    /// `http/1.1`.
+    var protocols = ["http/1.1"]
+    /// The server whose kept session the handshake may resume, and whose new sessions are kept. `nil`: the server must show its
+    /// certificate.
+    var resumption: PoolKey?
+
+    /// The host or address to connect to, or to name to the proxy.
+    var connectedHost: String { diversion.map { "\($0)" } ?? host }
 
     /// The only possible address, if no lookup is needed and there are no alternatives.
     var onlyAddress: IPAddress? {
-        if trust != nil || tunnelProxy != nil || addresses.count > 1 { return nil }
+        if tunnelProxy != nil { return nil }
+        if let diversion { return diversion }
+        if addresses.count > 1 { return nil }
         if let address = addresses.first { return address }
         let host = Array(host.utf8)
         return IPAddress(asLookedUp: host.span)

@@ -3,12 +3,14 @@ import EventLoop
 import Glibc
 import HTTPMessage
 import ServerTrust
+import TLSChannel
 
 /// Opens connections. If only one address is possible, it connects directly (`DirectAttempt`). Otherwise it uses libcurl's multi
-/// interface in the loop, with happy eyeballs, tunnels through proxies, and name lookup on another thread.
+/// interface in the loop, with happy eyeballs, tunnels through proxies, and name lookup on another thread. On a connection of either
+/// kind, `SecureAttempt` makes the TLS handshake.
 ///
 /// libcurl only connects (`CONNECT_ONLY`). The connected socket is then taken from it: the close callback keeps the descriptor
-/// open while the easy handle is reused for the next attempt. A TLS connection keeps its handle (`UpstreamTLSChannel`).
+/// open while the easy handle is reused for the next attempt.
 ///
 /// Moves: `connect` adds a handle, or queues the attempt if too many are in progress. Sockets and timers drive libcurl through
 /// `act`; `nudge` covers the work for which libcurl sets no timer. `collectFinished` reports each finished attempt, outside of
@@ -39,11 +41,24 @@ final class Connector {
     /// Until when lookups that timed out keep their places.
     private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
+    private var secureAttempts: [ObjectIdentifier: SecureAttempt] = [:]
+    /// Made for the first connection with TLS.
+    private lazy var context = ClientTLSContext(logsKeys: writeKeys != nil)
+    private let writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
+    private let sessions = KeptSessions()
+    /// The loop's buffers for records, and for their content.
+    private(set) lazy var buffers = RecordBuffers()
+    let contentBuffer: UnsafeMutableRawBufferPointer
 
     /// Once for each process, before any handle is created.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate, audit: PinAudit? = nil) {
+    /// - Parameter contentBuffer: the loop's, with space for `RecordBuffers.contentLength` bytes.
+    init(
+        loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate,
+        contentBuffer: UnsafeMutableRawBufferPointer,
+        audit: PinAudit?, writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
+    ) {
         precondition(Self.isReady, "libcurl did not initialise")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         self.loop = loop
@@ -52,6 +67,8 @@ final class Connector {
         self.lookUpLimit = lookUpLimit
         self.gate = gate
         self.audit = audit
+        self.contentBuffer = contentBuffer
+        self.writeKeys = writeKeys
         // The pointer in the callbacks is valid until `close`, which the owner calls before it releases the connector.
         let this = Unmanaged.passUnretained(self).toOpaque()
         check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
@@ -62,8 +79,19 @@ final class Connector {
         nudgeTimer = loop.makeTimer(CurlWorkTimer(self))
     }
 
-    /// Begins to connect. `milliseconds` is libcurl's time limit; zero means its default of five minutes.
+    /// Begins to connect. `milliseconds` is the time limit; zero means libcurl's default of five minutes.
     func connect(to target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+        guard let trust = target.trust else { return open(target, milliseconds: milliseconds, observer: observer) }
+        let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
+        let attempt = SecureAttempt(
+            self, on: loop, to: target, judgedBy: judge(for: target, by: trust), deadline: loop.now.advanced(milliseconds: limit),
+            observer: observer)
+        secureAttempts[ObjectIdentifier(attempt)] = attempt
+        attempt.begin(open(target, milliseconds: milliseconds, observer: attempt))
+        return attempt
+    }
+
+    private func open(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         if let address = target.onlyAddress {
             return DirectAttempt(
                 loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
@@ -88,15 +116,8 @@ final class Connector {
 
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
-        let judge = target.trust.map { trust in
-            HandshakeJudge(policy: trust, host: target.host, identity: target.identity, writeKeys: target.writeKeys) {
-                [loop] in
-                Timestamp(milliseconds: loop.wallClockMilliseconds)
-            }
-        }
         let attempt = CurlAttempt(
-            self, easy: easy, lists: lists, addresses: addresses, began: loop.now, judge: judge,
-            port: target.port, isTunnelled: target.tunnelProxy != nil, observer: observer)
+            self, easy: easy, lists: lists, addresses: addresses, began: loop.now, observer: observer)
         attempts[easy] = attempt
         lookUpCount += 1
         check(curl_multi_add_handle(multi, easy))
@@ -127,6 +148,7 @@ final class Connector {
     /// Ends every attempt and releases libcurl's resources.
     func close() {
         isClosed = true
+        for attempt in Array(secureAttempts.values) { attempt.cancel() }
         let unbegun = waiting
         waiting = []
         for attempt in unbegun { attempt.cancel() }
@@ -175,8 +197,8 @@ final class Connector {
         if !attempt.hasAddress { noteLookedUp() }
     }
 
-    /// Takes back the handle of an attempt that has ended, or of its TLS connection, which is then closed.
-    func release(_ attempt: CurlAttempt) {
+    /// Takes back the handle of an attempt that has ended.
+    private func release(_ attempt: CurlAttempt) {
         check(curl_multi_remove_handle(multi, attempt.easy))
         handles.put(attempt.easy)
     }
@@ -184,6 +206,31 @@ final class Connector {
     private func check(_ code: CURLMcode) {
         precondition(code == CURLM_OK, "libcurl's multi interface was misused")
     }
+
+    // MARK: TLS
+
+    private func judge(for target: ConnectTarget, by trust: TrustPolicy) -> HandshakeJudge {
+        let key = target.resumption
+        return HandshakeJudge(
+            policy: trust, host: target.host, identity: target.identity, writeKeys: writeKeys,
+            resuming: key.flatMap(sessions.take),
+            keep: key.map { [sessions] key in { session in sessions.keep(session, for: key) } }
+        ) { [loop] in
+            Timestamp(milliseconds: loop.wallClockMilliseconds)
+        }
+    }
+
+    func makeSession(judgedBy judge: HandshakeJudge, offering protocols: [String]) -> TLSSession? {
+        context.flatMap { TLSSession($0, judgedBy: judge, offering: protocols) }
+    }
+
+    /// The server has been accepted.
+    func didJudge(_ judge: HandshakeJudge, for target: ConnectTarget) {
+        guard let audit, let verdict = judge.verdict, verdict.pinsAreOnlyReported else { return }
+        audit.note(verdict, host: judge.host, port: target.port, at: Timestamp(milliseconds: loop.wallClockMilliseconds))
+    }
+
+    func ended(_ attempt: SecureAttempt) { secureAttempts[ObjectIdentifier(attempt)] = nil }
 
     // MARK: Driving
 
@@ -243,22 +290,12 @@ final class Connector {
         observer?.didFailToConnect(error)
     }
 
-    /// The connected peer, taken from libcurl. `nil` if the server was not verified.
+    /// The connected peer, taken from libcurl.
     private func takePeer(of attempt: CurlAttempt) -> ConnectedPeer? {
         var descriptor: curl_socket_t = -1
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
         var peer = ConnectedPeer(descriptor: descriptor, address: attempt.remoteAddress(of: descriptor))
-        attempt.tellTimes(to: &peer)
-        if let judge = attempt.judge {
-            guard let verdict = judge.verdict else { return nil }
-            if verdict.pinsAreOnlyReported {
-                let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
-                audit?.note(verdict, host: judge.host, port: attempt.port, at: now)
-            }
-            unwatch(descriptor)
-            peer.channel = UpstreamTLSChannel(self, attempt, descriptor: descriptor)
-            return peer
-        }
+        peer.lookUpTime = attempt.lookUpTime
         unwatch(descriptor)
         keptDescriptor = descriptor
         release(attempt)
@@ -268,7 +305,6 @@ final class Connector {
 
     private static func error(_ code: CURLcode, of attempt: CurlAttempt) -> TransportError {
         var number = 0
-        if let failure = attempt.judge?.failure { return .untrusted(failure) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return .nameNotResolved
@@ -280,17 +316,13 @@ final class Connector {
             _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
             return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
-            // Before the connection is established, only the proxy's tunnel response and then the handshake receive data.
+            // Only the proxy's response to the tunnel request is received.
             _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
-            if let judge = attempt.judge, !attempt.isTunnelled || (200..<300).contains(number) {
-                return TransportError(alertTo: judge) ?? .tlsFailed
-            }
             return .tunnelRefused(status: number)
         case CURLE_OUT_OF_MEMORY:
             return .outOfResources(code: ENOMEM)
         default:
-            guard let judge = attempt.judge else { return .connectionFailed(code: 0) }
-            return TransportError(alertTo: judge) ?? .tlsFailed
+            return .connectionFailed(code: 0)
         }
     }
 

@@ -26,13 +26,6 @@ func connectorOpensSocket(
     return Unmanaged<CurlAttempt>.fromOpaque(attempt).takeUnretainedValue().openSocket(address)
 }
 
-func connectorPreparesContext(
-    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ attempt: UnsafeMutableRawPointer?
-) -> CURLcode {
-    guard let context, let attempt else { return CURLE_ABORTED_BY_CALLBACK }
-    return Unmanaged<CurlAttempt>.fromOpaque(attempt).takeUnretainedValue().prepare(context)
-}
-
 func connectorClosesSocket(_ connector: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
     if let connector, Unmanaged<Connector>.fromOpaque(connector).takeUnretainedValue().keptDescriptor == descriptor { return 0 }
     return close(descriptor)

@@ -3,22 +3,15 @@ import CLinux
 import EventLoop
 import Glibc
 import HTTPMessage
-import ServerTrust
 
-/// One connection attempt with libcurl, from name lookup to a connected socket or to a TLS connection with a trusted server.
-/// Confined to its loop.
+/// One connection attempt with libcurl, from name lookup to a connected socket, or to a tunnel through an upstream proxy. Confined to its
+/// loop.
 final class CurlAttempt: ConnectAttempt {
     private weak var connector: Connector?
     var observer: (any ConnectObserver)?
     let easy: UnsafeMutableRawPointer
     let addresses: AddressPolicy
     let began: MonotonicTime
-    /// Evaluates the server's certificates, if the connection uses TLS.
-    let judge: HandshakeJudge?
-    /// The origin's port, also behind a proxy.
-    let port: UInt16
-    /// Whether a proxy is first asked for a tunnel.
-    let isTunnelled: Bool
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
     private(set) var firstRefusal: TransportError?
@@ -26,23 +19,18 @@ final class CurlAttempt: ConnectAttempt {
 
     init(
         _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy, began: MonotonicTime, judge: HandshakeJudge?, port: UInt16, isTunnelled: Bool,
-        observer: any ConnectObserver
+        addresses: AddressPolicy, began: MonotonicTime, observer: any ConnectObserver
     ) {
         self.connector = connector
         self.easy = easy
         self.lists = lists
         self.addresses = addresses
         self.began = began
-        self.judge = judge
-        self.port = port
-        self.isTunnelled = isTunnelled
         self.observer = observer
-        // The connector, or a channel, keeps the attempt alive while libcurl may call it for a socket or a server.
+        // The connector keeps the attempt alive while libcurl may call it for a socket.
         let this = Unmanaged.passUnretained(self).toOpaque()
-        for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_SSL_CTX_DATA] {
-            precondition(larder_curl_set_pointer(easy, option, this) == CURLE_OK, "libcurl refused an option")
-        }
+        precondition(
+            larder_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, this) == CURLE_OK, "libcurl refused an option")
     }
 
     deinit {
@@ -76,21 +64,10 @@ final class CurlAttempt: ConnectAttempt {
         return descriptor
     }
 
-    /// libcurl is about to begin a handshake. Without a judge the handshake is aborted.
-    func prepare(_ context: UnsafeMutableRawPointer) -> CURLcode {
-        guard let judge else { return CURLE_ABORTED_BY_CALLBACK }
-        judge.takeOver(context)
-        return CURLE_OK
-    }
-
-    /// Durations measured by libcurl.
-    func tellTimes(to peer: inout ConnectedPeer) {
-        let times = [CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_APPCONNECT_TIME_T].map { info in
-            var time: curl_off_t = 0
-            return larder_curl_get_offset(easy, info, &time) == CURLE_OK ? Int(time) : 0
-        }
-        peer.lookUpTime = times[0]
-        peer.handshakeTime = max(0, times[2] - times[1])
+    /// Duration of the name lookup, measured by libcurl, in microseconds.
+    var lookUpTime: Int {
+        var time: curl_off_t = 0
+        return larder_curl_get_offset(easy, CURLINFO_NAMELOOKUP_TIME_T, &time) == CURLE_OK ? Int(time) : 0
     }
 
     func remoteAddress(of descriptor: Int32) -> IPAddress? {

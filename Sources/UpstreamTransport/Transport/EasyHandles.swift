@@ -17,10 +17,8 @@ struct EasyHandles {
     /// Takes back a handle that was removed from its multi handle.
     mutating func put(_ easy: UnsafeMutableRawPointer) {
         setList(easy, CURLOPT_RESOLVE, nil)
-        setList(easy, CURLOPT_CONNECT_TO, nil)
         setList(easy, CURLOPT_PROXYHEADER, nil)
         setPointer(easy, CURLOPT_OPENSOCKETDATA, nil)
-        setPointer(easy, CURLOPT_SSL_CTX_DATA, nil)
         if spare.count < Self.spareLimit { spare.append(easy) } else { curl_easy_cleanup(easy) }
     }
 
@@ -36,7 +34,7 @@ struct EasyHandles {
         // Without this option, ending an attempt would wait for a hanging resolver.
         set(easy, CURLOPT_QUICK_EXIT, 1)
         // libcurl must read no settings from the environment or from files (T47, T48).
-        set(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        set(easy, CURLOPT_PROTOCOLS_STR, "http")
         set(easy, CURLOPT_FOLLOWLOCATION, 0)
         set(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         set(easy, CURLOPT_HTTP09_ALLOWED, 0)
@@ -45,30 +43,16 @@ struct EasyHandles {
         check(larder_curl_set_opensocket(easy, connectorOpensSocket))
         check(larder_curl_set_closesocket(easy, connectorClosesSocket))
         setPointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(connector).toOpaque())
-        prepareTLS(easy)
-        return easy
-    }
-
-    /// Larder alone verifies the server's certificate, in every handshake, against anchors that are already loaded.
-    private func prepareTLS(_ easy: UnsafeMutableRawPointer) {
-        check(larder_curl_set_tls_context(easy, connectorPreparesContext))
-        set(easy, CURLOPT_SSL_VERIFYPEER, 1)
-        set(easy, CURLOPT_SSL_VERIFYHOST, 0)
-        setPointer(easy, CURLOPT_CAINFO, nil)
-        setPointer(easy, CURLOPT_CAPATH, nil)
-        // In a resumed session the server sends no certificate.
-        set(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
-        // RFC 8996: neither TLS 1.0 nor 1.1 (T31).
-        set(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // ALPN (RFC 7301) offers http/1.1 without h2.
+        // The version of a tunnel request.
         set(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        return easy
     }
 
     private func prepare(
         _ easy: UnsafeMutableRawPointer, target: ConnectTarget, milliseconds: Int
     ) -> [UnsafeMutablePointer<curl_slist>] {
-        let origin = Origin(scheme: target.trust == nil ? .http : .https, host: target.host, port: target.port)
-        set(easy, CURLOPT_URL, "\(target.trust == nil ? "http" : "https")://\(origin.authority)/")
+        let origin = Origin(scheme: .http, host: target.connectedHost, port: target.port)
+        set(easy, CURLOPT_URL, "http://\(origin.authority)/")
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         var lists: [UnsafeMutablePointer<curl_slist>] = []
         var resolved: UnsafeMutablePointer<curl_slist>?
@@ -77,12 +61,6 @@ struct EasyHandles {
             resolved = curl_slist_append(nil, "\(target.host):\(target.port):\(addresses.joined(separator: ","))")
         }
         setList(easy, CURLOPT_RESOLVE, resolved)
-        // An address in CURLOPT_RESOLVE would be used for the host by all later attempts.
-        let diverted = target.diversion.map { address in
-            curl_slist_append(nil, "::\(Origin(scheme: .https, host: "\(address)", port: target.port).authority)")
-        }
-        setList(easy, CURLOPT_CONNECT_TO, diverted ?? nil)
-        set(easy, CURLOPT_SSL_ENABLE_ALPN, target.offersHTTP ? 1 : 0)
         var proxyFields: UnsafeMutablePointer<curl_slist>?
         if let proxy = target.tunnelProxy {
             set(easy, CURLOPT_PROXY, "http://\(proxy.origin.authority)")
@@ -102,7 +80,6 @@ struct EasyHandles {
         setList(easy, CURLOPT_PROXYHEADER, proxyFields)
         setPassword(easy, target.tunnelProxy?.password)
         if let resolved { lists.append(resolved) }
-        if let diverted = diverted ?? nil { lists.append(diverted) }
         if let proxyFields { lists.append(proxyFields) }
         return lists
     }

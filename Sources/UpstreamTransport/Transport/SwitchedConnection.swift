@@ -23,8 +23,6 @@ package final class SwitchedConnection {
     /// Counts the connections inside TLS.
     private let transport: Transport?
     private let channel: UpstreamTLSChannel?
-    /// The rest of the records that announce our end inside TLS.
-    private var endRecords: [UInt8]?
     private var isClosed = false
 
     init(_ transport: Transport, descriptor: Int32, channel: UpstreamTLSChannel?, received: [UInt8]) {
@@ -49,14 +47,7 @@ package final class SwitchedConnection {
 
     /// Receives until `wouldBlock`, after which the descriptor signals readability again.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
-        if let channel {
-            return switch channel.receiveAll(into: buffer) {
-            case .bytes(let count): .octets(count)
-            case .wouldBlock: .wouldBlock
-            case .ended: .ended
-            case .failed: .failed
-            }
-        }
+        if let channel { return receive(from: channel, into: buffer) }
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, larder_msg_dontwait)
             if count > 0 { return .octets(count) }
@@ -65,14 +56,26 @@ package final class SwitchedConnection {
         }
     }
 
+    private func receive(from channel: UpstreamTLSChannel, into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        for _ in 0..<Self.readsInTurn {
+            switch channel.receive(into: buffer) {
+            case .bytes(let count): return .octets(count)
+            case .needsMore: continue
+            case .wouldBlock: return .wouldBlock
+            case .ended: return .ended
+            case .failed: return .failed
+            }
+        }
+        return .failed
+    }
+
+    /// How many times records without application data are read.
+    private static let readsInTurn = 64
+
     /// - Parameter octets: not empty. After `wouldBlock` the next call must begin with the same bytes.
     package func send(_ octets: Span<UInt8>) -> Sent {
         guard let channel else { return sendPlain(octets) }
-        return switch channel.send(octets) {
-        case .bytes(let count): .octets(count)
-        case .wouldBlock: .wouldBlock
-        case .failed: .failed
-        }
+        return Sent(channel.send(octets))
     }
 
     /// Ends our direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
@@ -81,18 +84,7 @@ package final class SwitchedConnection {
         guard let channel else {
             return shutdown(descriptor, Int32(SHUT_WR)) == 0 ? .octets(0) : .failed
         }
-        var records = endRecords ?? channel.endRecords()
-        endRecords = []
-        while !records.isEmpty {
-            switch sendPlain(records.span) {
-            case .octets(let count): records.removeFirst(count)
-            case .wouldBlock:
-                endRecords = records
-                return .wouldBlock
-            case .failed: return .failed
-            }
-        }
-        return .octets(0)
+        return Sent(channel.endSending())
     }
 
     /// Closes the connection. The server gets no end announcement unless `endSending` has sent it.
@@ -115,5 +107,16 @@ package final class SwitchedConnection {
             if count >= 0 { return .octets(count) }
             if errno != EINTR { return errno == EAGAIN ? .wouldBlock : .failed }
         }
+    }
+}
+
+extension SwitchedConnection.Sent {
+    fileprivate init(_ outcome: UpstreamConnection.SendOutcome) {
+        self =
+            switch outcome {
+            case .bytes(let count): .octets(count)
+            case .wouldBlock: .wouldBlock
+            case .failed: .failed
+            }
     }
 }

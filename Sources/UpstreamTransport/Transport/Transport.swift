@@ -2,6 +2,7 @@ import EventLoop
 import HTTPMessage
 import HTTPWire
 import ServerTrust
+import TLSChannel
 
 /// Exchanges with origins over pooled connections. Each loop has one transport, which is confined to it.
 ///
@@ -18,7 +19,7 @@ package final class Transport {
     var probes: [TrustVerdictCache.Key: Probe] = [:]
     var earlyConnections: [ObjectIdentifier: Preconnect] = [:]
 
-    static let readLength = 64 * 1024
+    static let readLength = RecordBuffers.contentLength
     private static let spareExchangeLimit = 1024
 
     let connector: Connector
@@ -44,11 +45,11 @@ package final class Transport {
         self.configuration = configuration
         hasProxy = configuration.proxy != nil
         self.budgets = budgets
+        readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
         connector = Connector(
             loop: loop, addresses: hasProxy ? configuration.addresses.ofUpstreamProxy : configuration.addresses,
-            lookUpLimit: configuration.lookUps, gate: configuration.gate,
-            audit: configuration.audit)
-        readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
+            lookUpLimit: configuration.lookUps, gate: configuration.gate, contentBuffer: readBuffer,
+            audit: configuration.audit, writeKeys: configuration.writeKeys)
         let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
         self.port = port
         member = budgets.join(port)
@@ -194,8 +195,7 @@ package final class Transport {
         let target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
             addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
-            tunnelProxy: key.tunnelProxy, via: via, trust: endpoint.trust, identity: endpoint.identity,
-            writeKeys: configuration.writeKeys)
+            tunnelProxy: key.tunnelProxy, via: via, trust: endpoint.trust, identity: endpoint.identity, resumption: key)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 

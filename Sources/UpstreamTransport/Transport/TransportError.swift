@@ -59,6 +59,11 @@ package enum TransportError: Error, Equatable, Sendable {
         self = judge.isIdentityMissing ? .identityMissing : .tlsAlert(TLSAlert(alert))
     }
 
+    /// As above, or another error of the handshake.
+    init(alertTo judge: HandshakeJudge, or other: TransportError) {
+        self = other == .tlsFailed ? TransportError(alertTo: judge) ?? other : other
+    }
+
     /// The reason for logs and `Proxy-Status` details.
     package var reason: StaticString {
         switch self {

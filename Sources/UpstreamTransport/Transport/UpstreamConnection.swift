@@ -57,8 +57,6 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     private var informationalCount = 0
     private var isPaused = false
     private var wantsToWrite = false
-    /// The channel may still hold bytes, and no event will signal them.
-    private var mayHoldMore = false
     private var isReadPlanned = false
 
     /// Takes ownership of the peer. The caller has counted the connection in the budgets.
@@ -89,6 +87,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         hasCarried = true
         state = .head
         informationalCount = 0
+        if channel?.holdsInput == true { planRead() }
     }
 
     /// As `UpstreamTLSChannel.verdict`.
@@ -150,7 +149,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         if isPaused == paused { return }
         isPaused = paused
         updateInterest()
-        if !paused, mayHoldMore { planRead() }
+        if !paused, channel?.holdsInput == true { planRead() }
     }
 
     func ready(_ events: ReadyEvents) {
@@ -238,42 +237,20 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// Reads up to one buffer length for each batch, until the channel is empty: no event signals bytes inside OpenSSL.
+    /// One read for each readiness event, as without TLS.
     private func read(from channel: UpstreamTLSChannel, for exchange: UpstreamExchange) {
-        var left = Transport.readLength
-        while true {
-            let kept = takeUpPartialHead()
-            let buffer = UnsafeMutableRawBufferPointer(rebasing: transport.readBuffer[..<(kept + left)])
-            let (end, last) = Self.receive(from: channel, into: buffer, at: kept)
-            if case .bytes = last { mayHoldMore = true } else { mayHoldMore = false }
-            if end > kept {
-                left -= end - kept
-                exchange.didReceive(end - kept)
-                process(UnsafeRawBufferPointer(rebasing: buffer[..<end]).bytes, for: exchange)
-                guard self.exchange === exchange else { return }
-            }
-            switch last {
-            case .bytes where isPaused: return
-            case .bytes where left > 0: continue
-            case .bytes: return planRead()
-            case .wouldBlock: return
-            case .ended: return inputEnded(for: exchange)
-            case .failed: return inputFailed(for: exchange)
-            }
-        }
-    }
-
-    /// Reads as much as is available and fits. A record that is not full is probably the last of the response, so it is
-    /// processed before reading more.
-    private static func receive(
-        from channel: UpstreamTLSChannel, into buffer: UnsafeMutableRawBufferPointer, at start: Int
-    ) -> (end: Int, last: UpstreamTLSChannel.Received) {
-        var end = start
-        while true {
-            let last = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
-            guard case .bytes(let count) = last else { return (end, last) }
-            end += count
-            if count < UpstreamTLSChannel.recordLength || end == buffer.count { return (end, last) }
+        let kept = takeUpPartialHead()
+        let buffer = transport.readBuffer
+        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[kept..<kept + Transport.readLength])
+        switch channel.receive(into: part) {
+        case .bytes(let count):
+            exchange.didReceive(count)
+            process(UnsafeRawBufferPointer(rebasing: buffer[..<(kept + count)]).bytes, for: exchange)
+            // No event signals an end that came with the bytes.
+            if self.exchange === exchange, channel.holdsInput, !isPaused { planRead() }
+        case .wouldBlock, .needsMore: break
+        case .ended: inputEnded(for: exchange)
+        case .failed: inputFailed(for: exchange)
         }
     }
 
@@ -285,7 +262,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     func batchEnded() {
         isReadPlanned = false
-        if let exchange, let channel, mayHoldMore, !isPaused { read(from: channel, for: exchange) }
+        if let exchange, let channel, channel.holdsInput, !isPaused { read(from: channel, for: exchange) }
     }
 
     private func process(_ input: RawSpan, for exchange: UpstreamExchange) {
@@ -388,7 +365,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
         let trailers = isChunked ? reading.decoder.trailers : Fields()
         self.exchange = nil
-        let isReusable = allowsReuse && isAllConsumed && exchange.isRequestSent
+        let isReusable = allowsReuse && isAllConsumed && exchange.isRequestSent && channel?.holdsInput != true
         if isPaused || wantsToWrite {
             isPaused = false
             wantsToWrite = false

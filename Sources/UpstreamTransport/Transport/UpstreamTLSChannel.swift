@@ -1,131 +1,183 @@
-import CCurl
 import CLinux
 import Glibc
 internal import HTTPCaching
 import HTTPMessage
 import ServerTrust
+import TLSChannel
 
 /// The bytes inside a TLS connection with a trusted server. Confined to its loop.
 ///
-/// It keeps libcurl's handle, which stays in the connector's multi handle: removing it would end the connection. Only reading
-/// up to `wouldBlock` shows that nothing is left, since the loop does not see the bytes inside OpenSSL.
+/// All records that have arrived are decrypted at once, so only the socket has bytes that are not read yet.
 final class UpstreamTLSChannel {
     enum Received {
         case bytes(Int), wouldBlock
+        /// Records without application data arrived; there may be more.
+        case needsMore
         /// The server has announced the end of its data (close_notify).
         case ended
         /// The connection broke, or an error occurred: the received bytes may be incomplete (RFC 8446 §6.1).
         case failed
     }
 
-    private let connector: Connector
-    private let descriptor: Int32
-    /// Keeps its judge, which OpenSSL may call as long as the connection exists.
-    private let attempt: CurlAttempt
+    private var channel: ByteChannel
+    private let judge: HandshakeJudge
+    private let buffers: RecordBuffers
+    /// Bytes that arrived with the end of the handshake, before anything was sent.
+    private var early: [UInt8]
+    /// How many bytes of the caller are in records that the kernel has not accepted.
+    private var sealedCount = 0
+    private var hasAnnouncedEnd = false
     private var isClosed = false
-    /// OpenSSL holds no bytes: more was requested than its last record contained, and it reads only one record at a time.
-    private var isDrained = false
 
-    init(_ connector: Connector, _ attempt: CurlAttempt, descriptor: Int32) {
-        self.descriptor = descriptor
-        self.connector = connector
-        self.attempt = attempt
+    /// - Parameters:
+    ///   - channel: with an open session.
+    ///   - judge: with its verdict.
+    init(_ channel: ByteChannel, judgedBy judge: HandshakeJudge, through buffers: RecordBuffers, early: [UInt8]) {
+        self.channel = channel
+        self.judge = judge
+        self.buffers = buffers
+        self.early = early
     }
-
-    /// The verdict on the server.
-    var verdict: TrustVerdict? { attempt.judge?.verdict }
-
-    /// The verified chain; empty if it does not end at an anchor, or if the policy does not validate the host.
-    var judgedChain: [Certificate] { attempt.judge?.judgedChain ?? [] }
 
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 
+    /// The verdict on the server.
+    var verdict: TrustVerdict? { judge.verdict }
+
+    /// The verified chain; empty if it does not end at an anchor, or if the policy does not validate the host.
+    var judgedChain: [Certificate] { judge.judgedChain }
+
     /// The mark of the policy that accepted the server.
-    var trustMark: UInt64 { attempt.judge?.mark ?? 0 }
+    var trustMark: UInt64 { judge.mark }
 
     /// The evidence that the server was accepted with, to be stored with its responses; `nil` if it is too large.
-    private(set) lazy var recordedChain = (attempt.judge?.evidence).flatMap { RecordedChain($0.record) }
-
-    /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
-    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendOutcome {
-        var count = 0
-        let code = bytes.withUnsafeBytes { curl_easy_send(attempt.easy, $0.baseAddress, $0.count, &count) }
-        switch code {
-        case CURLE_OK: return .bytes(count)
-        case CURLE_AGAIN: return .wouldBlock
-        default: return .failed
-        }
-    }
-
-    /// A record is read whole, or as far as the buffer allows.
-    static let recordLength = 16_384
-
-    /// Receives at most one record. Also returns `wouldBlock` after a record without application data; data after it wakes the
-    /// loop again.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
-        var count = 0
-        isDrained = false
-        switch curl_easy_recv(attempt.easy, buffer.baseAddress, buffer.count, &count) {
-        case CURLE_OK where count > 0:
-            isDrained = count < buffer.count
-            return .bytes(count)
-        // libcurl reports an unannounced end like an announced one.
-        case CURLE_OK: return attempt.judge?.hasServerEnded == true ? .ended : .failed
-        case CURLE_AGAIN: return attempt.judge?.isFlooded == true ? .failed : .wouldBlock
-        default: return .failed
-        }
-    }
-
-    /// Reads until there are bytes, or certainly none: for callers with edge-triggered events.
-    func receiveAll(into buffer: UnsafeMutableRawBufferPointer) -> Received {
-        for _ in 0..<Self.ownRecordLimit {
-            let received = receive(into: buffer)
-            guard case .wouldBlock = received, !hasNoInput else { return received }
-        }
-        return .failed
-    }
-
-    /// The records that announce our end, to be sent on the socket after all other bytes. The channel can still be read.
-    func endRecords() -> [UInt8] { attempt.judge?.endRecords() ?? [] }
+    private(set) lazy var recordedChain = judge.evidence.flatMap { RecordedChain($0.record) }
 
     /// Why the server closed the connection, if it sent an alert: in TLS 1.3 it checks the client's part of the handshake after
     /// the handshake has ended.
-    var refusal: TransportError? { attempt.judge.flatMap(TransportError.init(alertTo:)) }
+    var refusal: TransportError? { TransportError(alertTo: judge) }
 
     /// The last second for which the verdict on the server can be relied on; `nil` if there is no such limit.
-    var reliableUntil: POSIXTime? { attempt.judge?.reliableUntil }
+    var reliableUntil: POSIXTime? { judge.reliableUntil }
+
+    // MARK: Sending
+
+    /// The maximum number of bytes in the records of one call.
+    private static let sendLimit = 64 * 1024
+
+    /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
+    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendOutcome {
+        if sealedCount == 0 {
+            lendStorage()
+            let count = min(bytes.count, Self.sendLimit)
+            guard bytes.extracting(first: count).withUnsafeBytes({ channel.seal($0) }) else { return .failed }
+            sealedCount = count
+        }
+        switch sendRecords() {
+        case .drained: break
+        case .blocked: return .wouldBlock
+        case .failed: return .failed
+        }
+        let count = sealedCount
+        sealedCount = 0
+        return .bytes(count)
+    }
+
+    /// Announces our end (RFC 8446 §6.1). The channel can still be read.
+    /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
+    func endSending() -> UpstreamConnection.SendOutcome {
+        if !hasAnnouncedEnd { channel.end() }
+        hasAnnouncedEnd = true
+        return switch sendRecords() {
+        case .drained: .bytes(0)
+        case .blocked: .wouldBlock
+        case .failed: .failed
+        }
+    }
+
+    private func sendRecords() -> ByteChannel.Sent {
+        var total: UInt64 = 0
+        let sent = channel.sendRecords(counting: &total)
+        if sent == .drained { takeBackStorage() }
+        return sent
+    }
+
+    private func lendStorage() {
+        channel.withRecordStorage { if $0.capacity == 0 { swap(&$0, &buffers.output) } }
+    }
+
+    /// An idle connection keeps no storage for records.
+    private func takeBackStorage() {
+        channel.withRecordStorage { if buffers.output.capacity == 0 { swap(&$0, &buffers.output) } else { $0 = [] } }
+    }
+
+    // MARK: Receiving
+
+    /// Whether `receive` has something to report that no event of the descriptor will signal.
+    var holdsInput: Bool { !early.isEmpty || channel.isOver }
+
+    /// - Parameter buffer: with space for `RecordBuffers.contentLength` bytes.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        if !early.isEmpty { return takeEarly(into: buffer) }
+        let received =
+            channel.isOver
+            ? channel.receiveRest(into: buffer, through: buffers) : channel.receive(into: buffer, through: buffers)
+        // TLS's own replies; the number of messages that ask for them is limited. The next call of `send` reports a failure.
+        if channel.unsentCount > 0, sealedCount == 0 { _ = sendRecords() }
+        if judge.isFlooded { return .failed }
+        return switch received {
+        case .bytes(let count): .bytes(count)
+        case .needsMore: .needsMore
+        case .wouldBlock: .wouldBlock
+        case .ended: .ended
+        case .cut, .failed: .failed
+        }
+    }
+
+    private func takeEarly(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        let count = min(early.count, buffer.count)
+        buffer.copyBytes(from: early[..<count])
+        early.removeFirst(count)
+        return .bytes(count)
+    }
 
     /// Whether the server has sent no data (session tickets do not count), has not closed, and is still trusted.
     func isReusable(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
-        // Usually nothing has arrived.
-        if isDrained, hasNoInput { return true }
         for _ in 0..<Self.ownRecordLimit {
+            if holdsInput || channel.hasPeerEnded { return false }
+            // Usually nothing has arrived.
+            if hasNoInput { return !channel.isWithinRecord }
             var byte: UInt8 = 0
-            guard case .wouldBlock = withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) else { return false }
-            if hasNoInput { return true }
+            switch withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) {
+            case .wouldBlock, .needsMore: continue
+            case .bytes, .ended, .failed: return false
+            }
         }
         return false
     }
 
     private var hasNoInput: Bool {
         var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
+        return recv(channel.descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
-    /// How many records without application data may precede the end of the received bytes.
+    /// How many times a connection without a request is read.
     private static let ownRecordLimit = 64
+
+    // MARK: The end
 
     /// Announces our end, and closes the descriptor, which no loop may watch any more.
     func close() {
         if isClosed { return }
-        isClosed = true
-        connector.release(attempt)
+        _ = endSending()
+        closeSilently()
     }
 
-    /// As `close`, without announcing the end.
+    /// Closes the descriptor without announcing the end: the server knows that the data it received may be incomplete.
     func closeSilently() {
-        attempt.judge?.endSilently()
-        close()
+        if isClosed { return }
+        isClosed = true
+        Glibc.close(channel.descriptor)
     }
 }

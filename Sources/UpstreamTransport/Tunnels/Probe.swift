@@ -23,7 +23,7 @@ final class Probe: ConnectObserver {
             host: key.host, port: key.port, addresses: key.address == nil ? transport.addresses(of: key.host) : [],
             tunnelProxy: transport.configuration.proxy, via: via, trust: policy,
             identity: transport.configuration.identities.value(host: key.host, port: key.port), diversion: key.address,
-            offersHTTP: false)
+            protocols: [])
         attempt = transport.connector.connect(
             to: target, milliseconds: transport.configuration.timeouts.connect, observer: self)
     }

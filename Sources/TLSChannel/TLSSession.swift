@@ -1,29 +1,33 @@
 internal import COpenSSL
-package import ServerTrust
+internal import ServerTrust
 
-/// The server side of TLS with one client: bytes in, bytes out, no socket. Confined to its loop.
+/// One side of TLS with one peer, a client or a server: bytes in, bytes out, no socket. Confined to its loop.
 ///
 /// States and moves: handshaking ──`handshake` returns `.established`──▶ open ──close_notify──▶ ended; from each to failed. `output`
 /// holds the bytes to send. The owner sends and removes them, also after a failure, since they may contain an alert.
-package final class ServerTLSSession {
+package final class TLSSession {
     package enum Handshake: Equatable, Sendable {
         case needsMore
         /// - taken: how many of the received bytes belonged to the handshake; the rest is for `receive`.
         case established(taken: Int)
-        case failed(ServerTLSFailure)
+        case failed(TLSFailure)
     }
 
     package enum Received: Equatable, Sendable {
         case octets(Int)
         case needsMore
-        /// The client sends no more.
+        /// The peer sends no more.
         case ended
-        case failed(ServerTLSFailure)
+        case failed(TLSFailure)
     }
 
     /// The records to send.
     package var output: [UInt8] = []
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
+    /// OpenSSL may call it as long as the session exists.
+    private let judge: HandshakeJudge?
+    /// The end or failure that follows the data returned last.
+    private var end: Received?
     /// The received bytes that are not consumed yet, during a call.
     private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
 
@@ -31,60 +35,45 @@ package final class ServerTLSSession {
     package static let recordLength = 16_384
 
     /// - Parameters:
-    ///   - certificate: the certificate that the client gets, with its key.
-    ///   - scope: identifies the host that the session is for; tickets of sessions with another scope are not resumed. At most 32
-    ///     bytes.
-    /// - Returns: `nil` if OpenSSL has no memory.
-    package convenience init?(_ context: ServerTLSContext, showing certificate: Certificate, key: PrivateKey, scope: [UInt8]) {
-        self.init(context, scope: scope) { session in
-            SSL_use_certificate(session, certificate.pointer) == 1 && SSL_use_PrivateKey(session, key.pointer) == 1
-        }
-    }
-
-    /// Presents the identity that the settings name, with the certificates that lead to a root.
-    package convenience init?(_ context: ServerTLSContext, showing identity: ClientIdentity, scope: [UInt8]) {
-        self.init(context, scope: scope) { identity.show(in: $0) }
-    }
-
-    private init?(_ context: ServerTLSContext, scope: [UInt8], show: (OpaquePointer) -> Bool) {
+    ///   - context: an `SSL_CTX`.
+    ///   - judge: verifies the server, for the client's side.
+    ///   - prepare: sets the side, and what is particular to the session.
+    /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.
+    init?(_ context: OpaquePointer, judge: HandshakeJudge? = nil, prepare: (OpaquePointer) -> Bool) {
         ERR_clear_error()
-        guard let pointer = SSL_new(context.pointer) else { return nil }
+        guard let pointer = SSL_new(context) else { return nil }
         self.pointer = pointer
+        self.judge = judge
         // Unretained: this object owns the SSL session, not the other way round.
         guard let bio = BIO_new(TransferMethod.shared.pointer) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         BIO_set_init(bio, 1)
         SSL_set_bio(pointer, bio, bio)
-        guard show(pointer), SSL_set_session_id_context(pointer, scope, UInt32(scope.count)) == 1 else { return nil }
-        SSL_set_accept_state(pointer)
+        guard prepare(pointer) else { return nil }
     }
 
     deinit { SSL_free(pointer) }
 
-    /// Whether the client resumed a session with a ticket.
+    /// Whether an earlier session was resumed.
     package var isResumed: Bool { SSL_session_reused(pointer) == 1 }
 
-    /// Whether the client has closed its side.
-    package var hasClientEnded: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
+    /// Whether the peer has closed its side.
+    package var hasPeerEnded: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
+
+    /// Whether a record has arrived in part.
+    package var isWithinRecord: Bool { SSL_has_pending(pointer) == 1 }
 
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
-
-    /// The names in the client's certificate: its subject as in RFC 2253, if it has one, then its alternative names. The digest of a
-    /// certificate without names. Empty without a certificate.
-    package var clientNames: [[UInt8]] {
-        guard let shown = SSL_get1_peer_certificate(pointer) else { return [] }
-        defer { X509_free(shown) }
-        guard let facts = Certificate(sharing: shown)?.facts else { return [] }
-        let names = (facts.subject.isEmpty ? [] : [facts.subject]) + facts.names
-        return (names.isEmpty ? ["\(facts.digest)"] : names).map { Array($0.utf8) }
-    }
 
     /// Continues the handshake with received bytes. Consumes all of them, except those after the end of the handshake.
     package func handshake(_ octets: UnsafeRawBufferPointer) -> Handshake {
         taking(octets) {
             let result = SSL_do_handshake(pointer)
-            if result == 1 { return .established(taken: octets.count - incoming.count) }
+            if result == 1 {
+                guard judge?.conclude(pointer) ?? true else { return .failed(.protocolError) }
+                return .established(taken: octets.count - incoming.count)
+            }
             return SSL_get_error(pointer, result) == SSL_ERROR_WANT_READ ? .needsMore : .failed(failure())
         }
     }
@@ -92,7 +81,8 @@ package final class ServerTLSSession {
     /// Decrypts records. All input is consumed if the buffer has space for its content and one more record. Empty input continues with
     /// records received earlier.
     package func receive(_ octets: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
-        taking(octets) {
+        if let end { return end }
+        return taking(octets) {
             var total = 0
             while total < buffer.count {
                 var count = 0
@@ -103,21 +93,20 @@ package final class ServerTLSSession {
                     if incoming.isEmpty, SSL_has_pending(pointer) == 0 { break }
                     continue
                 }
-                let error = SSL_get_error(pointer, result)
-                // An error or end after the data is reported by the next call.
-                if total > 0 {
-                    ERR_clear_error()
-                    break
+                switch SSL_get_error(pointer, result) {
+                case SSL_ERROR_WANT_READ: break
+                case SSL_ERROR_ZERO_RETURN: end = .ended
+                default: end = .failed(failure())
                 }
-                switch error {
-                case SSL_ERROR_WANT_READ: return .needsMore
-                case SSL_ERROR_ZERO_RETURN: return .ended
-                default: return .failed(failure())
-                }
+                // After data, it is reported by the next call.
+                return total > 0 ? .octets(total) : end ?? .needsMore
             }
             return .octets(total)
         }
     }
+
+    /// Whether `receive` will report the end or a failure, without further bytes.
+    package var isOver: Bool { end != nil }
 
     /// Encrypts all bytes into records.
     /// - Returns: whether it succeeded.
@@ -136,7 +125,7 @@ package final class ServerTLSSession {
     }
 
     /// Sends a close_notify.
-    package func end() {
+    package func endSending() {
         ERR_clear_error()
         _ = SSL_shutdown(pointer)
         ERR_clear_error()
@@ -149,18 +138,18 @@ package final class ServerTLSSession {
         return work()
     }
 
-    private func failure() -> ServerTLSFailure {
+    private func failure() -> TLSFailure {
         let code = ERR_peek_last_error()
         // Errors left in the queue would be treated as those of another connection.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
-        if alert >= 0 { return .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) }
+        if alert >= 0 { return .refusedByPeer(alert: UInt8(truncatingIfNeeded: alert)) }
         if copenssl_reason(code) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE {
-            return .clientNotCertified("the client sent no certificate")
+            return .peerNotCertified("the client sent no certificate")
         }
         let verdict = SSL_get_verify_result(pointer)
         guard verdict != X509_V_OK else { return .protocolError }
-        return .clientNotCertified(String(cString: X509_verify_cert_error_string(verdict)))
+        return .peerNotCertified(String(cString: X509_verify_cert_error_string(verdict)))
     }
 
     // MARK: What OpenSSL asks for
@@ -176,13 +165,13 @@ package final class ServerTLSSession {
     fileprivate func give(_ octets: UnsafeRawBufferPointer) { output.append(contentsOf: octets) }
 }
 
-/// Why TLS with a client failed.
-package enum ServerTLSFailure: Error, Equatable, Sendable {
-    /// The client sent an alert (RFC 8446 §6): it rejects Larder's certificate or parameters.
-    case refusedByClient(alert: UInt8)
+/// Why TLS with a peer failed.
+package enum TLSFailure: Error, Equatable, Sendable {
+    /// The peer sent an alert (RFC 8446 §6): it rejects Larder's certificate or parameters.
+    case refusedByPeer(alert: UInt8)
     /// A client certificate is required, and the client's does not lead to a configured root; the reason is OpenSSL's text.
-    case clientNotCertified(String)
-    /// The client sent something that is not TLS, or not a supported version of it.
+    case peerNotCertified(String)
+    /// The peer sent something that is not TLS, or not a supported version of it.
     case protocolError
 }
 
@@ -215,7 +204,7 @@ private final class TransferMethod: Sendable {
         object = OwnedObject(method) { BIO_meth_free($0) }
     }
 
-    private static func session(of bio: OpaquePointer) -> ServerTLSSession? {
-        BIO_get_data(bio).map { Unmanaged<ServerTLSSession>.fromOpaque($0).takeUnretainedValue() }
+    private static func session(of bio: OpaquePointer) -> TLSSession? {
+        BIO_get_data(bio).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 }
