@@ -227,6 +227,7 @@ let package = Package(
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
+        tests(of: "TLSChannel", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority"]),
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
         tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
         tests(of: "SecretScanning", uses: ["HTTPMessage", "HTTPSerialization"]),

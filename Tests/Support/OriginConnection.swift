@@ -114,6 +114,9 @@ package struct OriginConnection: ~Copyable {
     /// The server name in the client's TLS handshake.
     package var serverName: String? { session?.serverName }
 
+    /// Whether the client has resumed an earlier TLS session.
+    package var isResumed: Bool { session?.isResumed == true }
+
     /// Continues inside TLS. `body` is the part of the script after the handshake.
     package func speakTLS(as identity: TLSIdentity, _ body: (borrowing OriginConnection) -> Void) {
         let session = TLSServerSession(identity, descriptor)

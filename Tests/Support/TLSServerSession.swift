@@ -17,6 +17,8 @@ final class TLSServerSession {
     /// The server name sent by the client (RFC 6066 §3).
     var serverName: String? { SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
+    var isResumed: Bool { SSL_session_reused(session) == 1 }
+
     /// Returns what `recv` would.
     func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         let received = SSL_read(session, buffer, Int32(clamping: count))
