@@ -15,13 +15,8 @@ package final class HandshakeJudge {
     private enum State {
         case waiting
         case awaitingStaple(ServerEvidence)
-        case resuming(ServerEvidence, DatedVerdict)
+        case resuming(ResumableSession)
         case judged(Result<TrustVerdict, TrustFailure>)
-    }
-
-    private struct DatedVerdict {
-        let verdict: TrustVerdict
-        let time: POSIXTime
     }
 
     private let policy: TrustPolicy
@@ -106,36 +101,27 @@ package final class HandshakeJudge {
     package func attach(to session: OpaquePointer) -> Bool {
         guard SSL_set_ex_data(session, Self.index, Unmanaged.passUnretained(self).toOpaque()) == 1 else { return false }
         if checksStaple, copenssl_session_ask_for_staple(session) != 1 { return false }
-        if let resumable, let verdict = verdictToday(on: resumable), SSL_set_session(session, resumable.session.pointer) == 1 {
-            state = .resuming(resumable.evidence, verdict)
+        if let resumable, resumable.mayBeResumed(at: POSIXTime(now())), SSL_set_session(session, resumable.session.pointer) == 1 {
+            state = .resuming(resumable)
         }
         return true
     }
 
-    /// The handshake is complete. In a resumed session the server has sent no certificate: it has proved that it is the one of the
-    /// earlier handshake, whose evidence the policy has evaluated again.
+    /// The handshake is complete. In a resumed session the server has sent no certificate: it has proved that it is the server of the
+    /// earlier handshake, whose verdict still holds.
     /// - Returns: whether the server is trusted. Without that, nothing may be sent.
     package func conclude(_ session: OpaquePointer) -> Bool {
         switch state {
         case .judged(.success): return true
         case .waiting, .awaitingStaple, .judged(.failure): return false
-        case .resuming(let evidence, let verdict):
+        case .resuming(let resumable):
             guard SSL_session_reused(session) == 1 else { return false }
-            provedEarlier = resumable?.proved
+            provedEarlier = resumable.proved
             let now = POSIXTime(now())
-            if let end = policy.lastMoment(of: verdict.verdict, after: verdict.time), now > end { return judge(evidence) }
-            accept(verdict.verdict, on: evidence, at: now)
+            guard resumable.mayBeResumed(at: now) else { return judge(resumable.evidence) }
+            accept(resumable.verdict, on: resumable.evidence, at: now, reliableUntil: resumable.reliableUntil)
             return true
         }
-    }
-
-    /// `nil` if the policy does not accept the server any more, or if its certificate was last shown too long ago.
-    private func verdictToday(on resumable: ResumableSession) -> DatedVerdict? {
-        let now = POSIXTime(now())
-        guard resumable.mayBeResumed(at: now), let verdict = try? policy.evaluate(resumable.evidence, host: host, at: now) else {
-            return nil
-        }
-        return DatedVerdict(verdict: verdict, time: now)
     }
 
     var auditsTimestamps: Bool { policy.auditsSignedTimestamps }
@@ -186,10 +172,13 @@ package final class HandshakeJudge {
     /// - Returns: whether it is kept, with the caller's reference. A session whose server requests client certificates is not: it
     ///   could carry an identity.
     func keepSession(_ session: OpaquePointer) -> Bool {
-        guard let keep, case .judged(.success) = state, !isAskedForIdentity, let evidence, SSL_SESSION_is_resumable(session) == 1
+        guard let keep, case .judged(.success(let verdict)) = state, !isAskedForIdentity, let evidence,
+            SSL_SESSION_is_resumable(session) == 1
         else { return false }
-        let proved = provedEarlier ?? POSIXTime(now())
-        keep(ResumableSession(session: OwnedObject(session) { SSL_SESSION_free($0) }, evidence: evidence, proved: proved))
+        keep(
+            ResumableSession(
+                session: OwnedObject(session) { SSL_SESSION_free($0) }, verdict: verdict, evidence: evidence,
+                proved: provedEarlier ?? POSIXTime(now()), reliableUntil: reliableUntil))
         return true
     }
 
@@ -202,7 +191,8 @@ package final class HandshakeJudge {
     private func judge(_ evidence: ServerEvidence) -> Bool {
         let now = POSIXTime(now())
         do throws(TrustFailure) {
-            accept(try policy.evaluate(evidence, host: host, at: now), on: evidence, at: now)
+            let verdict = try policy.evaluate(evidence, host: host, at: now)
+            accept(verdict, on: evidence, at: now, reliableUntil: policy.lastMoment(of: verdict, after: now))
             return true
         } catch {
             state = .judged(.failure(error))
@@ -210,11 +200,13 @@ package final class HandshakeJudge {
         }
     }
 
-    private func accept(_ verdict: TrustVerdict, on evidence: ServerEvidence, at now: POSIXTime) {
+    private func accept(
+        _ verdict: TrustVerdict, on evidence: ServerEvidence, at now: POSIXTime, reliableUntil: POSIXTime?
+    ) {
         state = .judged(.success(verdict))
         self.evidence = evidence
         mark = policy.mark(at: now)
-        reliableUntil = policy.lastMoment(of: verdict, after: now)
+        self.reliableUntil = reliableUntil
     }
 
     private func evidence(in context: OpaquePointer) -> ServerEvidence? {

@@ -92,14 +92,15 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
 
     private func proceed(_ session: TLSSession, with records: UnsafeRawBufferPointer) {
         guard case .shakingHands(_, let registration) = state else { return }
-        let progress = session.handshake(records)
         var total: UInt64 = 0
-        // It may be an alert.
-        let sent = channel.sendRecords(counting: &total)
-        switch progress {
-        case .failed: fail(.tlsFailed)
-        case _ where sent == .failed: fail(.tlsFailed)
-        case .needsMore: updateInterest(of: registration)
+        switch session.handshake(records) {
+        case .needsMore:
+            if channel.sendRecords(counting: &total) == .failed { return fail(.tlsFailed) }
+            updateInterest(of: registration)
+        case .failed:
+            // It may be an alert.
+            _ = channel.sendRecords(counting: &total)
+            fail(.tlsFailed)
         case .established(let taken): succeed(behind: UnsafeRawBufferPointer(rebasing: records[taken...]))
         }
     }
@@ -122,6 +123,8 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         peer.handshakeTime = loop.now.microseconds(since: connectedAt)
         guard let observer else { return peer.close() }
         observer.didConnect(peer)
+        // The end of the handshake usually leaves with a request.
+        channel.flush()
     }
 
     // MARK: The end

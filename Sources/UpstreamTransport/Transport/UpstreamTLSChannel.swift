@@ -95,6 +95,11 @@ final class UpstreamTLSChannel {
         }
     }
 
+    /// Sends TLS's own messages, if the kernel accepts them. The next call of `send` reports a failure.
+    func flush() {
+        if !isClosed, channel.unsentCount > 0, sealedCount == 0 { _ = sendRecords() }
+    }
+
     private func sendRecords() -> ByteChannel.Sent {
         var total: UInt64 = 0
         let sent = channel.sendRecords(counting: &total)
@@ -122,8 +127,8 @@ final class UpstreamTLSChannel {
         let received =
             channel.isOver
             ? channel.receiveRest(into: buffer, through: buffers) : channel.receive(into: buffer, through: buffers)
-        // TLS's own replies; the number of messages that ask for them is limited. The next call of `send` reports a failure.
-        if channel.unsentCount > 0, sealedCount == 0 { _ = sendRecords() }
+        // The number of messages that TLS replies to is limited.
+        flush()
         if judge.isFlooded { return .failed }
         return switch received {
         case .bytes(let count): .bytes(count)
