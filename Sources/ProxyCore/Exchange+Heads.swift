@@ -165,7 +165,14 @@ extension Exchange {
     package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
     /// The request's trailer fields, as forwarded to the origin.
-    package func forwarded(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: request.fields) }
+    package func forwarded(_ trailers: Fields) -> Fields {
+        var forwarded = HopByHop.endToEnd(trailers, under: request.fields)
+        // The rules have been evaluated without them (RFC 9110 §6.5.1: a recipient may discard trailer fields).
+        if !forwarded.lines.isEmpty {
+            forwarded.remove { fields, line in context.rules.looksAt(field: fields.name(of: line), of: request) }
+        }
+        return forwarded
+    }
 
     /// The response's trailer fields, as sent to the client and stored.
     package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }

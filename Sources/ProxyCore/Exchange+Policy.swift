@@ -8,7 +8,8 @@ import ProxyPolicy
 extension Exchange {
     /// Continues a denied request without forwarding it, if the settings or the rule that denies it allow that.
     mutating func servesOnlyStored(insteadOf fault: Fault) -> Bool {
-        let use = matched.denyingRule?.deniedUse ?? (context.rules.egress.servesStored ? .serve : .deny)
+        let rule = fault == .deniedByRule ? matched.denyingRule : nil
+        let use = rule?.deniedUse ?? (context.rules.egress.servesStored ? .serve : .deny)
         if case .deny = use { return false }
         // No tunnel can be stored. A switch of protocols would have to be forwarded, so it is denied later.
         if case .connect = request.method { return false }
@@ -62,12 +63,22 @@ extension Exchange {
     /// - Returns: why they deny the request.
     package mutating func renewVerdict(under active: ExchangeContext) -> Fault? {
         if active === context { return nil }
-        var request = request
-        // The rules matched it before one of them changed its scheme.
-        if trace.isUpgraded { _ = request.target.downgrade() }
-        let verdict = active.rules.match(request, facts(for: active.rules), into: &matched)
+        if trace.isUpgraded {
+            // The connection is to the https URL, and the rules also decide on the URL that the client sent.
+            if case .allow = active.rules.match(request, facts(for: active.rules), into: &matched) {
+            } else {
+                return renewedFault(on: request, under: active)
+            }
+            var sent = request
+            _ = sent.target.downgrade()
+            return renewedFault(on: sent, under: active)
+        }
         if case .connect = request.method, !active.tunnelPorts.allows(request.target.port) { return .portNotAllowed }
-        switch verdict {
+        return renewedFault(on: request, under: active)
+    }
+
+    private mutating func renewedFault(on request: RequestHead, under active: ExchangeContext) -> Fault? {
+        switch active.rules.match(request, facts(for: active.rules), into: &matched) {
         case .allow(let entailed):
             obligations.tunnel = entailed.tunnel
             obligations.mode = entailed.mode
@@ -118,12 +129,21 @@ extension Exchange {
             let subject: [UInt8] =
                 switch limit.scope {
                 case .rule, .run: []
-                case .client: Array(client.description.utf8)
+                case .client: Self.counted(client)
                 case .user: incoming.sender?.user ?? []
                 case .host: countedHost
                 }
             return LimitDemand(rule: rule, limit: limit, subject: subject)
         }
+    }
+
+    /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So they share a count.
+    private static func counted(_ client: IPAddress) -> [UInt8] {
+        let address = HostPattern.plain(client)
+        guard address.family == .ipv6, let network = AddressRange(base: address, prefixLength: 64) else {
+            return Array(address.description.utf8)
+        }
+        return Array(network.description.utf8)
     }
 
     /// With and without a final dot, a host is the same, and so is an address in each spelling.
@@ -177,7 +197,12 @@ extension Exchange {
         if isPurge { return }
         var matched = MatchedRules()
         let verdict = shadow.match(request, facts(for: shadow), into: &matched)
-        guard verdict.word != active.word else { return }
+        note(active.word, verdict.word, verdict, matched)
+    }
+
+    private mutating func note(_ active: DenialWord, _ word: DenialWord, _ verdict: Verdict, _ matched: MatchedRules) {
+        trace.shadow = nil
+        guard word != active else { return }
         var index: Int?
         switch verdict {
         case .allow(let obligations): if case .rule(let place) = obligations.reported { index = Int(place) }
@@ -185,7 +210,15 @@ extension Exchange {
         case .unlisted, .ambiguousPath: break
         }
         trace.shadow = ShadowDifference(
-            active: active.word, shadow: verdict.word, shadowRule: index.map { UInt32(matched.number(at: $0)) })
+            active: active, shadow: word, shadowRule: index.map { UInt32(matched.number(at: $0)) })
+    }
+
+    /// Larder does not intercept this CONNECT. Policies that look at the requests inside deny it.
+    private mutating func compareTunnels(_ shadow: PolicyRuleSet) {
+        var matched = MatchedRules()
+        let verdict = shadow.match(request, facts(for: shadow), into: &matched)
+        let active = trace.reported?.word ?? (obligations.tunnel == .inspectedOnly ? .egressDenied : .allowed)
+        note(active, verdict.wordOfTunnel, verdict, matched)
     }
 
     /// The rule that would allow the request that report mode forwards, as JSON, or empty.
@@ -201,8 +234,8 @@ extension Exchange {
 
     /// A tunnel to this host would be denied; report mode opens it.
     mutating func noteTunnelOpens() {
-        guard obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil else { return }
-        trace.reported = .unlisted
+        if obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil { trace.reported = .unlisted }
+        if let shadow = context.shadow { compareTunnels(shadow) }
     }
 
     var reportsUnlisted: Bool { context.rules.egress.enforcement == .report }

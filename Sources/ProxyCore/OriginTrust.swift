@@ -31,22 +31,3 @@ struct OriginMemo: Sendable {
     /// The last moment.
     let until: Timestamp
 }
-
-extension RequestTarget {
-    /// As in RFC 6797 §8.3: port 80 becomes 443, other ports stay.
-    /// - Returns: `false` if the target is already https.
-    mutating func upgradeToTLS() -> Bool {
-        guard case .http = scheme else { return false }
-        scheme = .https
-        if port == 80 { port = 443 }
-        return true
-    }
-
-    /// Returns to the target before a possible upgrade.
-    mutating func downgrade() -> Bool {
-        guard case .https = scheme else { return false }
-        scheme = .http
-        if port == 443 { port = 80 }
-        return true
-    }
-}

@@ -37,6 +37,14 @@ extension ReportedDenial {
 }
 
 extension Verdict {
+    /// The same for a CONNECT that is not intercepted.
+    var wordOfTunnel: DenialWord {
+        if case .allow(let obligations) = self, obligations.reported == nil, obligations.tunnel == .inspectedOnly {
+            return .egressDenied
+        }
+        return word
+    }
+
     /// Why the request is denied, or would be without report mode.
     var word: DenialWord {
         switch self {

@@ -58,6 +58,9 @@ package final class PolicyRule: Sendable {
 
     package var denies: Bool { reason != nil }
 
+    /// Whether it may decide otherwise on a request that Larder sends to its https URL.
+    var judgesUpgrades: Bool { (denies || allows) && condition.looksAtOrigin }
+
     /// Whether the rule denies requests under these terms, and does not only report them.
     package func denies(under egress: EgressTerms) -> Bool { denies && enforcement ?? egress.enforcement == .deny }
 }

@@ -19,6 +19,10 @@ package final class PolicyRuleSet: Sendable {
     package let modes: Set<RuleMode>
     /// At least one rule looks at the client: `RequestFacts.client` must be given.
     package let looksAtClients: Bool
+    /// At least one rule matches on a field of requests, or edits one.
+    let looksAtFields: Bool
+    /// At least one rule that allows or denies looks at the scheme or the port, which an upgrade changes.
+    private let judgesUpgrades: Bool
 
     package let egress: EgressTerms
 
@@ -67,13 +71,17 @@ package final class PolicyRuleSet: Sendable {
         upgradesToTLS = other.upgradesToTLS
         modes = other.modes
         looksAtClients = other.looksAtClients
+        looksAtFields = other.looksAtFields
+        judgesUpgrades = other.judgesUpgrades
     }
 
     package init(rules: [PolicyRule]) {
         self.rules = rules
         egress = EgressTerms()
-        hosts = HostIndex(rules.lazy.map { $0.condition.namesHosts ? $0.condition.hosts : [] })
+        hosts = HostIndex(rules.lazy.map { ($0.condition.namesHosts ? $0.condition.hosts : [], $0.allows) })
         looksAtClients = rules.contains { $0.condition.looksAtClients }
+        looksAtFields = rules.contains { $0.looksAtFields }
+        judgesUpgrades = rules.contains { $0.upgradesToTLS } && rules.contains { $0.judgesUpgrades }
         rewritesKeys = rules.contains { $0.cache?.key != nil }
         upgradesToTLS = rules.contains { $0.upgradesToTLS }
         modes = Set(rules.compactMap(\.mode))
@@ -102,11 +110,42 @@ package final class PolicyRuleSet: Sendable {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
         if rules.isEmpty { return ignoresDenials ? .allow(.none) : reporting(.unlisted, .none) }
-        matched.isUsed = true
-        matched.candidates.removeAll()
-        matched.candidates.add(hosts.hostless)
-        hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
-        return evaluate(request, facts, into: &matched, ignoresDenials: ignoresDenials)
+        let verdict = evaluate(request, facts, into: &matched, ignoresDenials: ignoresDenials)
+        guard judgesUpgrades, case .allow(let obligations) = verdict, obligations.upgradesToTLS, !ignoresDenials else {
+            return verdict
+        }
+        return judgeUpgraded(request, facts, obligations, into: &matched)
+    }
+
+    /// Larder sends the request to its https URL. So the rules have to allow that URL too, as if the client had sent it.
+    private func judgeUpgraded(
+        _ request: RequestHead, _ facts: borrowing RequestFacts, _ obligations: Obligations, into matched: inout MatchedRules
+    ) -> Verdict {
+        var upgraded = request
+        if case .authority = request.target.form { return .allow(obligations) }
+        guard upgraded.target.upgradeToTLS() else { return .allow(obligations) }
+        var judged = MatchedRules()
+        let verdict = evaluate(upgraded, facts, into: &judged, ignoresDenials: false)
+        guard case .allow(let found) = verdict else {
+            matched = judged
+            return verdict
+        }
+        guard obligations.reported == nil, let reported = found.reported else { return .allow(obligations) }
+        var obligations = obligations
+        obligations.reported = reported
+        if case .rule(let index) = reported {
+            matched.insert(judged.number(at: Int(index)), of: self)
+            obligations.reported = .rule(index: UInt32(matched.count - 1))
+        }
+        return .allow(obligations)
+    }
+
+    /// Calls `body` with each rule that the request may match by its host, in the order of the settings.
+    func forEachRule(concerning request: RequestHead, _ body: (PolicyRule) -> Void) {
+        var candidates = RuleCandidates()
+        candidates.add(hosts.hostless)
+        hosts.addRules(naming: request.target, in: request, to: &candidates)
+        while let number = candidates.next(in: hosts.numbers) { body(rules[number]) }
     }
 
     /// Calls `body` with each rule that requests to this origin may match by their host, in the order of the settings. If the requests in
@@ -134,6 +173,10 @@ package final class PolicyRuleSet: Sendable {
     private func evaluate(
         _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules, ignoresDenials: Bool
     ) -> Verdict {
+        matched.isUsed = true
+        matched.candidates.removeAll()
+        matched.candidates.add(hosts.hostless)
+        hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
         var obligations = Obligations.none
         var allowance = Allowance(isNeeded: egress.default == .deny && !ignoresDenials)
         while let number = matched.candidates.next(in: hosts.numbers) {
@@ -146,7 +189,10 @@ package final class PolicyRuleSet: Sendable {
             guard matches else { continue }
             matched.insert(number, of: self)
             if rule.denies {
-                if rule.denies(under: egress) { return .deny }
+                if rule.denies(under: egress) {
+                    if deniedUse(under: rule) == .serve { findStricterDenial(request, facts, into: &matched) }
+                    return .deny
+                }
                 if obligations.reported == nil { obligations.reported = .rule(index: UInt32(matched.count - 1)) }
                 continue
             }
@@ -168,6 +214,22 @@ package final class PolicyRuleSet: Sendable {
         if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
         return reporting(allowance.verdict(on: request, readings: &matched.readings, obligations), obligations)
+    }
+
+    /// Whether a request that this rule denies may get a stored response, if no other rule denies it.
+    private func deniedUse(under rule: PolicyRule) -> DeniedUse { rule.deniedUse ?? (egress.servesStored ? .serve : .deny) }
+
+    /// A denied request may get a stored response only if every rule that denies it permits that. The first that does not decides.
+    private func findStricterDenial(
+        _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules
+    ) {
+        while let number = matched.candidates.next(in: hosts.numbers) {
+            let rule = rules[number]
+            guard rule.denies(under: egress), deniedUse(under: rule) == .deny,
+                rule.condition.matches(request, facts, as: .any, &matched.readings)
+            else { continue }
+            return matched.insert(number, of: self)
+        }
     }
 
     /// In report mode, a request that no rule allows is allowed all the same, and so is its tunnel.

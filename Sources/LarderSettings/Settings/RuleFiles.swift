@@ -85,7 +85,13 @@ struct RuleFiles {
         do throws(SettingsProblems) {
             node = try SettingsFile.node(at: path, number: names.count)
         } catch {
-            self.problems += error.all.map { LocatedProblem(source: path, problem: $0) }
+            for problem in error.all {
+                if problem.place == .none {
+                    cursor.report("cannot read \(path): \(problem.message)", to: &problems)
+                } else {
+                    self.problems.append(LocatedProblem(source: path, problem: problem))
+                }
+            }
             return
         }
         let keys = ["rules"] + Self.keys

@@ -138,7 +138,7 @@ package enum SettingsSchema {
         ),
         Setting(
             "egress.addresses.private", \.egress.addresses.private,
-            .optional(.word(), or: "auto", meaning: "the value of `egress.default`"), reloadable: true,
+            .optional(.word(besides: "auto"), or: "auto", meaning: "the value of `egress.default`"), reloadable: true,
             "Whether Larder connects to loopback, private, link-local, multicast and other addresses that are not public."),
         Setting(
             "egress.addresses.allow", \.egress.addresses.allow, .list(of: .allowedAddress), reloadable: true,

@@ -19,7 +19,12 @@ package struct ShadowPolicy: Equatable, Sendable {
         do throws(SettingsProblems) {
             root = try SettingsFile.node(at: path)
         } catch {
-            return error.all.map { LocatedProblem(source: path, problem: $0) }
+            return error.all.map { problem in
+                guard problem.place == .none else { return LocatedProblem(source: path, problem: problem) }
+                return LocatedProblem(
+                    source: origin.layer,
+                    problem: SettingsProblem("cannot read \(path): \(problem.message)", path: Self.name, at: origin.place))
+            }
         }
         switch SettingsReader.read([SettingsLayer(name: path, root: root)]) {
         case .settings(let settings):

@@ -1,4 +1,5 @@
 import HTTPMessage
+import PolicyTools
 import ProxyPolicy
 import UpstreamTransport
 
@@ -11,11 +12,16 @@ struct TunnelConsistency {
     private let connect: ConnectPolicy
     private let origin: SettingsReader.Origin
     private var found: [String: PolicyRule?] = [:]
+    /// The hosts that rules let be tunnelled.
+    private let tunnelled: [HostPattern]
+    private var comparisonsLeft = Self.comparisonLimit
     private(set) var problems: [LocatedProblem] = []
     private(set) var warnings: [String] = []
 
     /// At most so many problems and warnings are reported.
     private static let limit = 20
+    /// The most hosts of tunnels that are compared with those of rules that deny.
+    private static let comparisonLimit = 100_000
     /// A label for a host below a pattern, which no settings name.
     private static let anyLabel = "any-host"
 
@@ -26,6 +32,7 @@ struct TunnelConsistency {
         self.settings = settings
         self.connect = connect
         self.origin = origin
+        tunnelled = settings.rules.compiled.rules.filter { $0.allows && $0.condition.allowsTunnels }.flatMap(\.condition.hosts)
         for (number, rule) in settings.rules.compiled.rules.enumerated() where !rule.condition.allowsTunnels {
             if problems.count + warnings.count >= Self.limit { break }
             check(rule, number: number)
@@ -33,7 +40,11 @@ struct TunnelConsistency {
     }
 
     private mutating func check(_ rule: PolicyRule, number: Int) {
-        let hosts = rule.condition.hosts.isEmpty ? [.any] : rule.condition.hosts
+        var hosts = rule.condition.hosts.isEmpty ? [.any] : rule.condition.hosts
+        if rule.denies {
+            if rule.condition.deniesConnect { return }
+            hosts += tunnelledHosts(within: hosts)
+        }
         for port in securePorts(of: rule.condition) {
             for pattern in hosts {
                 let (host, kind) = Self.host(in: pattern)
@@ -61,13 +72,14 @@ struct TunnelConsistency {
                     + "not intercept \(name), so it does not see them")
             return true
         }
-        guard rule.allows else { return false }
-        if let other = ruleAllowing(tunnel) {
+        guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
+        if let other = ruleAllowing(tunnel), rule.allows || !isDenied(tunnel) {
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at requests, but the rule "
                     + "`\(other.name)` allows tunnels to \(name), in which Larder sees none")
             return true
         }
+        guard rule.allows else { return false }
         let entry = pattern == .any ? "tls: {default: {connect: intercept}}" : "tls: {hosts: {\(name): {connect: intercept}}}"
         problems.append(
             LocatedProblem(
@@ -86,6 +98,28 @@ struct TunnelConsistency {
         let rule = settings.policy.rules(for: authority).tunnelling
         found[key] = .some(rule)
         return rule
+    }
+
+    /// Whether a rule denies the CONNECT itself.
+    private func isDenied(_ tunnel: TunnelOfHost) -> Bool {
+        let host = tunnel.kind == .ipv6 ? "[\(tunnel.host)]" : tunnel.host
+        // It cannot fail: the host is that of a rule.
+        guard let request = try? PolicyRequest("CONNECT", "\(host):\(tunnel.port)") else { return false }
+        return PolicyDecision(request, under: settings.policy).word == .deniedByRule
+    }
+
+    /// The hosts that rules let be tunnelled, and that one of these patterns includes.
+    private mutating func tunnelledHosts(within patterns: [HostPattern]) -> [HostPattern] {
+        var hosts: [HostPattern] = []
+        for pattern in patterns {
+            if case .name = pattern { continue }
+            if case .address = pattern { continue }
+            for host in tunnelled where comparisonsLeft > 0 && host != pattern {
+                comparisonsLeft -= 1
+                if pattern.includes(host) { hosts.append(host) }
+            }
+        }
+        return hosts
     }
 
     /// The ports to which clients may open tunnels, one for each range, that the condition can match https requests at. Port 80 is for
@@ -130,4 +164,28 @@ struct TunnelConsistency {
         let looking = entries.first { !["host", "port", "scheme"].contains($0.key) }
         return (layer, looking?.keyPlace ?? nodes[number].place)
     }
+}
+
+extension RuleCondition {
+    /// Whether a rule that denies by this condition denies the CONNECT of each tunnel to its hosts.
+    fileprivate var deniesConnect: Bool {
+        methods.contains { $0.method == .connect } && queries.isEmpty && contentLengths.isEmpty && operations.isEmpty
+            && paths.allSatisfy(\.matchesEveryPath)
+    }
+}
+
+extension HostPattern {
+    /// Whether it matches every host of the other pattern.
+    fileprivate func includes(_ other: HostPattern) -> Bool {
+        switch (self, other) {
+        case (.any, _): true
+        case (.below(let suffix), .name(let name)), (.below(let suffix), .below(let name)):
+            name.count > suffix.count && name.hasSuffix(suffix) && name[name.count - suffix.count - 1] == UInt8(ascii: ".")
+        default: self == other
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
 }

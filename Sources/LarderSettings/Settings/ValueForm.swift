@@ -96,9 +96,11 @@ extension ValueForm where Value == Duration {
 
 extension ValueForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
     /// One of an enumeration's words; a near miss gets a suggestion.
-    static func word() -> ValueForm {
+    /// - Parameter other: a word that the caller reads, for the message.
+    static func word(besides other: String? = nil) -> ValueForm {
         let words = Value.allCases.map(\.rawValue)
-        let expected = "one of \(words.joined(separator: ", "))"
+        let allowed = words + (other.map { [$0] } ?? [])
+        let expected = "one of \(allowed.joined(separator: ", "))"
         return ValueForm(
             about: "one of " + words.map { "`\($0)`" }.joined(separator: ", "),
             schema: .object([("enum", .array(words.map(JSONText.string)))]),
@@ -106,7 +108,7 @@ extension ValueForm where Value: CaseIterable & RawRepresentable, Value.RawValue
                 guard let text = cursor.text(problems: &problems) else { return nil }
                 if let value = Value(rawValue: text) { return value }
                 cursor.report(
-                    "expected \(expected), found `\(printable(text))`", suggestion: NearestName.of(text, among: words),
+                    "expected \(expected), found `\(printable(text))`", suggestion: NearestName.of(text, among: allowed),
                     to: &problems)
                 return nil
             }, show: { .plain($0.rawValue) })

@@ -27,7 +27,10 @@ package struct RuleChecks {
 
     private mutating func cause(_ number: Int) -> RuleRemark.Cause? {
         let rule = policy.rules[number]
-        if let reason = Self.contradiction(in: rule.condition) { return .neverMatches(reason) }
+        if let reason = RuleContradiction.reason(in: rule.condition, budget: &budget) { return .neverMatches(reason) }
+        if rule.allows, policy.egress.default == .deny, rule.condition.isForConnectOnly {
+            return .neverMatches("a rule that allows a tunnel has no method; remove `method`")
+        }
         for other in denials.candidates(for: rule.condition) where other != number && (!rule.denies || other < number) {
             if covers(other, number) { return .deniedBy(other) }
         }
@@ -47,14 +50,6 @@ package struct RuleChecks {
     private mutating func covers(_ outer: Int, _ inner: Int) -> Bool {
         guard budget.spend(8) else { return false }
         return RuleCoverage.covers(policy.rules[outer].condition, policy.rules[inner].condition, budget: &budget)
-    }
-
-    /// Why no request can match.
-    private static func contradiction(in condition: RuleCondition) -> String? {
-        guard !condition.methods.isEmpty, condition.methods.allSatisfy({ $0.method == .connect }) else { return nil }
-        if !condition.paths.isEmpty, !condition.paths.contains(where: \.matchesEveryPath) { return "a CONNECT has no path" }
-        if !condition.schemes.isEmpty, !condition.schemes.contains(.https) { return "a CONNECT counts as https" }
-        return nil
     }
 }
 

@@ -36,9 +36,11 @@ struct LimitCount {
         let rest = windowRest(limit, at: now)
         if let most = limit.requests, requests >= most { return (.requests, rest) }
         if let most = limit.bytesOut, length > most - min(most, bytesOut) { return (.bytesOut, length > most ? nil : rest) }
-        if let most = limit.bytesIn, bytesIn >= most { return (.bytesIn, rest) }
         return nil
     }
+
+    /// Whether a response from an origin may still bring content.
+    func permitsFetch(_ limit: RuleLimit) -> Bool { limit.bytesIn.map { bytesIn < $0 } ?? true }
 
     mutating func add(_ limit: RuleLimit, bytesOut length: UInt64) {
         if let rate = limit.rate { credit -= rate.microseconds }

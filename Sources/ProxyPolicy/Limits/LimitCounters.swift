@@ -91,6 +91,17 @@ package struct LimitCounters: Sendable {
         return nil
     }
 
+    /// Why an admitted request may not be sent to an origin: a quota of `bytes_in` is used up. Counts nothing.
+    package mutating func refusalOfFetch(_ demands: [LimitDemand], at now: UInt64) -> LimitRefusal? {
+        for demand in demands where demand.limit.bytesIn != nil {
+            guard let count = prepare(demand, at: now), count.permitsFetch(demand.limit) else {
+                let wait = rules[Key(demand)]?.counts[demand.subject]?.windowRest(demand.limit, at: now)
+                return LimitRefusal(rule: demand.rule, word: .bytesIn, limit: demand.limit, retryAfter: Self.seconds(wait))
+            }
+        }
+        return nil
+    }
+
     /// The count of a demand, up to date; `nil` if there is no room for another subject. A new subject takes room only once something is
     /// counted for it.
     private mutating func prepare(_ demand: LimitDemand, at now: UInt64) -> LimitCount? {

@@ -15,7 +15,7 @@ package struct FieldCondition: Sendable {
         var isFound = false
         for index in 0..<request.fields.lines.count {
             let line = request.fields.lines[index]
-            guard mayBeNamed(by: request.fields.name(of: line)) else { continue }
+            guard name.mayBeRead(from: request.fields.name(of: line)) else { continue }
             let isNamed = name.names(line, of: request.fields)
             let value = request.fields.value(of: line)
             switch readings {
@@ -41,10 +41,14 @@ package struct FieldCondition: Sendable {
         return false
     }
 
-    /// Servers that hand fields on as variables take `_` for `-` (RFC 3875 §4.1.18).
-    private func mayBeNamed(by other: Span<UInt8>) -> Bool {
-        guard other.count == name.bytes.count else { return false }
-        for index in 0..<other.count where Self.folded(other[index]) != Self.folded(name.bytes[index]) { return false }
+}
+
+extension FieldName {
+    /// Whether a server may take a field with the other name for this one: those that hand fields on as variables take `_` for `-` (RFC 3875
+    /// §4.1.18).
+    func mayBeRead(from other: Span<UInt8>) -> Bool {
+        guard other.count == bytes.count else { return false }
+        for index in 0..<other.count where Self.folded(other[index]) != Self.folded(bytes[index]) { return false }
         return true
     }
 

@@ -29,16 +29,28 @@ struct HostIndex: Sendable {
     /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
+    /// The rules that name an address, by its plain form.
     private var addresses: [IPAddress: Range<Int>] = [:]
+    /// The rules that an IPv6 address which embeds an IPv4 address matches besides, by that IPv4 address.
+    private var embedded: [IPAddress: Range<Int>] = [:]
 
-    /// - Parameter rules: for each rule its hosts; empty for any host.
-    init(_ rules: some Sequence<[HostPattern]>) {
+    /// - Parameter rules: for each rule its hosts, empty for any host, and whether it applies to the plain form of an address only, as a
+    ///   rule that allows does.
+    init(_ rules: some Sequence<(hosts: [HostPattern], isPlain: Bool)>) {
         var places: [HostPattern: Int] = [:]
         var named: [Named] = []
         var hostless: [UInt32] = []
         var naming: [UInt32] = []
-        for (number, patterns) in rules.enumerated() {
-            if patterns.isEmpty { hostless.append(UInt32(number)) } else { naming.append(UInt32(number)) }
+        var everySpelling: [IPAddress: [UInt32]] = [:]
+        for (number, rule) in rules.enumerated() {
+            if rule.hosts.isEmpty { hostless.append(UInt32(number)) } else { naming.append(UInt32(number)) }
+            var patterns = rule.hosts
+            for case .address(let address) in rule.hosts where !rule.isPlain {
+                let inner = HostPattern.canonical(address)
+                guard inner.family == .ipv4 else { continue }
+                everySpelling[inner, default: []].append(UInt32(number))
+                if inner != address { patterns.append(.address(inner)) }
+            }
             for pattern in patterns {
                 if let place = places[pattern] {
                     named[place].rules.append(UInt32(number))
@@ -51,6 +63,7 @@ struct HostIndex: Sendable {
         self.hostless = list(hostless)
         self.naming = list(naming)
         for host in named { note(host) }
+        for (address, rules) in everySpelling { embedded[address] = list(rules) }
         if !entries.isEmpty { fillSlots() }
     }
 
@@ -76,11 +89,18 @@ struct HostIndex: Sendable {
         case .name:
             if !entries.isEmpty { forEachName(matching: host, body) }
             guard !addresses.isEmpty, let address = IPAddress(asLookedUp: host) else { return }
-            if let rules = addresses[HostPattern.canonical(address)] { body(rules) }
+            forEachList(of: address, body)
         case .ipv4, .ipv6:
             guard !addresses.isEmpty, let address = IPAddress(host) else { return }
-            if let rules = addresses[HostPattern.canonical(address)] { body(rules) }
+            forEachList(of: address, body)
         }
+    }
+
+    private func forEachList(of address: IPAddress, _ body: (Range<Int>) -> Void) {
+        let plain = HostPattern.plain(address)
+        if let rules = addresses[plain] { body(rules) }
+        let inner = HostPattern.canonical(plain)
+        if inner != plain, let rules = embedded[inner] { body(rules) }
     }
 
     @inline(__always)

@@ -1,14 +1,14 @@
 import HTTPMessage
 
 /// A host pattern of a rule: `example.com` matches that host alone, `*.example.com` each host below it (not itself), `*` any host; an
-/// address matches itself in every spelling.
+/// address matches itself, however it is written.
 package enum HostPattern: Hashable, Sendable {
     case any
     /// In lower case, without a final dot.
     case name([UInt8])
     /// The name after `*.`, in the form of `name`.
     case below([UInt8])
-    /// In canonical form (see `canonical(_:)`).
+    /// In plain form (see `plain(_:)`).
     case address(IPAddress)
 
     package enum Fault: Error, Equatable {
@@ -39,11 +39,16 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Maps an IPv6 address that embeds an IPv4 address to the latter: a rule for `10.0.0.1` also matches `[::ffff:a00:1]`.
+    /// Maps an IPv4-mapped address to the IPv4 address: a connection to `[::ffff:a00:1]` is one to `10.0.0.1` (RFC 4291 §2.5.5.2).
+    package static func plain(_ address: IPAddress) -> IPAddress { address.isIPv4Mapped ? canonical(address) : address }
+
+    /// Maps an IPv6 address that embeds an IPv4 address to the latter. A translator or relay between may lead to that IPv4 address, or to
+    /// another host: so a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, and a rule that allows it does not allow the other.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
     /// Whether it matches the host of this request's target.
-    func matches(_ request: RequestHead) -> Bool {
+    /// - Parameter readings: with `.every`, an address matches only its plain form.
+    func matches(_ request: RequestHead, as readings: MatchedReadings) -> Bool {
         let host = request.span(of: request.target.host)
         switch self {
         case .any: return true
@@ -53,7 +58,9 @@ package enum HostPattern: Hashable, Sendable {
             guard request.target.hostKind == .name, start > 1, host[start - 1] == UInt8(ascii: ".") else { return false }
             return host.extracting(start..<host.count).equalsIgnoringCase(name.span)
         case .address(let address):
-            return IPAddress(asLookedUp: host).map(Self.canonical) == address
+            guard let other = IPAddress(asLookedUp: host) else { return false }
+            if readings == .every { return Self.plain(other) == address }
+            return Self.canonical(other) == Self.canonical(address)
         }
     }
 
@@ -61,7 +68,7 @@ package enum HostPattern: Hashable, Sendable {
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
         if text.hasPrefix("["), !isBracketed, text.contains("]:") { throw .port }
         guard let address = IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text) else { throw .malformedAddress }
-        return canonical(address)
+        return plain(address)
     }
 
     private static func ipv4(_ name: [UInt8]) throws(Fault) -> IPAddress {

@@ -3,7 +3,7 @@ import HTTPMessage
 /// The ways in which an origin server may interpret a request's path (T17, T21).
 ///
 /// A server may decode `%61` once or twice, take `%2F` or `\` for a slash, ignore parameters (`;x`), merge several slashes, and remove dot
-/// segments (RFC 3986 §5.2.4), in any order. A rule that denies `/admin/**` denies the request if any of these readings matches. A
+/// segments (RFC 3986 §5.2.4), in any order. One that decodes before it looks for the query ends the path at `%3F` or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A
 /// request is allowed only if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path
 /// with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
@@ -90,6 +90,14 @@ package struct PathReadings: Sendable {
         return bits
     }
 
+    /// Whether a server that decodes the path before it looks for the query may see another query.
+    mutating func mayHideQuery(_ path: Span<UInt8>) -> Bool {
+        make(from: path)
+        if !isComplete { return true }
+        for index in 0..<bytes.count where Self.endsPath(bytes[index]) { return true }
+        return false
+    }
+
     /// The readings for which a server may look, each once, for explanations. The path alone if it has one reading.
     package mutating func finalTexts(of path: Span<UInt8>) -> [[UInt8]] {
         make(from: path)
@@ -139,6 +147,7 @@ package struct PathReadings: Sendable {
                     case .parameters: readings.removeParameters(from: start)
                     case .emptySegments: readings.mergeSlashes(from: start)
                     case .dotSegments: readings.removeDotSegments(from: start)
+                    case .query: readings.removeQuery(from: start)
                     }
                 }
             }
@@ -146,7 +155,7 @@ package struct PathReadings: Sendable {
         }
     }
 
-    private enum Step: CaseIterable { case slashes, parameters, emptySegments, dotSegments }
+    private enum Step: CaseIterable { case slashes, parameters, emptySegments, dotSegments, query }
 
     /// Adds the reading that `append` writes to the end of `bytes`, unless it is known.
     private mutating func add(isDecoded: Bool, _ append: (inout PathReadings, Int) -> Void) {
@@ -210,6 +219,13 @@ package struct PathReadings: Sendable {
     private mutating func replaceBackslashes(from start: Int) {
         for index in start..<bytes.count where bytes[index] == Self.backslash { bytes[index] = ASCII.slash }
     }
+
+    /// From the first `?` or `#`, which only a decoded escape can be.
+    private mutating func removeQuery(from start: Int) {
+        for index in start..<bytes.count where Self.endsPath(bytes[index]) { return bytes.removeLast(bytes.count - index) }
+    }
+
+    private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
 
     /// From each `;` to the end of its segment.
     private mutating func removeParameters(from start: Int) {

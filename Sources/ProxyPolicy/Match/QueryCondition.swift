@@ -15,7 +15,8 @@ package struct QueryCondition: Sendable {
         folded = name.utf8.map(Self.folded)
     }
 
-    /// Whether some server may take `name` for the parameter's name: in either case, `.` and space as `_` and `name[]` as `name` (PHP).
+    /// Whether some server may take `name` for the parameter's name: in either case, and as PHP does, `.`, space and a `[` without `]` as `_`
+    /// and `name[]` as `name`.
     func mayBeNamed(by name: Span<UInt8>) -> Bool {
         var start = 0
         while start < name.count, name[start] == ASCII.space { start += 1 }
@@ -26,6 +27,9 @@ package struct QueryCondition: Sendable {
     }
 
     private static func folded(_ byte: UInt8) -> UInt8 {
-        byte == UInt8(ascii: ".") || byte == ASCII.space ? UInt8(ascii: "_") : ASCII.lowercased(byte)
+        switch byte {
+        case UInt8(ascii: "."), ASCII.space, UInt8(ascii: "["): UInt8(ascii: "_")
+        default: ASCII.lowercased(byte)
+        }
     }
 }

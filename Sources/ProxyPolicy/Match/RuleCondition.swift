@@ -57,6 +57,9 @@ package struct RuleCondition: Sendable {
     /// Whether the client decides too.
     var looksAtClients: Bool { !client.isEmpty || exclusions.contains { !$0.client.isEmpty } }
 
+    /// Whether the scheme or the port of a request decides too.
+    var looksAtOrigin: Bool { !schemes.isEmpty || !ports.isEmpty || exclusions.contains { $0.looksAtOrigin } }
+
     /// Whether the URI and the method of a request decide alone.
     var looksAtTargetOnly: Bool {
         fields.isEmpty && contentLengths.isEmpty && client.isEmpty && exclusions.allSatisfy { $0.looksAtTargetOnly }
@@ -75,7 +78,7 @@ package struct RuleCondition: Sendable {
         guard matchesScheme(of: request), matchesPort(of: request), matchesMethod(of: request) else { return false }
         if !client.isEmpty, !client.matches(facts.client, as: readings) { return false }
         if !contentLengths.isEmpty, !matchesContentLength(of: request, facts, as: readings) { return false }
-        for query in queries where !known.query.match(query, in: request, as: readings) { return false }
+        if !queries.isEmpty, !matchesQueries(of: request, as: readings, &known) { return false }
         for field in fields where !field.matches(request, as: readings, scratch: &known.field) { return false }
         for exclusion in exclusions where excludes(exclusion, request, facts, as: readings, &known) { return false }
         return true
@@ -103,8 +106,11 @@ package struct RuleCondition: Sendable {
         _ known: inout RequestReadings
     ) -> Bool {
         if case .authority = request.target.form, exclusion.looksInsideAsExclusion { return true }
-        guard exclusion.hosts.isEmpty || exclusion.hosts.contains(where: { $0.matches(request) }) else { return false }
-        return exclusion.matches(request, facts, as: readings.opposite, &known)
+        let opposite = readings.opposite
+        guard exclusion.hosts.isEmpty || exclusion.hosts.contains(where: { $0.matches(request, as: opposite) }) else {
+            return false
+        }
+        return exclusion.matches(request, facts, as: opposite, &known)
     }
 
     /// The content of a tunnel is not visible; a tunnel counts as https, since clients request tunnels for https.
@@ -124,6 +130,15 @@ package struct RuleCondition: Sendable {
             if name.method != .other || request.span(of: request.methodName).equals(name.bytes.span) { return true }
         }
         return false
+    }
+
+    private func matchesQueries(
+        of request: RequestHead, as readings: MatchedReadings, _ known: inout RequestReadings
+    ) -> Bool {
+        // A server may see another query, which is not known.
+        if readings != .asSent, known.path.mayHideQuery(request.span(of: request.target.path)) { return readings == .any }
+        for query in queries where !known.query.match(query, in: request, as: readings) { return false }
+        return true
     }
 
     private func matchesContentLength(

@@ -9,6 +9,8 @@ final class ClientTunnel {
     /// The connection to the origin or the upstream proxy, and the transport that opened it.
     private var upstream: (descriptor: Int32, opener: Transport)?
     private var isIntercepted = false
+    /// Whether the request that switched protocols came in a tunnel that Larder intercepts.
+    private var isInside = false
     /// Whether the request is a CONNECT that was executed.
     private(set) var isUsed = false
 
@@ -34,8 +36,20 @@ final class ClientTunnel {
     }
 
     /// Why the active settings, beside the rules, allow no tunnel to this host, or to the address that this descriptor is connected to.
-    func transportFault(of driver: ExchangeDriver, byTunnel: Bool, at descriptor: Int32) -> Fault? {
-        driver.worker.transport.denial(of: origin(of: driver), byTunnel: byTunnel, at: descriptor).map { FaultMapping.fault($0) }
+    func transportFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
+        driver.worker.transport.denial(of: origin(of: driver), byTunnel: true, at: descriptor).map { FaultMapping.fault($0) }
+    }
+
+    /// The same for a connection that has switched protocols: why no request may be sent to its origin, or the CONNECT in which the request
+    /// came be answered.
+    func switchedFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
+        let origin = Origin(
+            scheme: Origin.Scheme(of: driver.exchange), host: String(decoding: driver.exchange.originHost, as: UTF8.self),
+            port: driver.exchange.originPort)
+        let transport = driver.worker.transport
+        let denial = transport.denial(of: origin, byTunnel: false, at: descriptor)
+        let outer = denial == nil && isInside ? transport.denial(of: origin, byTunnel: true, at: descriptor) : nil
+        return (denial ?? outer).map { FaultMapping.fault($0) }
     }
 
     func opened(_ opening: TunnelOpening, _ descriptor: Int32, for driver: ExchangeDriver) {
@@ -89,6 +103,7 @@ final class ClientTunnel {
     /// Sends the head to the client, and passes both connections to a tunnel.
     func relaySwitched(for driver: ExchangeDriver) {
         guard let connection = driver.connection, let switched = driver.fetch.takeSwitched() else { return }
+        isInside = connection.tunnel != nil
         driver.delivery.writeHead(on: connection) { driver.exchange.writeSwitchedHead(into: &$0) }
         guard let client = connection.handOver() else { return switched.close() }
         driver.releaseConnection()
@@ -103,6 +118,7 @@ final class ClientTunnel {
         }
         upstream = nil
         isIntercepted = false
+        isInside = false
         isUsed = false
     }
 }

@@ -82,6 +82,10 @@ final class OriginFetch {
         // A joined response, if any, could not be used.
         driver.delivery.readNothing()
         reset(for: driver)
+        if driver.exchange.obligations.limits, let refusal = driver.limiting.refusalOfFetch(for: driver) {
+            driver.tell(.limitReached(refusal))
+            return fail(byRequest: .limitReached(refusal.word), for: driver)
+        }
         driver.storing.fetchBegins(for: driver)
         if isForSwitch { driver.recording.noteUnrecordedSwitch(for: driver) }
         open(body: driver.upload.framing, isForSwitch: isForSwitch, for: driver) { driver.exchange.writeForwardedHead(into: &$0) }

@@ -37,6 +37,12 @@ final class RuleLimiting {
         driver.exchange.refusal(of: total, .requestBody) ?? take(UInt64(count), .bytesOut, for: driver)
     }
 
+    /// The request is to be sent to the origin. A response from the store brings nothing in, so it is served beyond `bytes_in`.
+    func refusalOfFetch(for driver: ExchangeDriver) -> LimitRefusal? {
+        demands.isEmpty || !driver.exchange.hasLimit(.bytesIn)
+            ? nil : limits(of: driver).refusalOfFetch(demands, at: driver.loop.now)
+    }
+
     /// The origin's response has content of this length.
     func refusal(ofResponse length: BodyLength, for driver: ExchangeDriver) -> LimitRefusal? {
         switch length {

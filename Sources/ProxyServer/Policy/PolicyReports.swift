@@ -66,8 +66,8 @@ final class PolicyReports: Sendable {
         var differenceWarning = RareWarning()
     }
 
-    /// The length of a URL in a report, in bytes.
-    private static let urlLimit = 512
+    /// The lengths of a URL and of a method in a report, in bytes.
+    static let urlLimit = 512, methodLimit = 64
 
     private let state = Guarded(State())
 
@@ -102,14 +102,15 @@ final class PolicyReports: Sendable {
         exchange.withHeads { request, _ in
             let url = request.span(of: request.rawTargetBeforeQuery)
             target = PolicyReport.Target(
-                method: text(request.span(of: request.methodName)),
-                url: text(url.extracting(0..<min(url.count, urlLimit))))
+                method: text(request.span(of: request.methodName), limit: methodLimit), url: text(url, limit: urlLimit))
         }
         return target
     }
 
-    private static func text(_ span: Span<UInt8>) -> String {
-        span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    /// - Returns: with `…` in place of what is cut.
+    private static func text(_ span: Span<UInt8>, limit: Int) -> String {
+        let kept = span.extracting(0..<min(span.count, limit))
+        return kept.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } + (span.count > limit ? "…" : "")
     }
 }
 

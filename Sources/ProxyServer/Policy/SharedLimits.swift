@@ -15,6 +15,11 @@ final class SharedLimits: Sendable {
         counters.withLock { $0.take(length, word, demands, at: now.microseconds) }
     }
 
+    /// - Returns: the quota that has no room for any content from an origin.
+    func refusalOfFetch(_ demands: [LimitDemand], at now: MonotonicTime) -> LimitRefusal? {
+        counters.withLock { $0.refusalOfFetch(demands, at: now.microseconds) }
+    }
+
     func keepOnly(rulesOf ruleSet: PolicyRuleSet) { counters.withLock { $0.keepOnly(rulesOf: ruleSet) } }
 }
 

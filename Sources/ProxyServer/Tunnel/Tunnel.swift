@@ -232,11 +232,11 @@ extension Tunnel {
     private func denial(of owner: ExchangeDriver) -> Fault? {
         if let fault = owner.exchange.renewVerdict(under: worker.context) { return fault }
         if owner.exchange.obligations.limitsContent { return .contentHidden }
-        guard kind == .blind else { return owner.tunnel.transportFault(of: owner, byTunnel: false, at: origin.descriptor) }
+        guard kind == .blind else { return owner.tunnel.switchedFault(of: owner, at: origin.descriptor) }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
         // Its first bytes were passed without a look at them.
         if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
-        return owner.tunnel.transportFault(of: owner, byTunnel: true, at: origin.descriptor)
+        return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
     }
 
     /// The active rules' verdict on the CONNECT, while the gate is closed.

@@ -1,0 +1,69 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Finds conditions that no request can meet, as far as hosts, schemes, ports, methods and paths decide.
+enum RuleContradiction {
+    /// Why no request can match; `nil` if one can, or if that is not known.
+    static func reason(in condition: RuleCondition, budget: inout StepBudget) -> String? {
+        if condition.isForConnectOnly, let reason = reasonOfConnect(in: condition) { return reason }
+        if !condition.methods.isEmpty, !condition.operations.isEmpty, !condition.hasMethodOfOperation {
+            return "its operation has no request with its method"
+        }
+        if isExcluded(condition, budget: &budget) { return "`not` excludes every request that it matches" }
+        return nil
+    }
+
+    private static func reasonOfConnect(in condition: RuleCondition) -> String? {
+        if !condition.paths.isEmpty, !condition.paths.contains(where: \.matchesEveryPath) { return "a CONNECT has no path" }
+        if !condition.queries.isEmpty { return "a CONNECT has no query" }
+        if !condition.contentLengths.isEmpty { return "the content of a CONNECT has no length" }
+        if !condition.schemes.isEmpty, !condition.schemes.contains(.https) { return "a CONNECT counts as https" }
+        return nil
+    }
+
+    /// Whether one exclusion includes the condition, or all those with the same single word do so together.
+    private static func isExcluded(_ condition: RuleCondition, budget: inout StepBudget) -> Bool {
+        let exclusions = condition.exclusions.filter(\.isForURLsOnly)
+        if exclusions.isEmpty { return false }
+        // The methods and paths of an operation are not compared.
+        var inner = condition
+        inner.otherWords = []
+        if inner.schemes.isEmpty { inner.schemes = [.http, .https] }
+        for exclusion in exclusions where budget.spend(8) {
+            if RuleCoverage.covers(exclusion, inner, budget: &budget) { return true }
+        }
+        return joined(exclusions).contains { budget.spend(8) && RuleCoverage.covers($0, inner, budget: &budget) }
+    }
+
+    /// For each word, the exclusions that have no other word, as one.
+    private static func joined(_ exclusions: [RuleCondition]) -> [RuleCondition] {
+        var (hosts, schemes, ports, methods) = (RuleCondition(), RuleCondition(), RuleCondition(), RuleCondition())
+        for exclusion in exclusions where exclusion.wordCount == 1 {
+            hosts.hosts += exclusion.hosts
+            schemes.schemes += exclusion.schemes
+            ports.ports += exclusion.ports
+            methods.methods += exclusion.methods
+        }
+        return [hosts, schemes, ports, methods].filter { $0.wordCount == 1 }
+    }
+}
+
+extension RuleCondition {
+    /// Whether it names methods, and each is CONNECT.
+    var isForConnectOnly: Bool { !methods.isEmpty && methods.allSatisfy { $0.method == .connect } }
+
+    fileprivate var hasMethodOfOperation: Bool {
+        operations.contains { $0.methods.isEmpty || $0.methods.contains(where: methods.contains) }
+    }
+
+    /// Whether the URL and the method decide alone, but for the query.
+    fileprivate var isForURLsOnly: Bool {
+        queries.isEmpty && fields.isEmpty && contentLengths.isEmpty && operations.isEmpty && client.addresses.isEmpty
+            && client.users.isEmpty && client.certificates.isEmpty && client.runs.isEmpty && wordCount > 0
+    }
+
+    /// Of those that a URL and its method decide.
+    fileprivate var wordCount: Int {
+        [hosts.isEmpty, schemes.isEmpty, ports.isEmpty, methods.isEmpty, paths.isEmpty].count { !$0 }
+    }
+}

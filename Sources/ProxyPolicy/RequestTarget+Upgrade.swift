@@ -1,0 +1,20 @@
+import HTTPMessage
+
+extension RequestTarget {
+    /// As in RFC 6797 §8.3: port 80 becomes 443, other ports stay.
+    /// - Returns: `false` if the target is already https.
+    package mutating func upgradeToTLS() -> Bool {
+        guard case .http = scheme else { return false }
+        scheme = .https
+        if port == 80 { port = 443 }
+        return true
+    }
+
+    /// Returns to the target before a possible upgrade.
+    package mutating func downgrade() -> Bool {
+        guard case .https = scheme else { return false }
+        scheme = .http
+        if port == 443 { port = 80 }
+        return true
+    }
+}
