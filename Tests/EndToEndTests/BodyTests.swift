@@ -43,6 +43,27 @@ struct BodyTests {
         #expect(response.trailers.map { "\($0.name): \($0.value)" } == ["X-End: down"])
     }
 
+    @Test("A trailer field that a rule for the host matches on or edits is not forwarded")
+    func dropsJudgedTrailers() throws {
+        let stage = try Stage(
+            """
+            rules:
+              - {name: no, match: {host: 127.0.0.1, field: {X-Token: "*"}}, deny: {}}
+              - {name: not, match: {not: {field: {X-Debug: "*"}}, path: /none}, deny: {}}
+              - {name: edit, match: {host: 127.0.0.1}, request: {remove: X-Internal}}
+              - {name: other, match: {host: other.test, field: {X-Sum: "*"}}, deny: {}}
+            """
+        ) { _, connection in
+            guard let (_, trailers) = connection.readChunks() else { return false }
+            return connection.respond(body: trailers.joined(separator: ","))
+        }
+        let trailers = "X-Token: 1\r\nx_token: 2\r\nX-Sum: up\r\nX-Debug: 1\r\nx-internal: 1\r\n"
+        let client = try stage.client()
+        client.send(stage.head("POST", "/t", fields: "Transfer-Encoding: chunked\r\n") + "3\r\nabc\r\n0\r\n\(trailers)\r\n")
+        #expect(try client.readResponse(to: "POST").text == "X-Sum: up")
+        #expect(try stage.fetch("/t", method: "POST", fields: "x_token: 1\r\n", body: "x").code == "denied_by_rule")
+    }
+
     @Test("Expect: 100-continue is forwarded, and the body follows the origin's 100")
     func passesExpectation() throws {
         let stage = try Stage { request, connection in

@@ -77,6 +77,42 @@ struct PolicyTrialTests {
         #expect(stage.proxy.server.policyReport.denials.total == 0)
     }
 
+    @Test("Long URLs and methods are cut in the report")
+    func cutsLongTexts() throws {
+        let stage = try Stage("egress: {default: deny, enforce: report}", answer: Self.answers)
+        let method = String(repeating: "M", count: 3000)
+        _ = try stage.fetch("/" + String(repeating: "p", count: 3000), method: method)
+        let target = try #require(stage.proxy.server.policyReport.denials.items.first).value.target
+        #expect(target.method == String(repeating: "M", count: 64) + "…")
+        #expect(target.url.hasPrefix("http://127.0.0.1:") && target.url.hasSuffix("p…") && target.url.utf8.count == 512 + 3)
+    }
+
+    @Test("A shadow policy is compared for tunnels too: one that looks at requests denies a CONNECT that is not intercepted")
+    func comparesTunnels() throws {
+        let origin = ScriptedOrigin { connection in connection.send(bytes: connection.readToEnd()) }
+        defer { origin.stop() }
+        let proxy = try TestProxy(
+            "tunnel: {ports: any}\nresolve: {a.test: 127.0.0.1, b.test: 127.0.0.1, c.test: 127.0.0.1}",
+            shadow: """
+                egress: {default: deny}
+                rules: [{name: a, match: {host: a.test}, allow: {}}, {name: b, match: {host: b.test, path: /x}, allow: {}}]
+                """)
+        for host in ["a.test", "b.test", "c.test"] {
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            client.send("CONNECT \(host):\(origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 200)
+            client.send("x")
+            #expect(try client.read(count: 1) == Array("x".utf8))
+            client.close()
+        }
+        let logged = try proxy.logLines()
+        #expect(
+            logged.count { $0.contains("\"shadow\":\"egress_denied\"") } == 2
+                && !logged.contains { $0.contains("a.test") && $0.contains("shadow") })
+        let found = proxy.server.policyReport.differences.items.map(\.value)
+        #expect(found.allSatisfy { $0.active == .allowed && $0.shadow == .egressDenied } && found.count == 2)
+    }
+
     @Test("A shadow policy changes no response, and each request with another verdict is reported")
     func comparesShadow() throws {
         let origin = ScriptedOrigin.answering(Self.answers)

@@ -48,6 +48,33 @@ struct PrivateAddressTests {
         #expect(other.connectionCount == 0)
     }
 
+    @Test("A redirect to a denied address is passed to the client, whose next request is refused")
+    func refusesRedirects() throws {
+        let stage = try Stage("egress: {addresses: {private: deny, allow: [127.0.0.1]}}") { request, connection in
+            connection.respond("302 Found", fields: "Location: http://127.0.0.2:1/x\r\n")
+        }
+        let redirect = try stage.fetch("/a")
+        #expect(redirect.status == 302)
+        let client = try stage.client()
+        client.send("GET \(try #require(redirect["Location"])) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.readResponse().code == "destination_private")
+    }
+
+    @Test("A background validation does not connect to an address that is denied by then, and not over an idle connection either")
+    func refusesValidation() throws {
+        let stage = try Stage { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60, stale-while-revalidate=600\r\n", body: "old")
+        }
+        #expect(try stage.fetch("/x").status == 200)
+        try stage.proxy.reload("egress: {addresses: {private: deny}}")
+        stage.proxy.pass(seconds: 100)
+        let stale = try stage.fetch("/x")
+        #expect(stale.text == "old" && stale.cacheStatus.contains("stale_while_revalidate"))
+        let background = try stage.proxy.loggedLines(3).first { $0["cache"] as? String == "background" }
+        #expect(background?["error"] as? String == "destination_private")
+        #expect(stage.requestCount() == 1)
+    }
+
     @Test("private: allow lets loopback and private addresses be reached, and metadata addresses are still denied")
     func allowsAll() throws {
         let stage = try Stage(Self.yaml.replacing("private: deny", with: "private: allow")) { _, connection in

@@ -155,6 +155,19 @@ struct RuleLimitTests {
         #expect(refused.status == 429 && refused.detail == "bytes_in")
     }
 
+    @Test("Beyond bytes_in, fresh stored responses are served, and nothing is sent to the origin")
+    func servesStoredBeyondQuota() throws {
+        let stage = try Stage(rule("bytes_in: 10, within: run"), answer: Self.answers)
+        #expect(try stage.fetch("/a").status == 200)
+        #expect(try stage.fetch("/a").cacheStatus.contains("; hit"))
+        let refused = try stage.fetch("/b")
+        #expect(refused.status == 429 && refused.code == "quota_exceeded" && refused.detail == "bytes_in")
+        #expect(try refused.json["rule"] as? String == "limited")
+        stage.proxy.pass(seconds: 3600)
+        #expect(try stage.fetch("/a").code == "quota_exceeded")
+        #expect(stage.requestCount() == 1)
+    }
+
     @Test("Larder opens no tunnel whose content it would have to count, and counts a CONNECT as one request")
     func refusesHiddenContent() throws {
         let stage = try Stage("tunnel: {ports: any}\n" + rule("request_body: 100")) { connection in

@@ -44,6 +44,24 @@ struct StoredDenialTests {
         #expect(try client.readResponse().text == "answer to /new")
     }
 
+    @Test(
+        "If one of the rules that deny a request permits no stored response, none is served, in either order",
+        arguments: ["{stored: deny}", "{}"])
+    func strictestWins(strict: String) throws {
+        let stage = try Stage(answer: Self.answers)
+        #expect(try stage.fetch("/stored").status == 200)
+        let (soft, hard) = ("{name: soft, deny: {stored: serve}}", "{name: hard, match: {path: /stored}, deny: \(strict)}")
+        let report = "{name: report, enforce: report, deny: {stored: deny}}"
+        for rules in ["\(soft), \(hard)", "\(hard), \(soft)"] {
+            try stage.proxy.reload("rules: [\(rules)]")
+            let denied = try stage.fetch("/stored")
+            #expect(denied.code == "denied_by_rule" && denied.text.contains("\"rule\":\"hard\""), "\(denied.text)")
+        }
+        try stage.proxy.reload("rules: [\(soft), {name: elsewhere, match: {path: /x}, deny: {}}, \(report)]")
+        #expect(try stage.fetch("/stored").text == "answer to /stored")
+        #expect(stage.requestCount() == 1)
+    }
+
     @Test("A response that is stale is served too, since it is not validated")
     func servesStale() throws {
         let stage = try Stage(answer: Self.answers)

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UpstreamTransport
 
 @Suite("Connections that switch to WebSocket (RFC 9110 §7.8, RFC 6455)")
 struct SwitchingTests {
@@ -306,6 +307,61 @@ struct SwitchingTests {
             client.send(octet)
             #expect(try client.read(count: 1) == Array(octet.utf8))
         }
+    }
+
+    @Test(
+        "A reload closes a connection that switched before, if its address is now denied", arguments: Way.allCases,
+        [("{deny: [127.0.0.0/8]}", "destination_prohibited"), ("{private: deny}", "destination_private")])
+    func closesByAddress(way: Way, denial: (addresses: String, code: String)) throws {
+        let stage = try SwitchingStage(way, answer: SwitchingStage.echoes)
+        let client = try stage.switched()
+        try stage.proxy.reload("tunnel: {ports: any}\negress: {addresses: \(denial.addresses)}")
+        #expect(client.isClosedByPeer())
+        #expect(try stage.proxy.logLines().contains { $0.contains("\"error\":\"\(denial.code)\"") })
+    }
+
+    @Test(
+        "A reload closes a connection that switched inside a tunnel, if `tls` now denies the host or its CONNECT",
+        arguments: [Way.intercepted, .upgraded, .tunnelled], [true, false])
+    func closesByTrustSettings(way: Way, isWholeHost: Bool) throws {
+        let stage = try SwitchingStage(way, answer: SwitchingStage.echoes)
+        let client = try stage.switched()
+        try stage.proxy.reload("tunnel: {ports: any}") {
+            $0.transport.connect = ConnectPolicy(fallback: .deny)
+            $0.transport.connect.deniesUnnamedHosts = isWholeHost
+        }
+        stage.proxy.settle()
+        // A request over plain HTTP, or without a tunnel, does not depend on `tls` for CONNECT.
+        if way == .upgraded, !isWholeHost {
+            client.send("a")
+            #expect(try client.read(count: 1) == Array("a".utf8))
+            return
+        }
+        #expect(client.isClosedByPeer())
+        let code = isWholeHost ? "host_denied" : "connect_denied"
+        #expect(try stage.proxy.logLines().contains { $0.contains("\"error\":\"\(code)\"") })
+    }
+
+    @Test("A request to switch protocols is not upgraded to an https URL that a rule denies, and nothing is sent")
+    func judgesUpgrades() throws {
+        let stage = try SwitchingStage(
+            .upgraded, rules: "  - {name: no, match: {scheme: https, path: /ws}, deny: {}}\n", answer: SwitchingStage.echoes)
+        for fields in [SwitchingStage.asks, ""] {
+            let client = try stage.client()
+            client.send(stage.head("/ws", fields: fields))
+            #expect(try client.readResponse().code == "denied_by_rule")
+        }
+        #expect(stage.origin.connectionCount == 0)
+        _ = try stage.switched("/other")
+    }
+
+    @Test("A reload closes an upgraded connection whose https URL is now denied")
+    func closesUpgraded() throws {
+        let stage = try SwitchingStage(.upgraded, answer: SwitchingStage.echoes)
+        let client = try stage.switched()
+        try stage.proxy.reload("tunnel: {ports: any}\nrules: [{name: no, match: {scheme: https}, deny: {}}]")
+        #expect(client.isClosedByPeer())
+        #expect(try stage.proxy.logLines().contains { $0.contains("\"error\":\"denied_by_rule\"") })
     }
 
     @Test("Offline, Larder connects to nothing")

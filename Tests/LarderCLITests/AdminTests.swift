@@ -53,6 +53,40 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
+    @Test("status lists what report mode forwarded and where the shadow differs, with long texts cut")
+    func listsReports() throws {
+        let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "hello") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        _ = try folder.write("rules: [{name: strict, match: {path: /b}, deny: {}}]\n", to: "next.yaml")
+        let served = try Served(
+            """
+            egress: {default: deny, enforce: report, addresses: {private: allow}}
+            policy: {shadow: next.yaml}
+            rules:
+              - {name: pub, match: {method: GET, path: [/a, /b]}, allow: {}}
+              - {name: never, match: {path: /never}, deny: {}}
+            """, in: folder)
+        let port = try #require(try served.ports().first)
+        let long = String(repeating: "M", count: 3000)
+        for (method, path) in [("GET", "/a"), ("GET", "/b"), ("GET", "/c"), ("GET", "/c"), ("GET", "/never"), (long, "/a")] {
+            let client = try RawClient(port: UInt16(port))
+            client.send("\(method) http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(try client.readResponse().text == "hello")
+            #expect(client.isClosedByPeer())
+        }
+        let text = try larder("status", served).output
+        let url = "http://127.0.0.1:\(origin.port)"
+        let rule = "{\"match\":{\"host\":\"127.0.0.1\",\"port\":\(origin.port),\"method\":\"GET\",\"path\":\"/c\"},\"allow\":{}}"
+        #expect(text.contains("enforce      report: forwarded requests that would be denied: 4\n"), "\(text)")
+        #expect(text.contains("would deny   2 x GET \(url)/c: egress_denied; allowed by \(rule)\n"), "\(text)")
+        #expect(text.contains("would deny   1 x GET \(url)/never: rule never\n"), "\(text)")
+        #expect(text.contains("would deny   1 x \(String(long.prefix(64)))… \(url)/a: egress_denied\n"), "\(text)")
+        #expect(
+            text.contains("differs      1 x GET \(url)/b: allowed, denied_by_rule by rule strict under the shadow\n"), "\(text)")
+        #expect(text.contains("shadow       5 verdicts differ\n"), "\(text)")
+    }
+
     @Test("status counts storable responses that were not stored, by reason")
     func countsUnstored() throws {
         let body = String(repeating: "a", count: 5 << 20)

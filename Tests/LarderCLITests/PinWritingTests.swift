@@ -76,6 +76,19 @@ struct PinWritingTests {
         #expect(enforced.code == 0, "\(enforced)")
     }
 
+    @Test("learn connects to no address that the settings deny", arguments: ["private: deny", "deny: [127.0.0.0/8]"])
+    func connectsToAllowedAddresses(addresses: String) throws {
+        let stage = try PinnedStage()
+        let origin = stage.serve(TestAuthority.selfSignedIdentity())
+        for (rule, isAllowed) in [("egress: {addresses: {\(addresses)}}\n", false), ("", true)] {
+            let settings = try stage.settings("\(rule)tls: {pins_from: pins.d}\n")
+            let learned = try CommandLineTests.larder(
+                "pins", "learn", "127.0.0.1:\(origin.port)", "--pins-only", "--write", "-c", settings)
+            #expect((learned.code == 0) == isAllowed, "\(learned)")
+            #expect((origin.connectionCount > 0) == isAllowed)
+        }
+    }
+
     @Test("learn --pins-only writes both of its files or none")
     func leavesNoAnchorBehind() throws {
         let stage = try PinnedStage()

@@ -350,6 +350,37 @@ struct RunTests {
         #expect(address.hasPrefix("127.0.0.1:") && outcome.output.contains("listens on   \(address),"), "\(outcome)")
     }
 
+    @Test("Rules match the name of the run, and the summary says what they denied or would deny", arguments: ["deny", "report"])
+    func matchesItsName(enforce: String) throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let policy = try folder.write(
+            """
+            egress: {default: deny, enforce: \(enforce), addresses: {private: allow}}
+            rules:
+              - {name: builds, match: {run: "build-*", path: /a}, allow: {}}
+              - {name: never, match: {path: /no}, deny: {}}
+            """, to: "policy.yaml")
+        let url = "http://127.0.0.1:\(origin.port)"
+        func run(_ name: String) throws -> CommandLineTests.Outcome {
+            try CommandLineTests.larder(
+                [
+                    "run", "--summary", "--name", name, "--policy", policy, "--", "curl", "-sS", "\(url)/a", "\(url)/b",
+                    "\(url)/no",
+                ],
+                environment: Self.user(folder))
+        }
+        let (build, other) = (try run("build-7"), try run("deploy"))
+        let words = enforce == "deny" ? "denied" : "would be denied"
+        #expect(build.talk.contains("larder:   \(words) (never): GET \(url)/no\n"), "\(build.talk)")
+        #expect(build.talk.contains("larder:   \(words) (egress_denied): GET \(url)/b\n"), "\(build.talk)")
+        #expect(!build.talk.contains("\(words) (egress_denied): GET \(url)/a\n"))
+        #expect(build.talk.contains(enforce == "deny" ? ", 2 denied" : ", 0 denied, 2 would be denied"), "\(build.talk)")
+        #expect(other.talk.contains("larder:   \(words) (egress_denied): GET \(url)/a\n"), "\(other.talk)")
+        #expect(build.output.hasPrefix("/a") && other.output.hasPrefix("/a") == (enforce == "report"))
+    }
+
     @Test("The command cannot reload, stop or change the mode of the Larder of the run")
     func cannotBeChanged() throws {
         let folder = try TemporaryFolder()

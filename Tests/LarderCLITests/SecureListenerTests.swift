@@ -179,6 +179,24 @@ struct SecureListenerTests {
         #expect(log.count { $0.contains(#""user":"CN=client""#) } == 2, "\(log)")
     }
 
+    @Test(
+        "Rules match the subject and the alternative names of a client's certificate, inside tunnels and out",
+        arguments: ["CN=client", "CN=other"])
+    func matchesCertificates(name: String) throws {
+        let stage = try Stage(
+            "egress: {default: deny, addresses: {private: allow}}\nrules: [{name: a, match: {certificate: \"\(name)\"}, allow: {}}]\n",
+            tls: "{certificate: proxy.pem, key: proxy.key, clients: root.pem}")
+        let arguments = stage.certificate
+        let plain = try stage.curl("\(stage.origins[0])/", arguments[0], arguments[1], arguments[2], arguments[3])
+        #expect(name == "CN=client" ? plain == "got 0 " : plain.contains("egress_denied"), "\(plain)")
+        let port = try #require(stage.origins[1].split(separator: ":").last)
+        // The ClientHello in the tunnel names the host.
+        let secure = try stage.curl(
+            "https://localhost:\(port)/", arguments[0], arguments[1], arguments[2], arguments[3], "-k")
+        #expect(name == "CN=client" ? secure == "got 0 " : secure.contains("403"), "\(secure)")
+        #expect(stage.secure.connectionCount == (name == "CN=client" ? 1 : 0))
+    }
+
     @Test("Passwords are requested inside TLS, and the tunnel belongs to the client that authenticated")
     func asksForPasswords() throws {
         let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"

@@ -155,4 +155,13 @@ struct SettingsReaderTests {
             #expect(controls.isEmpty, "\(problem.debugDescription)")
         }
     }
+
+    @Test("The message about a word that is not allowed lists the word that stands for the default too")
+    func namesAllWords() throws {
+        #expect(
+            problems("egress: {addresses: {private: maybe}}") == [
+                "larder.yaml:1:31: egress.addresses.private: expected one of allow, deny, auto, found `maybe`"
+            ])
+        #expect(problems("egress: {addresses: {private: atuo}}")[0].hasSuffix("; did you mean `auto`?"))
+    }
 }

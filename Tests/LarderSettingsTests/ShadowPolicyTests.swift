@@ -33,12 +33,15 @@ struct ShadowPolicyTests {
         #expect(texts.contains { $0.contains("unknown key `alow`; did you mean `allow`?") }, "\(texts)")
     }
 
-    @Test("A shadow file that does not exist is a mistake")
+    @Test("A shadow file that does not exist is a mistake, at the place of the setting")
     func needsFile() throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("policy: {shadow: none.yaml}\n", to: "l.yaml")
+        let file = try folder.write("loops: 1\npolicy: {shadow: none.yaml}\n", to: "l.yaml")
         let outcome = SettingsSources(file: file, environment: [:], trustFiles: TrustFiles(systemBundles: [])).load().outcome
         guard case .problems(let problems) = outcome else { return #expect(Bool(false)) }
-        #expect(problems.map(\.description).contains { $0.contains("none.yaml") })
+        #expect(
+            problems.map(\.description) == [
+                "\(file):2:18: policy.shadow: cannot read \(folder.path)/none.yaml: No such file or directory"
+            ])
     }
 }

@@ -74,6 +74,44 @@ struct TunnelConsistencyTests {
             ])
     }
 
+    @Test(
+        "A rule that denies by path or method has a warning where another rule allows a tunnel to its host",
+        arguments: [
+            ("{host: a.example, path: /x}", "{host: a.example}", "a.example"),
+            ("{host: a.example, method: POST}", "{host: '*.example'}", "a.example"),
+            ("{path: /x}", "{host: a.example}", "a.example"),
+            ("{host: '*.example', path: /x}", "{host: a.b.example}", "a.b.example"),
+            ("{path: /x}", "{}", "every host"),
+        ])
+    func warnsOfHiddenDenials(denied: String, allowed: String, host: String) throws {
+        let match = allowed == "{}" ? "" : "match: \(allowed), "
+        let yaml = "{egress: {default: deny}, rules: [{name: no, match: \(denied), deny: {}}, {name: whole, \(match)allow: {}}]}"
+        let found = try consistency(yaml, intercepts: ["c.example"])
+        #expect(found.problems.isEmpty)
+        try #require(found.warnings.count == 1, "\(found.warnings)")
+        #expect(
+            found.warnings[0].hasSuffix(
+                "the rule `no` looks at requests, but the rule `whole` allows tunnels to \(host), in which Larder sees none"))
+    }
+
+    @Test(
+        "A rule that denies has no warning where no tunnel hides its requests",
+        arguments: [
+            // The host is intercepted, is another one, or has no tunnel.
+            "{name: no, match: {path: /x}, deny: {}}, {name: a, match: {host: c.example}, allow: {}}",
+            "{name: no, match: {host: b.example, path: /x}, deny: {}}, {name: a, match: {host: a.example}, allow: {}}",
+            "{name: no, match: {host: a.example, path: /x}, deny: {}}, {name: a, match: {scheme: http}, allow: {}}",
+            // The rule, or another one, denies the CONNECT.
+            "{name: no, match: {host: a.example, method: [CONNECT, POST]}, deny: {}}, {name: a, match: {host: a.example}, allow: {}}",
+            "{name: no, match: {host: a.example, path: /x}, deny: {}}, {name: a, allow: {}}, {name: all, match: {host: a.example}, deny: {}}",
+            "{name: no, match: {host: a.example}, deny: {}}, {name: a, allow: {}}",
+            "{name: no, match: {host: a.example, path: /x}, enforce: report, deny: {}}, {name: a, allow: {}}",
+        ])
+    func acceptsSeenDenials(rules: String) throws {
+        let found = try consistency("{egress: {default: deny}, rules: [\(rules)]}", intercepts: ["c.example"])
+        #expect(found.problems.isEmpty && found.warnings.isEmpty, "\(found.warnings)")
+    }
+
     @Test("Under default: allow, a rule for https requests to a host that is not intercepted has a warning")
     func warnsUnderAllow() throws {
         func warnings(_ scheme: String, _ intercepts: [String] = []) throws -> [String] {

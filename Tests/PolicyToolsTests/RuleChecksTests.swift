@@ -1,3 +1,4 @@
+import HTTPMessage
 import ProxyPolicy
 import Testing
 
@@ -67,5 +68,98 @@ struct RuleChecksTests {
                 "the rule `c` (line 1) never matches: a CONNECT has no path"
             ])
         #expect(texts(try Policies.rule("a", ["h.test"]), default: .allow).first?.contains("egress.default is allow") == true)
+    }
+
+    private func reason(_ change: (inout RuleCondition) throws -> Void) throws -> String? {
+        var condition = RuleCondition()
+        try change(&condition)
+        let rule = PolicyRule(name: "r", condition: condition, reason: "no")
+        return texts(rule).first.map { $0.replacing("the rule `r` (line 1) never matches: ", with: "") }
+    }
+
+    private func methods(_ names: String...) -> [RuleCondition.MethodName] { names.compactMap { RuleCondition.MethodName($0) } }
+
+    @Test("A CONNECT has no query, no length of content and no scheme but https, and a rule with a method allows none")
+    func namesContradictionsOfConnect() throws {
+        #expect(
+            try reason {
+                $0.methods = methods("CONNECT")
+                $0.schemes = [.http]
+            } == "a CONNECT counts as https")
+        #expect(
+            try reason {
+                $0.methods = methods("CONNECT")
+                $0.queries = [try #require(QueryCondition(name: "a", values: []))]
+            } == "a CONNECT has no query")
+        #expect(
+            try reason {
+                $0.methods = methods("CONNECT")
+                $0.contentLengths = [0...1]
+            } == "the content of a CONNECT has no length")
+        #expect(try reason { $0.methods = methods("CONNECT", "GET") } == nil)
+        #expect(
+            texts(try Policies.rule("c", ["h.test"], methods: ["CONNECT"])) == [
+                "the rule `c` (line 1) never matches: a rule that allows a tunnel has no method; remove `method`"
+            ])
+    }
+
+    @Test("A method that no request of the operation has never matches")
+    func namesContradictionsOfOperations() throws {
+        func operation(_ names: String...) -> RuleCondition {
+            var condition = RuleCondition()
+            condition.methods = names.compactMap { RuleCondition.MethodName($0) }
+            return condition
+        }
+        let reason = { (method: String) in
+            try self.reason {
+                $0.methods = methods(method)
+                $0.operations = [operation("GET", "HEAD"), operation("POST")]
+            }
+        }
+        #expect(try reason("DELETE") == "its operation has no request with its method")
+        #expect(try reason("CONNECT") == "its operation has no request with its method")
+        #expect(try reason("POST") == nil)
+    }
+
+    @Test("A `not` that excludes all hosts, schemes, ports, methods or paths of its rule leaves nothing to match")
+    func namesExclusions() throws {
+        let text = "`not` excludes every request that it matches"
+        func excluding(_ condition: (inout RuleCondition) throws -> Void, _ excluded: ((inout RuleCondition) throws -> Void)...)
+            throws -> String?
+        {
+            try reason { rule in
+                try condition(&rule)
+                rule.exclusions = try excluded.map {
+                    var exclusion = RuleCondition()
+                    try $0(&exclusion)
+                    return exclusion
+                }
+            }
+        }
+        #expect(try excluding({ $0.methods = methods("GET") }, { $0.methods = methods("GET", "HEAD") }) == text)
+        #expect(try excluding({ $0.methods = methods("GET", "HEAD") }, { $0.methods = methods("GET") }) == nil)
+        #expect(
+            try excluding(
+                { $0.methods = methods("GET", "HEAD") }, { $0.methods = methods("GET") }, { $0.methods = methods("HEAD") })
+                == text)
+        #expect(try excluding({ _ in }, { $0.schemes = [.http] }, { $0.schemes = [.https] }) == text)
+        #expect(try excluding({ $0.schemes = [.http] }, { $0.schemes = [.https] }) == nil)
+        #expect(try excluding({ $0.ports = [8000...8080] }, { $0.ports = [1...8050] }, { $0.ports = [8051...9000] }) == text)
+        #expect(try excluding({ $0.ports = [8000...8080] }, { $0.ports = [1...8050] }) == nil)
+        #expect(try excluding({ $0.hosts = [try HostPattern("a.h.test")] }, { $0.hosts = [try HostPattern("*.h.test")] }) == text)
+        #expect(
+            try excluding(
+                {
+                    $0.hosts = [try HostPattern("h.test")]
+                    $0.paths = [try PathPattern("/a/b")]
+                },
+                { $0.paths = [try PathPattern("/a/**")] }) == text)
+        #expect(
+            try excluding(
+                { $0.methods = methods("GET") },
+                {
+                    $0.methods = methods("GET")
+                    $0.fields = [FieldCondition(name: try #require(FieldName("X")), values: [])]
+                }) == nil)
     }
 }

@@ -207,6 +207,21 @@ struct RulesTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "stored": "", "detail": "\"rule rule 0 overrode private\""])
     }
 
+    @Test("Clients share a count by address; of IPv6 only the /64 counts, and an IPv4-mapped address is the IPv4 address")
+    func countsClients() throws {
+        let book = try Playbook(rules: [["limit": ["requests": "1", "within": "run", "per": "client"]]])
+        try book.run(.request("GET http://a.example/x"), [.countRequest])
+        func subject(_ address: String) throws -> String {
+            let demands = book.exchange.limitDemands(client: try #require(IPAddress(address)))
+            return String(decoding: try #require(demands.first).subject, as: UTF8.self)
+        }
+        #expect(try subject("2001:db8:1:2::5") == "2001:db8:1:2::/64")
+        #expect(try subject("2001:db8:1:2:ffff::1") == "2001:db8:1:2::/64")
+        #expect(try subject("2001:db8:1:3::5") == "2001:db8:1:3::/64")
+        #expect(try subject("192.0.2.7") == "192.0.2.7" && subject("::ffff:192.0.2.7") == "192.0.2.7")
+        #expect(try subject("192.0.2.8") == "192.0.2.8")
+    }
+
     private func step(_ book: Playbook, _ text: String) throws -> [ExchangeCommand] {
         try Messages.read(text, into: &book.exchange.request)
         let hasContent = text.contains("Content-Length")

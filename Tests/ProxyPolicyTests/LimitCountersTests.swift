@@ -26,6 +26,19 @@ struct LimitCountersTests {
         }
     }
 
+    @Test("A used-up quota of bytes_in permits requests, and no fetch until its window ends")
+    func refusesFetches() throws {
+        let demands = [demand(try limit("bytes_in: 10, within: 10s"))]
+        var counters = LimitCounters()
+        #expect(counters.admit(demands, bytesOut: 0, at: 0) == nil && counters.refusalOfFetch(demands, at: 0) == nil)
+        #expect(counters.take(9, .bytesIn, demands, at: 0) == nil && counters.refusalOfFetch(demands, at: 0) == nil)
+        #expect(counters.take(1, .bytesIn, demands, at: 0) == nil)
+        #expect(counters.admit(demands, bytesOut: 0, at: Self.second) == nil)
+        let refusal = counters.refusalOfFetch(demands, at: Self.second)
+        #expect(refusal?.word == .bytesIn && refusal?.rule == "n" && refusal?.retryAfter == 9)
+        #expect(counters.refusalOfFetch(demands, at: 10 * Self.second) == nil)
+    }
+
     @Test("A quota within the run has no end, so no time to retry")
     func countsUntilTheEnd() throws {
         let demands = [demand(try limit("requests: 1, within: run"))]

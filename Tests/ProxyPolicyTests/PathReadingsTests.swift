@@ -31,6 +31,23 @@ struct PathReadingsTests {
         #expect(rules.match(try request("GET http://h\(path)"), into: &matched).isAllowed)
     }
 
+    @Test(
+        "A server that decodes the path before it looks for the query sees it end at %3F or %23: both readings count",
+        arguments: [
+            ("/secret%3f", true), ("/secret%3Fa=b", true), ("/secret%23x", true), ("/secret%253fx", true),
+            ("/a/..%2fsecret%3f/x", true),
+            ("/a/../secret%23/../../x", true), ("/secret%3f?x", true), ("/a%3f/secret", false), ("/secrets%3f", false),
+        ])
+    func endsAtQuery(path: String, isDenied: Bool) throws {
+        var matched = MatchedRules()
+        let deny = try ruleSet("[{name: n, match: {path: /secret}, deny: {}}]")
+        #expect((deny.match(try request("GET http://h\(path)"), into: &matched) == .deny) == isDenied)
+        let allow = try ruleSet("[{name: n, match: {path: /**/*.json}, allow: {}}]").under(EgressTerms(.deny))
+        #expect(allow.match(try request("GET http://h\(path)/a.json"), into: &matched) == .ambiguousPath)
+        let wide = try ruleSet("[{name: n, match: {path: /**}, allow: {}}]").under(EgressTerms(.deny))
+        #expect(wide.match(try request("GET http://h\(path)"), into: &matched).isAllowed)
+    }
+
     @Test("The empty path of an absolute target is the root")
     func emptyPath() throws {
         let rules = try ruleSet("[{name: n, match: {path: /}, deny: {}}]")

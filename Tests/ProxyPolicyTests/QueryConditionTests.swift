@@ -79,6 +79,31 @@ struct QueryConditionTests {
         #expect(try isDenied(Self.fetch, long + "&z=z&z=z"))
     }
 
+    @Test(
+        "A path with an encoded ? or # may hide another query, so a rule that allows does not match it, and one that denies does",
+        arguments: ["/x%3fservice=git-receive-pack", "/x%3F", "/x%23", "/x%253f", "/a%3fb/x"])
+    func hiddenQueries(path: String) throws {
+        var matched = MatchedRules()
+        let allow = try ruleSet("[{name: n, match: {path: /**, \(Self.fetch)}, allow: {}}]").under(EgressTerms(.deny))
+        #expect(allow.match(try request("GET http://h\(path)?service=git-upload-pack"), into: &matched) == .unlisted)
+        let deny = try ruleSet("[{name: n, match: {query: {service: git-receive-pack}}, deny: {}}]")
+        #expect(deny.match(try request("GET http://h\(path)"), into: &matched) == .deny)
+        let other = try ruleSet("[{name: n, match: {\(Self.fetch)}, cache: {store: never}}]")
+        _ = other.match(try request("GET http://h\(path)?service=git-upload-pack"), into: &matched)
+        #expect(matched.count == 1)
+    }
+
+    @Test(
+        "PHP reads ., a space and a [ without ] in a name as _, and a rule that denies counts these names too",
+        arguments: [
+            ("?run_as=root", true), ("?run.as=root", true), ("?run+as=root", true), ("?run[as=root", true),
+            ("?run%5Bas=root", true),
+            ("?run_as[]=root", true), ("?+run[as=root", true), ("?run[as]=root", false), ("?runas=root", false),
+        ])
+    func namesOfPHP(query: String, isDenied isExpected: Bool) throws {
+        #expect(try isDenied("query: {run_as: root}", query) == isExpected)
+    }
+
     @Test("Other rules use the query as the client sent it")
     func asSent() throws {
         var matched = MatchedRules()
