@@ -27,7 +27,7 @@ extension IPAddress {
     }
 
     /// The IPv4 addresses in a Teredo address; the client's is stored with its bits inverted (RFC 4380 §4).
-    private var teredoAddresses: (server: IPAddress, client: IPAddress)? {
+    package var teredoAddresses: (server: IPAddress, client: IPAddress)? {
         guard family == .ipv6, high >> 32 == 0x2001_0000 else { return nil }
         return (
             IPAddress(ipv4: UInt32(truncatingIfNeeded: high)), IPAddress(ipv4: ~UInt32(truncatingIfNeeded: low))
@@ -35,7 +35,7 @@ extension IPAddress {
     }
 
     /// The IPv4 address of an IPv4-mapped one (RFC 4291 §2.5.5.2), which the kernel connects to as IPv4; any other address unchanged.
-    var unmapped: IPAddress {
+    package var unmapped: IPAddress {
         family == .ipv6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(ipv4: UInt32(truncatingIfNeeded: low)) : self
     }
 }

@@ -37,9 +37,6 @@ package struct IPAddress: Hashable, Sendable {
         return nil
     }
 
-    /// `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2): on a socket, this is the IPv4 address itself.
-    package var isIPv4Mapped: Bool { family == .ipv6 && high == 0 && low >> 32 == 0xFFFF }
-
     /// `0.0.0.0` or `::`. A connection to it reaches this machine.
     package var isUnspecified: Bool { high == 0 && low == 0 }
 

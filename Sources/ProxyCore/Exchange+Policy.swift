@@ -139,7 +139,7 @@ extension Exchange {
 
     /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So they share a count.
     private static func counted(_ client: IPAddress) -> [UInt8] {
-        let address = HostPattern.plain(client)
+        let address = client.unmapped
         guard address.family == .ipv6, let network = AddressRange(base: address, prefixLength: 64) else {
             return Array(address.description.utf8)
         }

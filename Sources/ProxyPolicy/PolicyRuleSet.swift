@@ -110,8 +110,9 @@ package final class PolicyRuleSet: Sendable {
         matched.removeAll()
         guard mayConcern(request) else { return .allow(.none) }
         if rules.isEmpty { return ignoresDenials ? .allow(.none) : reporting(.unlisted, .none) }
+        guard judgesUpgrades else { return evaluate(request, facts, into: &matched, ignoresDenials: ignoresDenials) }
         let verdict = evaluate(request, facts, into: &matched, ignoresDenials: ignoresDenials)
-        guard judgesUpgrades, case .allow(let obligations) = verdict, obligations.upgradesToTLS, !ignoresDenials else {
+        guard case .allow(let obligations) = verdict, obligations.upgradesToTLS, !ignoresDenials else {
             return verdict
         }
         return judgeUpgraded(request, facts, obligations, into: &matched)

@@ -6,10 +6,11 @@ import Testing
 struct EmbeddedAddressTests {
     /// Spellings that a socket takes for the address itself.
     private static let plain = ["10.0.0.1", "[::ffff:10.0.0.1]", "[::ffff:a00:1]"]
-    /// IPv4-compatible, IPv4-translated, NAT64 (both prefixes) and 6to4.
+    /// IPv4-compatible, IPv4-translated, NAT64 (both prefixes), 6to4, and Teredo with the address as client and as server.
     private static let embedding = [
         "[::10.0.0.1]", "[::ffff:0:10.0.0.1]", "[64:ff9b::10.0.0.1]", "[64:ff9b:1::a00:1]", "[2002:a00:1::1]",
         "[2002:a00:1:5::9]",
+        "[2001:0:c000:201:0:0:f5ff:fffe]", "[2001:0:a00:1:0:0:3fff:fdfe]",
     ]
 
     private func verdict(_ rules: String, _ host: String, _ terms: EgressTerms = EgressTerms(.deny)) throws -> Verdict {

@@ -29,14 +29,14 @@ struct HostIndex: Sendable {
     /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
-    /// The rules that name an address, by its plain form.
+    /// The rules that name an address, which is not IPv4-mapped.
     private var addresses: [IPAddress: Range<Int>] = [:]
     /// The rules that an IPv6 address which embeds an IPv4 address matches besides, by that IPv4 address.
     private var embedded: [IPAddress: Range<Int>] = [:]
 
-    /// - Parameter rules: for each rule its hosts, empty for any host, and whether it applies to the plain form of an address only, as a
-    ///   rule that allows does.
-    init(_ rules: some Sequence<(hosts: [HostPattern], isPlain: Bool)>) {
+    /// - Parameter rules: for each rule its hosts, empty for any host, and whether no address that embeds one of them matches, as with a
+    ///   rule that allows.
+    init(_ rules: some Sequence<(hosts: [HostPattern], isExact: Bool)>) {
         var places: [HostPattern: Int] = [:]
         var named: [Named] = []
         var hostless: [UInt32] = []
@@ -45,7 +45,7 @@ struct HostIndex: Sendable {
         for (number, rule) in rules.enumerated() {
             if rule.hosts.isEmpty { hostless.append(UInt32(number)) } else { naming.append(UInt32(number)) }
             var patterns = rule.hosts
-            for case .address(let address) in rule.hosts where !rule.isPlain {
+            for case .address(let address) in rule.hosts where !rule.isExact {
                 let inner = HostPattern.canonical(address)
                 guard inner.family == .ipv4 else { continue }
                 everySpelling[inner, default: []].append(UInt32(number))
@@ -97,10 +97,14 @@ struct HostIndex: Sendable {
     }
 
     private func forEachList(of address: IPAddress, _ body: (Range<Int>) -> Void) {
-        let plain = HostPattern.plain(address)
+        let plain = address.unmapped
         if let rules = addresses[plain] { body(rules) }
+        guard case .ipv6 = plain.family, !embedded.isEmpty else { return }
         let inner = HostPattern.canonical(plain)
         if inner != plain, let rules = embedded[inner] { body(rules) }
+        guard let teredo = plain.teredoAddresses else { return }
+        if let rules = embedded[teredo.client] { body(rules) }
+        if let rules = embedded[teredo.server] { body(rules) }
     }
 
     @inline(__always)

@@ -8,7 +8,7 @@ package enum HostPattern: Hashable, Sendable {
     case name([UInt8])
     /// The name after `*.`, in the form of `name`.
     case below([UInt8])
-    /// In plain form (see `plain(_:)`).
+    /// Not IPv4-mapped: a connection to `[::ffff:a00:1]` is one to `10.0.0.1`.
     case address(IPAddress)
 
     package enum Fault: Error, Equatable {
@@ -39,15 +39,12 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Maps an IPv4-mapped address to the IPv4 address: a connection to `[::ffff:a00:1]` is one to `10.0.0.1` (RFC 4291 §2.5.5.2).
-    package static func plain(_ address: IPAddress) -> IPAddress { address.isIPv4Mapped ? canonical(address) : address }
-
     /// Maps an IPv6 address that embeds an IPv4 address to the latter. A translator or relay between may lead to that IPv4 address, or to
     /// another host: so a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, and a rule that allows it does not allow the other.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
     /// Whether it matches the host of this request's target.
-    /// - Parameter readings: with `.every`, an address matches only its plain form.
+    /// - Parameter readings: with `.every`, an address matches only itself and its IPv4-mapped form.
     func matches(_ request: RequestHead, as readings: MatchedReadings) -> Bool {
         let host = request.span(of: request.target.host)
         switch self {
@@ -59,7 +56,8 @@ package enum HostPattern: Hashable, Sendable {
             return host.extracting(start..<host.count).equalsIgnoringCase(name.span)
         case .address(let address):
             guard let other = IPAddress(asLookedUp: host) else { return false }
-            if readings == .every { return Self.plain(other) == address }
+            if readings == .every { return other.unmapped == address }
+            if let teredo = other.teredoAddresses, address == teredo.client || address == teredo.server { return true }
             return Self.canonical(other) == Self.canonical(address)
         }
     }
@@ -68,7 +66,7 @@ package enum HostPattern: Hashable, Sendable {
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
         if text.hasPrefix("["), !isBracketed, text.contains("]:") { throw .port }
         guard let address = IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text) else { throw .malformedAddress }
-        return plain(address)
+        return address.unmapped
     }
 
     private static func ipv4(_ name: [UInt8]) throws(Fault) -> IPAddress {
