@@ -270,7 +270,7 @@ let package = Package(
             ]),
         tests(
             of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
-        tests(of: "CommandEnvironment"),
+        tests(of: "CommandEnvironment", uses: ["CLinux"]),
         tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",

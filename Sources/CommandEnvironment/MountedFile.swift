@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import ServerTrust
 
 /// A file that a command sees in place of another one, in its own mount namespace.
@@ -12,6 +13,16 @@ package struct MountedFile: Equatable {
     }
 
     static let resolverPlace = "/etc/resolv.conf"
+    static let hostsPlace = "/etc/hosts"
+
+    /// The machine's name for `/etc/hosts`; `nil` if it is no host name.
+    static var machineName: String? {
+        var octets = [CChar](repeating: 0, count: 256)
+        guard gethostname(&octets, octets.count - 1) == 0 else { return nil }
+        let name = octets.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        let isHostName = name.allSatisfy { ASCII.isAlpha($0) || ASCII.isDigit($0) || "-.".utf8.contains($0) }
+        return !name.isEmpty && isHostName ? String(decoding: name, as: UTF8.self) : nil
+    }
 
     /// Where Debian and Fedora keep Java's trust store.
     private static let javaPlaces = ["/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts"]

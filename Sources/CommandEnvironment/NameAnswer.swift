@@ -23,9 +23,13 @@ enum NameAnswer {
     /// Longer queries are ignored.
     static let queryLimit = 4096
 
-    /// - Parameter resolve: gets the labels of the name, with dots between them.
+    /// - Parameters:
+    ///   - resolve: gets the labels of the name, with dots between them.
+    ///   - exists: gets the same for a query about other records than addresses.
     /// - Returns: `nil` if the message gets no response: it has no head, or is a response itself.
-    static func answer(to query: [UInt8], by resolve: ([UInt8]) -> NameResolution) -> [UInt8]? {
+    static func answer(
+        to query: [UInt8], by resolve: ([UInt8]) -> NameResolution, exists: ([UInt8]) -> Bool
+    ) -> [UInt8]? {
         guard (headLength...queryLimit).contains(query.count), query[2] & 0x80 == 0 else { return nil }
         guard query[2] & 0x78 == 0 else { return head(query, .notImplemented) }
         guard query[4] == 0, query[5] == 1, let end = nameEnd(in: query), end + 4 <= query.count else {
@@ -35,10 +39,13 @@ enum NameAnswer {
         let type = Int(query[end]) << 8 | Int(query[end + 1])
         let space = Int(query[end + 2]) << 8 | Int(query[end + 3])
         guard space == internet || space == ofAnything else { return head(query, .refused, questions: 1) + question }
-        // Names have no other records: no mail, no services. Such queries do not count as an attempt to reach the name.
-        guard [ofAddress, ofIPv6Address, ofAnything].contains(type) else { return head(query, .good, questions: 1) + question }
+        let name = name(in: query, endingBefore: end)
+        guard [ofAddress, ofIPv6Address, ofAnything].contains(type) else {
+            // Names have no other records: no mail, no services. A name that does not exist has no records of any type (RFC 8020).
+            return head(query, exists(name) ? .good : .nameError, questions: 1) + question
+        }
         let addresses: (ipv4: [UInt8], ipv6: [UInt8]?)
-        switch resolve(name(in: query, endingBefore: end)) {
+        switch resolve(name) {
         case .addresses(let ipv4, let ipv6): addresses = (ipv4, ipv6)
         case .none: return head(query, .nameError, questions: 1) + question
         case .refused: return head(query, .refused, questions: 1) + question

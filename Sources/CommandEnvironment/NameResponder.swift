@@ -5,6 +5,8 @@ import Foundation
 struct NameResponder {
     /// Called on these threads.
     let resolve: @Sendable ([UInt8]) -> NameResolution
+    /// Called on these threads, for queries about other records than addresses.
+    let exists: @Sendable ([UInt8]) -> Bool
 
     /// The most queries per connection; a client with more opens a second connection.
     private static let questionLimit = 100
@@ -21,7 +23,7 @@ struct NameResponder {
             while true {
                 var ends = larder_datagram_ends()
                 let count = larder_receive_datagram(socket, &octets, octets.count, &ends)
-                if count >= 0, let answer = NameAnswer.answer(to: Array(octets.prefix(count)), by: resolve) {
+                if count >= 0, let answer = NameAnswer.answer(to: Array(octets.prefix(count)), by: resolve, exists: exists) {
                     // A client that does not receive it will repeat its query.
                     _ = larder_answer_datagram(socket, answer, answer.count, &ends)
                 }
@@ -57,7 +59,7 @@ struct NameResponder {
         for _ in 0..<Self.questionLimit {
             guard let length = Self.octets(2, from: connection),
                 let query = Self.octets(Int(length[0]) << 8 | Int(length[1]), from: connection),
-                let answer = NameAnswer.answer(to: query, by: resolve)
+                let answer = NameAnswer.answer(to: query, by: resolve, exists: exists)
             else { return }
             let message = [UInt8(answer.count >> 8), UInt8(answer.count & 0xFF)] + answer
             guard send(connection, message, message.count, larder_msg_nosignal) == message.count else { return }

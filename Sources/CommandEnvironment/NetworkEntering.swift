@@ -13,13 +13,23 @@ package enum NetworkEntering {
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], mounting files: [MountedFile])
         -> Int32
     {
+        // Root's mounts belong to the namespaces outside, so that no process inside may change them. Other users have that right only inside.
+        var hasMounts = unshare(larder_new_mounts) == 0
+        guard hasMounts || errno == EPERM else { return failMounting(reason("unshare (mounts)")) }
+        if hasMounts, let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
-            return fail("cannot enter the network namespace of the command: setns: \(String(cString: strerror(errno)))")
+            return fail("cannot enter the network namespace of the command: \(reason("setns"))")
         }
-        if let reason = makeMounts(of: files) {
-            return fail("cannot give the command the settings of its network namespace: \(reason)")
+        if !hasMounts {
+            hasMounts = unshare(larder_new_mounts) == 0
+            guard hasMounts else { return failMounting(reason("unshare (mounts)")) }
+            if let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         }
-        // Root could enter the network of another process.
+        let filter = SystemCallFilter().instructions
+        guard larder_filter_system_calls(filter, UInt16(filter.count)) == 0 else {
+            return fail("cannot forbid system calls by which the command could leave its network namespace: \(reason("seccomp"))")
+        }
+        // With these, root could give the namespace other links, routes and mounts.
         guard larder_drop_escape_capabilities() == 0 else {
             return fail("cannot drop capabilities by which the command could leave its network namespace: \(reason("prctl"))")
         }
@@ -48,29 +58,12 @@ package enum NetworkEntering {
         errno = code
     }
 
-    /// Sockets with a path can be reached from every network namespace. Hides those of services that fetch or look up names for clients, if
-    /// this process may have its own mounts.
-    /// - Returns: why a file could not be mounted.
-    private static func makeMounts(of files: [MountedFile]) -> String? {
-        var folders = ["/run"]
-        if let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] { folders.append(own) }
-        let all = folders.flatMap { folder in knownSockets.map { "\(folder)/\($0)" } }
-        let paths = all.filter { access($0, F_OK) == 0 }
-        if paths.isEmpty, files.isEmpty { return nil }
-        guard unshare(larder_new_mounts) == 0 else { return files.isEmpty ? nil : reason("unshare (mounts)") }
-        guard mount("none", "/", nil, larder_mounts_private, nil) == 0 else { return files.isEmpty ? nil : reason("mount") }
-        for path in paths { mount("/dev/null", path, nil, larder_mount_bind, nil) }
-        // Without a resolv.conf the C libraries query 127.0.0.1 (resolv.conf(5)), where the name server is.
-        for file in files where access(file.place, F_OK) == 0 {
-            guard mount(file.file, file.place, nil, larder_mount_bind, nil) == 0 else { return reason("mount (\(file.place))") }
-        }
-        return nil
+    private static func failMounting(_ reason: String) -> Int32 {
+        fail("cannot give the command the settings of its network namespace: \(reason)")
     }
 
-    private static func reason(_ call: String) -> String { "\(call): \(String(cString: strerror(errno)))" }
-
-    private static let knownSockets = [
-        "bus", "containerd/containerd.sock", "dbus/system_bus_socket", "docker.sock", "nscd/socket", "podman/podman.sock",
-        "snapd.socket", "systemd/resolve/io.systemd.Resolve",
-    ]
+    private static func reason(_ call: String) -> String {
+        let code = errno
+        return "\(call): \(String(cString: strerror(code)))\(NamespaceAdvice(code).clause)"
+    }
 }

@@ -9,11 +9,11 @@ package enum NetworkMaking {
     static let address: [UInt8] = [127, 0, 0, 1]
     static var addressText: String { address.map(String.init).joined(separator: ".") }
 
-    /// Sends the sockets, and descriptors of the network and user namespaces, or the reason why there are none. The byte before them is the
-    /// number of the namespaces.
+    /// Sends the sockets, and descriptors of the user and network namespaces, or the reason why there are none. The byte before them is the
+    /// number of the namespaces. Before that, it asks the peer to map the users, by one message of the byte `request`.
     package static func handOver(to socket: Int32, reach: NetworkReach) {
         do throws(SystemError) {
-            let namespaces = try enter()
+            let namespaces = try enter(askingAt: socket)
             var descriptors = [try listen().descriptor]
             switch reach {
             case .listener: break
@@ -29,23 +29,22 @@ package enum NetworkMaking {
                 throw SystemError("sendmsg", code: errno)
             }
         } catch {
-            let reason = Array("\(error)".utf8)
+            let reason = Array("\(error)\(NamespaceAdvice(error.code).clause)".utf8)
             _ = send(socket, reason, reason.count, larder_msg_nosignal)  // if it fails, the peer sees this process end
         }
     }
 
-    /// Makes the namespace directly if that is permitted, else in a new user namespace with a single user.
-    private static func enter() throws(SystemError) -> [Int32] {
-        if unshare(larder_new_network) == 0 { return [try open("/proc/self/ns/net", O_RDONLY)] }
-        guard errno == EPERM else { throw SystemError("unshare", code: errno) }
-        let (user, group) = (geteuid(), getegid())
-        guard unshare(larder_new_users | larder_new_network) == 0 else {
-            throw SystemError("unshare (user namespace)", code: errno)
+    /// The byte that asks for the mapping; a reason does not begin with it.
+    static let request: UInt8 = 0
+
+    /// Makes it in a new user namespace, for root too: otherwise root could become a user whose processes run outside, and trace these.
+    private static func enter(askingAt socket: Int32) throws(SystemError) -> [Int32] {
+        guard unshare(larder_new_users | larder_new_network) == 0 else { throw SystemError("unshare", code: errno) }
+        // Only a process outside may map more users than its own.
+        var octet = request
+        guard send(socket, &octet, 1, larder_msg_nosignal) == 1, recv(socket, &octet, 1, 0) == 1 else {
+            throw SystemError("mapping the users", code: errno)
         }
-        // The kernel permits the group mapping only if groups can no longer be changed (user_namespaces(7)).
-        try write("deny", to: "/proc/self/setgroups")
-        try write("\(user) \(user) 1", to: "/proc/self/uid_map")
-        try write("\(group) \(group) 1", to: "/proc/self/gid_map")
         return [try open("/proc/self/ns/user", O_RDONLY), try open("/proc/self/ns/net", O_RDONLY)]
     }
 
@@ -99,14 +98,5 @@ package enum NetworkMaking {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("opening a file in /proc", code: errno) }
         return descriptor
-    }
-
-    private static func write(_ text: String, to path: String) throws(SystemError) {
-        let descriptor = try open(path, O_WRONLY)
-        defer { close(descriptor) }
-        let octets = Array(text.utf8)
-        guard Glibc.write(descriptor, octets, octets.count) == octets.count else {
-            throw SystemError("mapping the user (user namespace)", code: errno)
-        }
     }
 }

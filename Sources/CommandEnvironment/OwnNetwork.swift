@@ -14,7 +14,7 @@ package struct OwnNetwork {
     package let transparent: TransparentSockets?
     /// The names that have addresses, if each name has its own.
     package let names: ReservedNames?
-    /// Descriptors for entering it: of the network namespace, and of its user namespace if it has its own.
+    /// Descriptors for entering it: of its user namespace, then of the network namespace.
     let namespaces: [Int32]
     /// The sockets for DNS queries, over UDP and TCP in turn.
     private let nameSockets: [Int32]
@@ -30,7 +30,7 @@ package struct OwnNetwork {
     /// - Parameter folder: a folder for files that exist while the command runs.
     package init(reaching reach: NetworkReach, filesIn folder: PrivateFolder) throws(Refusal) {
         do throws(Refusal) {
-            if reach != .listener { mounts = [try Self.resolver(in: folder)] }
+            if reach != .listener { mounts = try Self.nameFiles(in: folder) }
             var sockets: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | larder_sock_cloexec, 0, &sockets) == 0 else {
                 throw Refusal("socketpair", errno)
@@ -41,6 +41,7 @@ package struct OwnNetwork {
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
+            try Self.mapUsers(of: helper, askedAt: sockets[0])
             var descriptors: [Int32]
             (descriptors, namespaces) = try Self.takeOver(sockets[0])
             do throws(SystemError) {
@@ -71,9 +72,17 @@ package struct OwnNetwork {
         let responder: NameResponder
         if let names {
             let hasIPv6 = hasIPv6
-            responder = NameResponder { NameResolution(server.resolve($0, in: names), hasIPv6: hasIPv6) }
+            responder = NameResponder {
+                NameResolution(server.resolve($0, in: names), hasIPv6: hasIPv6)
+            } exists: {
+                server.exists($0, in: names)
+            }
         } else {
-            responder = NameResponder { _ in .addresses(ipv4: NetworkMaking.address, ipv6: nil) }
+            responder = NameResponder { _ in
+                .addresses(ipv4: NetworkMaking.address, ipv6: nil)
+            } exists: { _ in
+                true
+            }
         }
         for (index, socket) in nameSockets.enumerated() {
             if index % 2 == 0 { responder.serve(datagramsAt: socket) } else { responder.serve(connectionsAt: socket) }
@@ -109,13 +118,39 @@ package struct OwnNetwork {
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// Writes the file in which the C library finds its name server (resolv.conf(5)).
-    private static func resolver(in folder: PrivateFolder) throws(Refusal) -> MountedFile {
-        let path = "\(folder.path)/resolv.conf"
-        do throws(WholeFile.Unwritten) {
-            try folder.write(Array("nameserver \(NetworkMaking.addressText)\n".utf8), to: path)
-        } catch { throw Refusal(reason: "writing \(path): \(error.reason)") }
-        return MountedFile(file: path, place: MountedFile.resolverPlace)
+    /// Writes the files by which the C library looks up names (resolv.conf(5), hosts(5)). The names in this machine's `/etc/hosts` are looked
+    /// up too: in the namespace, their addresses lead to other hosts.
+    private static func nameFiles(in folder: PrivateFolder) throws(Refusal) -> [MountedFile] {
+        var hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
+        // Programs look up the machine's name to learn their own address.
+        if let name = MountedFile.machineName { hosts += "127.0.1.1 \(name)\n" }
+        let files = [
+            (MountedFile.resolverPlace, "resolv.conf", "nameserver \(NetworkMaking.addressText)\n"),
+            (MountedFile.hostsPlace, "hosts", hosts),
+        ]
+        var mounts: [MountedFile] = []
+        for (place, name, text) in files {
+            let path = "\(folder.path)/\(name)"
+            do throws(WholeFile.Unwritten) { try folder.write(Array(text.utf8), to: path) } catch {
+                throw Refusal(reason: "writing \(path): \(error.reason)")
+            }
+            mounts.append(MountedFile(file: path, place: place))
+        }
+        return mounts
+    }
+
+    /// Waits until the helper has its user namespace. A helper that fails sends the reason instead, which stays to be received.
+    private static func mapUsers(of helper: pid_t, askedAt socket: Int32) throws(Refusal) {
+        var octet: UInt8 = 0
+        guard recv(socket, &octet, 1, larder_msg_peek) == 1, octet == NetworkMaking.request else { return }
+        _ = recv(socket, &octet, 1, 0)
+        do throws(SystemError) { try UserMapping.write(for: helper) } catch {
+            // It waits for the mapping.
+            kill(helper, SIGKILL)
+            throw Refusal(reason: "\(error)\(NamespaceAdvice(error.code).clause)")
+        }
+        // If it fails, the helper has ended, and there will be nothing to receive.
+        _ = send(socket, &octet, 1, larder_msg_nosignal)
     }
 
     private static func begin(handingOverTo socket: Int32, reach: NetworkReach) throws(Refusal) -> pid_t {

@@ -123,7 +123,11 @@ extension RequestHead {
             scheme: tunnel.scheme, host: Array(fields.bytes[field.host.range]), kind: field.hostKind, port: tunnel.port)
     }
 
+    /// Compares addresses by value: `[::ffff:192.0.2.1]` names the IPv4 address that the kernel connects to.
     private func isSame(_ host: Extent, _ port: UInt16, as tunnel: TunnelAuthority) -> Bool {
-        port == tunnel.port && span(of: host).equalsIgnoringCase(tunnel.host.span)
+        guard port == tunnel.port else { return false }
+        if span(of: host).equalsIgnoringCase(tunnel.host.span) { return true }
+        guard tunnel.hostKind != .name, let address = IPAddress(span(of: host)) else { return false }
+        return address.unmapped == IPAddress(tunnel.host.span)?.unmapped
     }
 }

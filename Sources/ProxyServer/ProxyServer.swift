@@ -125,6 +125,11 @@ package final class ProxyServer: Sendable {
         names.resolve(name, under: shared.current.context.rules)
     }
 
+    /// Whether the name has addresses there, by the active rules.
+    package func exists(_ name: [UInt8], in names: ReservedNames) -> Bool {
+        names.exists(name, under: shared.current.context.rules)
+    }
+
     /// The active mode.
     package var mode: ExchangeContext.Mode { shared.current.context.mode }
 

@@ -18,7 +18,11 @@ struct NameAnswerTests {
     }
 
     private static func answer(_ query: [UInt8]) -> [UInt8]? {
-        NameAnswer.answer(to: query) { _ in .addresses(ipv4: address, ipv6: nil) }
+        NameAnswer.answer(to: query) { _ in
+            .addresses(ipv4: address, ipv6: nil)
+        } exists: { _ in
+            true
+        }
     }
 
     @Test("A name has one IPv4 address, in any case of letters and with EDNS; the response repeats the question")
@@ -52,6 +56,8 @@ struct NameAnswerTests {
             let answer = NameAnswer.answer(to: Self.query(["Shop", "example"], type: type)) { name in
                 asked.append(String(decoding: name, as: UTF8.self))
                 return .addresses(ipv4: Self.address, ipv6: ipv6)
+            } exists: { _ in
+                true
             }
             #expect(asked == ["Shop.example"])
             return try #require(answer)
@@ -70,10 +76,31 @@ struct NameAnswerTests {
         for (resolution, code) in [(NameResolution.none, 3), (.refused, 5)] as [(NameResolution, UInt8)] {
             for type in [1, 28, 255] as [UInt8] {
                 let query = Self.query(["a"], type: type)
-                let answer = try #require(NameAnswer.answer(to: query) { _ in resolution })
+                let answer = try #require(
+                    NameAnswer.answer(to: query) { _ in
+                        resolution
+                    } exists: { _ in
+                        true
+                    })
                 #expect(answer[3] & 0x0F == code && answer[7] == 0 && answer[12...] == query[12...])
             }
         }
+    }
+
+    @Test(
+        "A query about other records of a name that does not exist has the answer of one about its addresses, and looks up none",
+        arguments: [15, 16, 12, 33, 65, 2, 6] as [UInt8])
+    func tellsOfNoNameInEachType(type: UInt8) throws {
+        let query = Self.query(["Mail", "denied", "test"], type: type)
+        var asked: [String] = []
+        let answer = NameAnswer.answer(to: query) { _ in
+            Issue.record("looks up addresses")
+            return .none
+        } exists: { name in
+            asked.append(String(decoding: name, as: UTF8.self))
+            return false
+        }
+        #expect(try #require(answer)[3] & 0x0F == 3 && answer?[7] == 0 && asked == ["Mail.denied.test"])
     }
 
     @Test("An invalid query gets an error, or no response")

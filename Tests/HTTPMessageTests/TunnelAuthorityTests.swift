@@ -56,6 +56,25 @@ struct TunnelAuthorityTests {
         #expect(Self.text(head, head.rawTarget) == url)
     }
 
+    @Test(
+        "A Host field may spell the address in another form, and the URL has the tunnel's",
+        arguments: [
+            ("203.0.113.7", RequestTarget.HostKind.ipv4, "[::ffff:203.0.113.7]", "https://203.0.113.7/a"),
+            ("203.0.113.7", .ipv4, "[::FFFF:cb00:7107]:443", "https://203.0.113.7/a"),
+            ("2001:db8::1", .ipv6, "[2001:DB8:0:0::1]", "https://[2001:db8::1]/a"),
+            // Other addresses, also those that embed it in a form that the kernel does not connect to as IPv4.
+            ("203.0.113.7", .ipv4, "[::ffff:203.0.113.8]", nil), ("203.0.113.7", .ipv4, "[64:ff9b::203.0.113.7]", nil),
+            ("203.0.113.7", .ipv4, "[::ffff:203.0.113.7]:80", nil), ("2001:db8::1", .ipv6, "[2001:db8::2]", nil),
+            ("one.test", .name, "[::ffff:203.0.113.7]", nil),
+        ] as [(String, RequestTarget.HostKind, String, String?)])
+    func comparesAddresses(host: String, kind: RequestTarget.HostKind, field: String, url: String?) throws {
+        var head = try Self.head("/a", host: field)
+        do throws(MisdirectedRequest) {
+            try head.resolve(in: Self.tunnel(host, kind))
+            #expect(Self.text(head, head.rawTarget) == url)
+        } catch { #expect(url == nil, "\(field)") }
+    }
+
     @Test("OPTIONS for the whole server has no path")
     func resolvesAsterisk() throws {
         var head = try Self.head("*", method: .options)

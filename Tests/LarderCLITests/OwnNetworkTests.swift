@@ -101,7 +101,8 @@ struct OwnNetworkTests {
         #expect(outcome.output == "125\n", "\(outcome)")
         #expect(
             outcome.talk.contains(
-                "larder: cannot create a network namespace for the command (--netns): unshare: No space left on device\n"),
+                "larder: cannot create a network namespace for the command (--netns): unshare: No space left on device; user.max_net"
+            ),
             "\(outcome.talk)")
     }
 
@@ -186,7 +187,7 @@ struct OwnNetworkTests {
         if outcome.output == "2\nleft out\n" { return }
         #expect(outcome.output == "2\n125\n", "\(outcome)")
         let said =
-            "cannot give the command the settings of its network namespace: unshare (mounts): No space left on device\n"
+            "cannot give the command the settings of its network namespace: unshare (mounts): No space left on device; user.max_mnt"
         #expect(outcome.talk.contains(said), "\(outcome.talk)")
     }
 }

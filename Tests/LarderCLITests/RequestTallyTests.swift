@@ -37,6 +37,17 @@ struct RequestTallyTests {
                 """)
     }
 
+    @Test("A request that names another host than its connection is for counts as denied, and a failure at the origin does not")
+    func deniesMisdirected() {
+        let tally = Self.tally([
+            #"{"method":"GET","url":"http://a.test/1","cache":"failed","error":"misdirected_request","transparent":true}"#,
+            #"{"method":"GET","url":"http://a.test/2","cache":"failed","error":"connection_refused"}"#,
+        ])
+        #expect(tally.deniedCount == 1 && tally.failedCount == 1)
+        #expect(
+            tally.refusals.map(\.reason) == ["misdirected_request"] && tally.refusals.map(\.request) == ["GET http://a.test/1"])
+    }
+
     @Test("Secrets that a match file declares are not in the summary")
     func masksDeclaredSecrets() throws {
         let text = #"{"secrets": {"query": ["who"], "patterns": ["acct-[0-9]+"], "public": ["password"]}}"#

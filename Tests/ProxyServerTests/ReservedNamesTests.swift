@@ -54,6 +54,8 @@ struct ReservedNamesTests {
             let address = try #require(IPAddress(text))
             #expect(names.origin(at: PeerAddress(address: address, port: 80)) == nil, "\(text)")
         }
+        let mapped = PeerAddress(address: try #require(IPAddress("::ffff:10.1.2.3")), port: 80)
+        #expect(Self.host(names.origin(at: mapped)) == "10.1.2.3" && names.origin(at: mapped)?.hostKind == .ipv4)
         for text in ["198.17.255.255", "198.20.0.0", "127.0.0.1", "2001:db8::1", "fd6c:6172:6465:7201::1"] {
             let origin = names.origin(at: PeerAddress(address: try #require(IPAddress(text)), port: 80))
             #expect(Self.host(origin) == text && origin?.hostKind != .name, "\(text)")
@@ -79,8 +81,12 @@ struct ReservedNamesTests {
             #expect(throws: Never.self) { try Self.addresses(names.resolve(Self.bytes(name), under: rules)) }
         }
         for name in ["b.test", "c.test", "below.test", "d.test"] {
+            #expect(!names.exists(Self.bytes(name), under: rules), "\(name)")
             #expect(names.resolve(Self.bytes(name), under: rules) == .denied, "\(name)")
         }
+        // A query about other records is not counted.
+        #expect(!names.exists(Self.bytes("e.test"), under: rules) && !names.exists(Self.bytes("1.2.3.4"), under: .empty))
+        for name in ["a.test", "Y.below.test"] { #expect(names.exists(Self.bytes(name), under: rules), "\(name)") }
         #expect(names.denied.names == ["b.test", "c.test", "below.test", "d.test"] && !names.denied.isCut)
         let any = try Self.rules([("any", ["match": Self.node(["method": Self.text("GET")]), "allow": Self.node([:])])])
         #expect(throws: Never.self) { try Self.addresses(names.resolve(Self.bytes("d.test"), under: any)) }

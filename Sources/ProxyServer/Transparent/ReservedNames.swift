@@ -66,11 +66,18 @@ package final class ReservedNames: Sendable {
         }
     }
 
+    /// Whether `resolve` would give the name addresses, for queries about its other records. Such a query is no attempt to connect, so the name
+    /// gets no address, and is not counted as denied.
+    package func exists(_ name: [UInt8], under rules: PolicyRuleSet) -> Bool {
+        let name = name.map(ASCII.lowercased)
+        return Self.isHostName(name) && rules.mayAllow(name: name)
+    }
+
     package var denied: Denied { state.withLock { $0.denied } }
 
     /// - Returns: `nil` if the address is a reserved one that stands for no name.
     func origin(at destination: PeerAddress) -> TransparentOrigin? {
-        let address = destination.address
+        let address = destination.address.unmapped
         let number: UInt64
         switch address.family {
         case .ipv4 where UInt32(truncatingIfNeeded: address.low) & Self.maskIPv4 == Self.rangeIPv4:

@@ -109,16 +109,20 @@ struct RequestTally {
         if error == Self.missWord {
             missedCount += 1
             note(record, Self.missWord, nearest: record["nearest"] as? String, in: \.refusals)
+        } else if outcome == "denied" || error == Self.misdirectionWord {
+            deniedCount += 1
+            let detail = outcome == "denied" ? record["rule"] as? String ?? record["detail"] as? String : nil
+            let reason = detail ?? error ?? outcome
+            if reason == Self.clearTextWord, clearTextHost == nil { clearTextHost = Self.host(of: url) }
+            note(record, reason, in: \.refusals)
         } else if outcome == "failed" {
             failedCount += 1
             note(record, error ?? outcome, in: \.failures)
-        } else if outcome == "denied" {
-            deniedCount += 1
-            let reason = record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome
-            if reason == Self.clearTextWord, clearTextHost == nil { clearTextHost = Self.host(of: url) }
-            note(record, reason, in: \.refusals)
         }
     }
+
+    /// The request names another host than its connection is for: Larder refuses it with 421.
+    private static let misdirectionWord = "misdirected_request"
 
     /// CONNECT to an intercepted host, and CONNECT in which the client sent plain HTTP/1.1.
     private static let interceptWord = "intercept"

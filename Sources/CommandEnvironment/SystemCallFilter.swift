@@ -1,0 +1,123 @@
+import CLinux
+
+/// The system calls that a command in its own network namespace may not make, as a program for the kernel (seccomp(2)).
+///
+/// It refuses what reaches out of the namespace and that no namespace separates. Each call fails as on a kernel without the feature, so
+/// that programs that try it continue.
+struct SystemCallFilter {
+    let instructions: [sock_filter]
+
+    /// The program for this process, whatever the architecture: it asks for that of each call.
+    init() {
+        var instructions = [Self.load(Self.architectureOffset)]
+        for architecture in Self.architectures {
+            let calls = architecture.instructions
+            instructions += [Self.skip(UInt8(calls.count), unless: architecture.number)] + calls
+        }
+        instructions.append(Self.end(.fail(ENOSYS)))
+        self.instructions = instructions
+    }
+
+    private enum Verdict {
+        case allow
+        case fail(Int32)
+    }
+
+    private struct Call {
+        let number: UInt32
+        let check: [sock_filter]
+    }
+
+    /// One of the forms in which a kernel accepts calls, with numbers of its own.
+    private struct Architecture {
+        /// Of linux/audit.h.
+        let number: UInt32
+        /// The bits of a call's number that count.
+        var mask = UInt32.max
+        let calls: [Call]
+
+        /// They end with a verdict.
+        var instructions: [sock_filter] {
+            let number = [
+                SystemCallFilter.load(SystemCallFilter.numberOffset),
+                SystemCallFilter.instruction(BPF_ALU | BPF_AND | BPF_K, mask),
+            ]
+            let checks = calls.flatMap { [SystemCallFilter.skip(UInt8($0.check.count), unless: $0.number)] + $0.check }
+            return number + checks + [SystemCallFilter.end(.allow)]
+        }
+    }
+
+    /// The numbers are those of each architecture's asm/unistd.h.
+    private static let architectures = [
+        // x86_64. Calls of x32 have one bit more, and an own number for ioctl.
+        Architecture(
+            number: 0xC000_003E, mask: ~0x4000_0000,
+            calls: [Call(number: 41, check: socket), Call(number: 16, check: ioctl), Call(number: 514, check: ioctl)]
+                + [Call(number: 249, check: requestKey), ring]),
+        // i386. Programs for its old interface make all calls for sockets by one, whose arguments are in memory: for them there is no socket.
+        Architecture(
+            number: 0x4000_0003,
+            calls: [Call(number: 359, check: socket), Call(number: 102, check: socketCall), Call(number: 54, check: ioctl)]
+                + [Call(number: 287, check: requestKey), ring]),
+        // aarch64.
+        Architecture(
+            number: 0xC000_00B7,
+            calls: [Call(number: 198, check: socket), Call(number: 29, check: ioctl), Call(number: 218, check: requestKey), ring]),
+        // 32-bit ARM.
+        Architecture(
+            number: 0x4000_0028,
+            calls: [Call(number: 281, check: socket), Call(number: 54, check: ioctl), Call(number: 310, check: requestKey), ring]),
+    ]
+
+    /// A network namespace separates these families. Others reach devices or the machine that runs this one (AF_VSOCK, AF_QIPCRTR).
+    private static let socket = check(
+        argument: 0,
+        isAmong: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG].map { UInt32($0) },
+        then: .allow, otherwise: .fail(EAFNOSUPPORT))
+
+    /// `SYS_SOCKET`; the other calls need a socket, or make a pair that is connected.
+    private static let socketCall = check(argument: 0, isAmong: [1], then: .fail(EAFNOSUPPORT), otherwise: .allow)
+
+    /// TIOCSTI and TIOCLINUX (paste) type into the terminal, whose shell is outside.
+    private static let ioctl = check(argument: 1, isAmong: [0x5412, 0x541C], then: .fail(EPERM), otherwise: .allow)
+
+    /// The kernel runs a program outside that provides the key, also the one for addresses of names (request_key(2)).
+    private static let requestKey = [end(.fail(ENOSYS))]
+
+    /// `io_uring_setup`: requests in a ring, for sockets too, pass no filter.
+    private static let ring = Call(number: 425, check: [end(.fail(ENOSYS))])
+
+    /// Compares 32 bits, which is all that the kernel reads of these arguments.
+    private static func check(
+        argument: UInt32, isAmong values: [UInt32], then verdict: Verdict, otherwise other: Verdict
+    ) -> [sock_filter] {
+        let comparisons = values.enumerated().map { index, value in
+            instruction(BPF_JMP | BPF_JEQ | BPF_K, value, isTrue: UInt8(values.count - index))
+        }
+        return [load(argumentsOffset + 8 * argument)] + comparisons + [end(other), end(verdict)]
+    }
+
+    // MARK: Instructions
+
+    /// The offsets in `struct seccomp_data`. The lower half of an argument comes first.
+    private static let numberOffset: UInt32 = 0
+    private static let architectureOffset: UInt32 = 4
+    private static let argumentsOffset: UInt32 = 16
+
+    private static func load(_ offset: UInt32) -> sock_filter { instruction(BPF_LD | BPF_W | BPF_ABS, offset) }
+
+    private static func skip(_ count: UInt8, unless value: UInt32) -> sock_filter {
+        instruction(BPF_JMP | BPF_JEQ | BPF_K, value, isFalse: count)
+    }
+
+    private static func end(_ verdict: Verdict) -> sock_filter {
+        switch verdict {
+        case .allow: instruction(BPF_RET | BPF_K, UInt32(SECCOMP_RET_ALLOW))
+        case .fail(let code): instruction(BPF_RET | BPF_K, UInt32(SECCOMP_RET_ERRNO) | UInt32(code))
+        }
+    }
+
+    private static func instruction(_ code: Int32, _ value: UInt32, isTrue: UInt8 = 0, isFalse: UInt8 = 0) -> sock_filter {
+        sock_filter(code: UInt16(code), jt: isTrue, jf: isFalse, k: value)
+    }
+}
