@@ -29,7 +29,7 @@ struct NamespaceAdvice {
             } else {
                 clause = "; the container, the chroot or the security module that this process runs in forbids it"
             }
-        case EINVAL, ENOSYS: clause = "; this kernel lacks a feature that --netns needs"
+        case EINVAL, ENOSYS: clause = "; this process is in a chroot, or the kernel lacks a feature that --netns needs"
         default: clause = ""
         }
     }

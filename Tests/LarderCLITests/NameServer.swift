@@ -62,7 +62,9 @@ final class NameServer: Sendable {
                     guard count > 0 else { return false }
                     let question = Array(query[..<count])
                     names.withLock { $0.append(Self.name(in: question)) }
-                    if let answer = NameAnswer.answer(to: question, by: { _ in .addresses(ipv4: address, ipv6: nil) }) {
+                    if let answer = NameAnswer.answer(
+                        to: question, by: { _ in .addresses(ipv4: address, ipv6: nil) }, exists: { _ in true })
+                    {
                         _ = sendto(descriptor, answer, answer.count, 0, peer, length)
                     }
                     return true
