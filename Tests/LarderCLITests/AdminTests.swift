@@ -64,7 +64,7 @@ struct AdminTests {
             egress: {default: deny, enforce: report, addresses: {private: allow}}
             policy: {shadow: next.yaml}
             rules:
-              - {name: pub, match: {method: GET, path: [/a, /b]}, allow: {}}
+              - {name: pub, match: {scheme: http, method: GET, path: [/a, /b]}, allow: {}}
               - {name: never, match: {path: /never}, deny: {}}
             """, in: folder)
         let port = try #require(try served.ports().first)

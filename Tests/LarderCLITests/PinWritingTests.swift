@@ -80,8 +80,9 @@ struct PinWritingTests {
     func connectsToAllowedAddresses(addresses: String) throws {
         let stage = try PinnedStage()
         let origin = stage.serve(TestAuthority.selfSignedIdentity())
+        _ = try stage.folder.write("b.example: {pins: {of: \(Self.pins[0])}}\n", to: "pins.d/b.yaml")
         for (rule, isAllowed) in [("egress: {addresses: {\(addresses)}}\n", false), ("", true)] {
-            let settings = try stage.settings("\(rule)tls: {pins_from: pins.d}\n")
+            let settings = try stage.settings("\(rule)tls: {default: {anchors: {bundle: root.pem}}, pins_from: pins.d}\n")
             let learned = try CommandLineTests.larder(
                 "pins", "learn", "127.0.0.1:\(origin.port)", "--pins-only", "--write", "-c", settings)
             #expect((learned.code == 0) == isAllowed, "\(learned)")

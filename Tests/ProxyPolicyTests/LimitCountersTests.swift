@@ -78,7 +78,7 @@ struct LimitCountersTests {
         #expect(counters.admit(demands, bytesOut: 101, at: 0)?.retryAfter == nil)
         #expect(counters.take(11, .bytesIn, demands, at: 0)?.word == .bytesIn)
         #expect(counters.take(10, .bytesIn, demands, at: 0) == nil)
-        #expect(counters.admit(demands, bytesOut: 0, at: 0)?.word == .bytesIn)
+        #expect(counters.refusalOfFetch(demands, at: 0)?.word == .bytesIn)
         #expect(counters.take(10, .bytesIn, demands, at: 3600 * Self.second) == nil)
     }
 
