@@ -6,7 +6,7 @@ import Testing
     "Ways out of the network namespace of larder run --netns that are closed",
     .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
 struct NetworkEscapeTests {
-    /// Runs a script in which `inside FILE` runs a script file by `larder run --netns`, after `as`, which may name another user. The files are
+    /// A test's processes block signals, so the scripts end theirs by SIGKILL. Runs a script in which `inside FILE` runs a script file by `larder run --netns`, after `as`, which may name another user. The files are
     /// written by `file NAME`, from standard input.
     private static func shell(_ script: String, _ folder: TemporaryFolder) throws -> CommandLineTests.Outcome {
         try CommandLineTests.shell(
@@ -33,7 +33,7 @@ struct NetworkEscapeTests {
             touch own; chown 65534:65534 own; stat -c %u:%g own
             END
             inside script
-            kill $!
+            kill -KILL $!
             """, try TemporaryFolder())
         #expect(outcome.output == "left out\n" || outcome.output == "65534\n1\n1\n65534:65534\n", "\(outcome)")
     }
@@ -78,12 +78,14 @@ struct NetworkEscapeTests {
     private static let calls = #"""
         file calls <<'END'
         use Errno; use Socket;
-        sub tell { my ($name, $works) = @_; my $code = $! + 0; my ($word) = grep { Errno->can($_)->() == $code } @Errno::EXPORT_OK; print "$name ", $works ? "works" : $word, "\n"; }
-        tell("typing", ioctl(STDIN, 0x5412, my $byte = "x"));
-        tell("vsock", socket(my $vsock, 40, SOCK_STREAM, 0));
-        tell("unix", socket(my $unix, AF_UNIX, SOCK_STREAM, 0));
-        tell("netlink", socket(my $netlink, 16, SOCK_RAW, 0));
-        tell("ring", syscall(425, 1, "\0" x 120) >= 0);
+        sub report { my ($name, $works) = @_; my $code = $! + 0; my ($word) = grep { Errno->can($_)->() == $code } @Errno::EXPORT_OK; print "$name ", $works ? "works" : $word, "\n"; }
+        my $byte = "x";
+        report("typing", ioctl(STDIN, 0x5412, $byte));
+        report("vsock", socket(my $vsock, 40, SOCK_STREAM, 0));
+        report("unix", socket(my $unix, AF_UNIX, SOCK_STREAM, 0));
+        report("netlink", socket(my $netlink, 16, SOCK_RAW, 0));
+        my $parameters = "\0" x 120;
+        report("ring", syscall(425, 1, $parameters) >= 0);
         END
         echo 'perl calls < /dev/null' | file script
 
@@ -131,7 +133,7 @@ struct NetworkEscapeTests {
             perl client $$ | sort | uniq -c
             inside script
             if test $(id -u) = 0 && become; then inside script; else echo left out; fi
-            kill $server
+            kill -KILL $server
             """#, try TemporaryFolder())
         let inside = "refused\nrefused\nrefused\nrefused\nreached\nrefused\n"
         let outside = "      6 reached\n"

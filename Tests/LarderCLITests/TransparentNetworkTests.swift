@@ -224,10 +224,12 @@ struct TransparentNetworkTests {
             "--strict",
             #"""
             cat > ask.pl <<'PERL'
-            use IO::Socket::IP;
+            use IO::Socket::IP; use Socket qw(AI_NUMERICHOST SOCK_DGRAM);
             sub ask {
                 my ($server, $name, $type) = @_;
-                my $socket = IO::Socket::IP->new(Proto => "udp", PeerHost => $server, PeerPort => 53, Type => SOCK_DGRAM) or die "$server: $@";
+                my $socket = IO::Socket::IP->new(
+                    Proto => "udp", PeerHost => $server, PeerPort => 53, Type => SOCK_DGRAM, GetAddrInfoFlags => AI_NUMERICHOST
+                ) or die "$server: $@";
                 $socket->send(pack("n6", 7, 256, 1, 0, 0, 0) . join("", map { pack "C/a*", $_ } split /\./, $name) . pack("xn2", $type, 1));
                 $socket->recv(my $answer, 512);
                 my (undef, $flags, undef, $count) = unpack "n4", $answer;
