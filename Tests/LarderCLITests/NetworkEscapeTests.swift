@@ -26,7 +26,7 @@ struct NetworkEscapeTests {
         let outcome = try Self.shell(
             """
             test $(id -u) = 0 && command -v setpriv > /dev/null || { echo left out; exit; }
-            $user sleep 1000 &
+            $user tail -f /dev/null &
             file script <<END
             setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'id -u; cat /proc/$!/maps /proc/$!/environ; nsenter --net=/proc/$!/ns/net true'
             echo \\$?; cat /proc/$!/maps; nsenter --net=/proc/$!/ns/net true; echo \\$?
@@ -119,7 +119,8 @@ struct NetworkEscapeTests {
                 push @sockets, $socket;
             }
             if (my $process = fork) { print "$process\n"; exit }
-            close STDOUT; close STDERR; sleep 1000;
+            close STDOUT; close STDERR;
+            while (1) { accept(my $client, $sockets[0]) }
             END
             file client <<'END'
             use Socket;
