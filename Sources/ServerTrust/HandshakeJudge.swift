@@ -37,6 +37,8 @@ package final class HandshakeJudge {
     private var isAskedForIdentity = false
     /// How many handshake messages arrived after the verdict: the end of the handshake, session tickets, key updates.
     private var laterMessageCount = 0
+    /// Whether the server was offered a session and did not resume it.
+    package private(set) var hasDeclined = false
     /// When the server of a resumed session has last shown its certificate.
     private var provedEarlier: POSIXTime?
     /// The last second for which the verdict can be relied on while the connection is kept.
@@ -132,6 +134,7 @@ package final class HandshakeJudge {
 
     /// - Returns: whether the handshake continues.
     func judgeCertificates(_ context: OpaquePointer) -> Bool {
+        if case .resuming = state { hasDeclined = true }
         guard let evidence = evidence(in: context) else { return false }
         if checksStaple {
             state = .awaitingStaple(evidence)
@@ -170,9 +173,9 @@ package final class HandshakeJudge {
 
     /// - Parameter session: an `SSL_SESSION`.
     /// - Returns: whether it is kept, with the caller's reference. A session whose server requests client certificates is not: it
-    ///   could carry an identity.
+    ///   could carry an identity. Nor is one of a server that has just declined another.
     func keepSession(_ session: OpaquePointer) -> Bool {
-        guard let keep, case .judged(.success(let verdict)) = state, !isAskedForIdentity, let evidence,
+        guard let keep, case .judged(.success(let verdict)) = state, !isAskedForIdentity, !hasDeclined, let evidence,
             SSL_SESSION_is_resumable(session) == 1
         else { return false }
         keep(

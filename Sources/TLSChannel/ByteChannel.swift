@@ -175,7 +175,7 @@ package final class RecordBuffers {
     package let innerRecords = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 32 * 1024 + TLSSession.recordLength, alignment: 16)
     /// Storage for records to send, lent to one channel at a time.
-    package var output: [UInt8] = []
+    @exclusivity(unchecked) package var output: [UInt8] = []
     /// The required size of a reader's buffer, in bytes.
     package static let contentLength = 64 * 1024
 

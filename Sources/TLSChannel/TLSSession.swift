@@ -22,14 +22,16 @@ package final class TLSSession {
     }
 
     /// The records to send.
-    package var output: [UInt8] = []
+    @exclusivity(unchecked) package var output: [UInt8] = []
     let pointer: OpaquePointer
     /// OpenSSL may call it as long as the session exists.
     private let judge: HandshakeJudge?
-    /// The end or failure that follows the data returned last.
-    private var end: Received?
+    /// The end or failure that follows the data returned last, if `isOver`.
+    private var end = Received.ended
+    /// Whether `receive` will report the end or a failure, without further bytes.
+    @exclusivity(unchecked) package private(set) var isOver = false
     /// The received bytes that are not consumed yet, during a call.
-    private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// The maximum length of a record's plain text (RFC 8446 §5.1).
     package static let recordLength = 16_384
@@ -81,7 +83,7 @@ package final class TLSSession {
     /// Decrypts records. All input is consumed if the buffer has space for its content and one more record. Empty input continues with
     /// records received earlier.
     package func receive(_ octets: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
-        if let end { return end }
+        if isOver { return end }
         return taking(octets) {
             var total = 0
             while total < buffer.count {
@@ -94,19 +96,17 @@ package final class TLSSession {
                     continue
                 }
                 switch SSL_get_error(pointer, result) {
-                case SSL_ERROR_WANT_READ: break
-                case SSL_ERROR_ZERO_RETURN: end = .ended
+                case SSL_ERROR_WANT_READ: return total > 0 ? .octets(total) : .needsMore
+                case SSL_ERROR_ZERO_RETURN: break
                 default: end = .failed(failure())
                 }
+                isOver = true
                 // After data, it is reported by the next call.
-                return total > 0 ? .octets(total) : end ?? .needsMore
+                return total > 0 ? .octets(total) : end
             }
             return .octets(total)
         }
     }
-
-    /// Whether `receive` will report the end or a failure, without further bytes.
-    package var isOver: Bool { end != nil }
 
     /// Encrypts all bytes into records.
     /// - Returns: whether it succeeded.

@@ -119,28 +119,40 @@ struct ResumptionTests {
         for _ in 0..<2 { #expect(harness.fetch(.https, port: origin.port).text == "full") }
     }
 
-    @Test(
-        "A server that has forgotten the session shows its certificate, which is verified before a request is sent",
-        arguments: [0x303, 0x304])
-    func declined(version: Int32) throws {
-        let identities = [
-            authority.identity(version: version), authority.identity(version: version),
-            TestAuthority(name: "Another").identity(version: version),
-        ]
-        let origin = ScriptedOrigin { connection in
+    /// An origin that uses the next of these identities for each connection, and the last one for all others.
+    private func origin(_ identities: [TLSIdentity]) -> ScriptedOrigin {
+        ScriptedOrigin { connection in
             connection.speakTLS(as: identities[min(connection.number, identities.count) - 1]) { inner in
                 if inner.readHead() != nil { inner.respond(body: inner.isResumed ? "resumed" : "full") }
             }
         }
+    }
+
+    @Test("A server that declines the session is verified before a request is sent", arguments: [0x303, 0x304])
+    func declined(version: Int32) throws {
+        let other = TestAuthority(name: "Another")
+        let origin = origin([authority.identity(version: version), other.identity(version: version)])
         defer { origin.stop() }
         let policies = try authority.policies()
         let harness = try TransportHarness { $0.trust = policies }
-        for _ in 0..<2 { #expect(harness.fetch(.https, port: origin.port).text == "full") }
+        #expect(harness.fetch(.https, port: origin.port).text == "full")
         guard case .untrusted = harness.fetch(.https, port: origin.port).error else {
             Issue.record("a server was accepted for the session of another")
             return
         }
-        #expect(origin.requestHeads.count == 2)
+        #expect(origin.requestHeads.count == 1)
+    }
+
+    @Test("A server that has declined a session is offered none for ten minutes", arguments: [0x303, 0x304])
+    func offersAgain(version: Int32) throws {
+        let origin = origin([authority.identity(version: version), authority.identity(version: version)])
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let harness = try TransportHarness { $0.trust = policies }
+        for _ in 0..<4 { #expect(harness.fetch(.https, port: origin.port).text == "full") }
+        harness.loop.advanceClock(milliseconds: 600_001)
+        harness.loop.turn(waitingAtMost: 0)
+        for expected in ["full", "resumed"] { #expect(harness.fetch(.https, port: origin.port).text == expected) }
     }
 
     @Test("Larder keeps a session for each of 256 servers, and then removes the oldest")

@@ -210,7 +210,7 @@ final class Connector {
     // MARK: TLS
 
     private func judge(for target: ConnectTarget, by trust: TrustPolicy) -> HandshakeJudge {
-        let key = target.resumption
+        let key = target.resumption.flatMap { sessions.admits($0, at: loop.now) ? $0 : nil }
         return HandshakeJudge(
             policy: trust, host: target.host, identity: target.identity, writeKeys: writeKeys,
             resuming: key.flatMap(sessions.take),
@@ -226,6 +226,7 @@ final class Connector {
 
     /// The server has been accepted.
     func didJudge(_ judge: HandshakeJudge, for target: ConnectTarget) {
+        if judge.hasDeclined, let key = target.resumption { sessions.noteDeclined(key, at: loop.now) }
         guard let audit, let verdict = judge.verdict, verdict.pinsAreOnlyReported else { return }
         audit.note(verdict, host: judge.host, port: target.port, at: Timestamp(milliseconds: loop.wallClockMilliseconds))
     }

@@ -1,27 +1,52 @@
+import EventLoop
 import ServerTrust
 
 /// The TLS sessions that later connections of one transport can resume, one for each server. The transport's trust policies and client
 /// certificates do not change, and the key has the policy's fingerprint: a session is only resumed under the policy, the pins and the
 /// identity that it was made with. Confined to its loop.
+///
+/// A server that has declined a session is offered none for a time: many send tickets that they never accept.
 final class KeptSessions {
-    private var sessions: [PoolKey: ResumableSession] = [:]
-    /// The keys in the order in which they were first added.
+    private enum Entry {
+        case session(ResumableSession)
+        case declined(until: MonotonicTime)
+    }
+
+    private var entries: [PoolKey: Entry] = [:]
+    /// The keys in the order in which they were added.
     private var order: [PoolKey] = []
 
     static let limit = 256
+    private static let declinedMilliseconds = 600_000
 
-    func keep(_ session: ResumableSession, for key: PoolKey) {
-        if sessions.updateValue(session, forKey: key) == nil { order.append(key) }
-        if order.count > Self.limit { sessions[order.removeFirst()] = nil }
+    /// Whether sessions of this server are kept.
+    func admits(_ key: PoolKey, at now: MonotonicTime) -> Bool {
+        guard case .declined(let end) = entries[key] else { return true }
+        if now < end { return false }
+        remove(key)
+        return true
+    }
+
+    func keep(_ session: ResumableSession, for key: PoolKey) { add(.session(session), for: key) }
+
+    func noteDeclined(_ key: PoolKey, at now: MonotonicTime) {
+        add(.declined(until: now.advanced(milliseconds: Self.declinedMilliseconds)), for: key)
     }
 
     /// The session to offer, which is removed if it is for one use.
     func take(for key: PoolKey) -> ResumableSession? {
-        guard let session = sessions[key] else { return nil }
-        if session.isForOneUse {
-            sessions[key] = nil
-            order.removeAll { $0 == key }
-        }
+        guard case .session(let session) = entries[key] else { return nil }
+        if session.isForOneUse { remove(key) }
         return session
+    }
+
+    private func add(_ entry: Entry, for key: PoolKey) {
+        if entries.updateValue(entry, forKey: key) == nil { order.append(key) }
+        if order.count > Self.limit { entries[order.removeFirst()] = nil }
+    }
+
+    private func remove(_ key: PoolKey) {
+        entries[key] = nil
+        order.removeAll { $0 == key }
     }
 }

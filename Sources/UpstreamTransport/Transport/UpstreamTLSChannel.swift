@@ -19,13 +19,13 @@ final class UpstreamTLSChannel {
         case failed
     }
 
-    private var channel: ByteChannel
+    @exclusivity(unchecked) private var channel: ByteChannel
     private let judge: HandshakeJudge
     private let buffers: RecordBuffers
     /// Bytes that arrived with the end of the handshake, before anything was sent.
-    private var early: [UInt8]
+    @exclusivity(unchecked) private var early: [UInt8]
     /// How many bytes of the caller are in records that the kernel has not accepted.
-    private var sealedCount = 0
+    @exclusivity(unchecked) private var sealedCount = 0
     private var hasAnnouncedEnd = false
     private var isClosed = false
 
@@ -150,7 +150,7 @@ final class UpstreamTLSChannel {
     func isReusable(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
         for _ in 0..<Self.ownRecordLimit {
-            if holdsInput || channel.hasPeerEnded { return false }
+            if holdsInput { return false }
             // Usually nothing has arrived.
             if hasNoInput { return !channel.isWithinRecord }
             var byte: UInt8 = 0
