@@ -8,7 +8,10 @@ enum CommandMounts {
     static func make(of files: [MountedFile]) -> String? {
         guard mount("none", "/", nil, larder_mounts_private, nil) == 0 else { return reason("mount") }
         for path in HiddenSockets.paths(ProcessInfo.processInfo.environment).sorted() {
-            guard mount("/dev/null", path, nil, larder_mount_bind, nil) == 0 else { return reason("mount (\(path))") }
+            // A program may have removed its socket meanwhile.
+            guard mount("/dev/null", path, nil, larder_mount_bind, nil) == 0 || errno == ENOENT else {
+                return reason("mount (\(path))")
+            }
         }
         // Without a resolv.conf the C libraries query 127.0.0.1 (resolv.conf(5)), where the name server is.
         for file in files where access(file.place, F_OK) == 0 {
