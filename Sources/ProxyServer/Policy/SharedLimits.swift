@@ -15,7 +15,7 @@ final class SharedLimits: Sendable {
         counters.withLock { $0.take(length, word, demands, at: now.microseconds) }
     }
 
-    /// - Returns: the quota that has no room for any content from an origin.
+    /// - Returns: the quota that permits no more content from an origin.
     func refusalOfFetch(_ demands: [LimitDemand], at now: MonotonicTime) -> LimitRefusal? {
         counters.withLock { $0.refusalOfFetch(demands, at: now.microseconds) }
     }
