@@ -56,7 +56,8 @@ struct PolicyTestRunTests {
                 ])
         }
         #expect(failure(of: "v") == nil)
-        #expect(failure(of: "w") == "expected `w` for X-Name after the edits, but it is `v`")
+        // Neither value is named, since it may be a secret.
+        #expect(failure(of: "w") == "expected another value of X-Name after the edits")
     }
 
     @Test("Rules that no test matches are listed")

@@ -30,6 +30,14 @@ struct RuleChecksTests {
         #expect(texts(narrow, wide).isEmpty)
     }
 
+    @Test("A rule in report mode overrules no other")
+    func trustsReportsNot() throws {
+        let wide = try Policies.rule("wide", ["h.test"], denies: true)
+        let trial = PolicyRule(name: "trial", condition: wide.condition, reason: "no", enforcement: .report)
+        let real = try Policies.rule("real", ["h.test"], ports: [25...25], denies: true)
+        #expect(texts(trial, real).isEmpty)
+    }
+
     @Test("A rule that another rule includes is named, and of two equal rules the second")
     func namesInclusions() throws {
         let wide = try Policies.rule("wide", ["h.test"], ports: [1...100, 101...500])

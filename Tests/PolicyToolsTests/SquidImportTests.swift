@@ -45,6 +45,15 @@ struct SquidImportTests {
         #expect(imported.remarks.map(\.line) == [9, 13])
     }
 
+    @Test("If the last line is not imported, everything else is denied, although Squid may allow it")
+    func staysClosed() {
+        let lists = "acl bad dstdomain bad.example\nacl hours time 09:00-17:00\nacl ok dstdomain ok.example\n"
+        func isOpen(_ lines: String) -> Bool { SquidImport(lists + lines).settings.contains("default: allow") }
+        #expect(isOpen("http_access allow ok\nhttp_access deny bad"))
+        #expect(!isOpen("http_access deny bad\nhttp_access allow ok hours"))
+        #expect(!isOpen("http_access deny bad\nhttp_access deny ok hours"))
+    }
+
     @Test("Domains, expressions and methods become hosts, paths and methods")
     func importsLists() {
         let imported = SquidImport(

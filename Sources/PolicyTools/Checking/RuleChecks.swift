@@ -20,7 +20,8 @@ package struct RuleChecks {
     private init(_ policy: PolicyRuleSet) {
         self.policy = policy
         for (number, rule) in policy.rules.enumerated() {
-            if rule.denies { denials.insert(number, rule.condition) }
+            // In report mode a rule overrules no other.
+            if rule.denies(under: policy.egress) { denials.insert(number, rule.condition) }
             if rule.allows { allowances.insert(number, rule.condition) }
         }
     }

@@ -18,6 +18,8 @@ package struct SquidImport: Sendable {
 
     private var rules: [SquidRule] = []
     private var deniesOthers = true
+    /// Whether the last line about requests denies, and has become a rule.
+    private var lastLineDenies = false
 
     package init(_ text: String) {
         var lists: [String: SquidACL] = SquidACL.predefined
@@ -40,11 +42,13 @@ package struct SquidImport: Sendable {
                     note(directive, "never used: an earlier line decides about every request")
                 } else {
                     isEnded = read(directive, lists)
+                    lastLineDenies = rules.last?.line == directive.line && rules.last?.allows == false
                 }
             default: note(directive, "`\(words[0])` is not imported")
             }
         }
-        if !isEnded, let last = rules.last { deniesOthers = last.allows }
+        // Squid does the opposite of its last line. If that line was not imported, the import allows nothing that it does not know.
+        if !isEnded { deniesOthers = !lastLineDenies }
         write()
         remarks.sort { $0.line < $1.line }
     }

@@ -23,7 +23,9 @@ struct PathForm {
         var text: [UInt8] = []
         for byte in path {
             let isInvisible = byte <= ASCII.space || byte >= 0x7F
-            if isInvisible || byte == ASCII.question || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%") {
+            if isInvisible || byte == ASCII.question || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%")
+                || byte == UInt8(ascii: "*")
+            {
                 PercentEncoding.append(encoded: byte, into: &text)
             } else {
                 text.append(byte)

@@ -53,8 +53,9 @@ package struct PolicyTestRun: Sendable {
                 String(decoding: $0, as: UTF8.self)
             }
             guard found != edit.value else { continue }
-            let has = found.map { "it is `\($0)`" } ?? "there is none"
-            return "expected \(edit.value.map { "`\($0)`" } ?? "no field") for \(edit.name) after the edits, but \(has)"
+            // No value is named: an edit often adds a credential.
+            if edit.value == nil { return "expected no field \(edit.name) after the edits, but there is one" }
+            return "expected another value of \(edit.name) after the edits\(found == nil ? ": there is no such field" : "")"
         }
         return nil
     }

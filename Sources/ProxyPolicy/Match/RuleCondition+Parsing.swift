@@ -14,6 +14,8 @@ extension RuleCondition {
         read(mapping, problems: &problems)
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
         otherWords = Self.otherWords(in: cursor.node)
+        // An operation is below the folders that `path` names.
+        if !operations.isEmpty { for folder in paths.compactMap(\.folder) { otherWords += [0xFF] + Array(folder.utf8) } }
     }
 
     private mutating func read(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
