@@ -56,6 +56,24 @@ struct PolicyComparisonTests {
         #expect(found.changes.map(\.target) == ["https://h.test/", "h.test:443"])
     }
 
+    @Test("`tunnel: any` opens a tunnel for every protocol")
+    func comparesAnyTunnel() throws {
+        let named = try Policies.rule("r", ["h.test"])
+        let any = PolicyRule(name: "r", condition: named.condition, allows: true, allowsAnyTunnel: true)
+        let found = PolicyComparison.differences(from: Policies.denying(named), to: Policies.denying(any))
+        #expect(found.mayOpen && found.changes.contains { $0.method == "CONNECT" && $0.kind == .opens })
+    }
+
+    @Test("A denied CONNECT of some clients may open when the rule goes")
+    func comparesTunnelsOfClients() throws {
+        let deny = try Policies.rule("no", ["h.test"], methods: ["CONNECT"], denies: true, other: "user: bob")
+        let open = PolicyRuleSet(rules: [])
+        let found = PolicyComparison.differences(from: PolicyRuleSet(rules: [deny]), to: open)
+        #expect(found.mayOpen && found.changes.map(\.method) == ["CONNECT"])
+        let closed = PolicyComparison.differences(from: open, to: PolicyRuleSet(rules: [deny]))
+        #expect(!closed.mayOpen && closed.changes.map(\.method) == ["CONNECT"])
+    }
+
     @Test("Report mode opens what the same rules deny otherwise, and closes nothing")
     func comparesReportMode() throws {
         let rule = try Policies.rule("one", ["h.test"], paths: ["/v1/**"])

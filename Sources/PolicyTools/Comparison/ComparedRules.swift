@@ -73,7 +73,7 @@ struct ComparedRules {
                 ComparedRule(
                     number: Int32(number), effect: effect, condition: condition, methods: condition.methods.map(\.bytes),
                     paths: condition.paths.map(PathTokens.init),
-                    meaning: meanings.number(of: Self.meaning(of: condition, effect)),
+                    meaning: meanings.number(of: Self.meaning(of: condition, effect) + [rule.allowsAnyTunnel ? 1 : 0]),
                     opaque: opaque.number(of: condition.otherWords)))
         }
         self.rules = rules

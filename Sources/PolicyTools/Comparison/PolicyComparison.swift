@@ -97,7 +97,7 @@ package struct PolicyComparison {
                 if !comparePaths(active, of: region, hosts, doubt: opaque.isEmpty ? nil : .otherWords) { isComplete = false }
             }
         }
-        for range in regions.ports { compareTunnels(to: hosts, RequestRegions.port(in: range, of: .https)) }
+        for range in regions.ports { compareTunnels(to: hosts, RequestRegions.port(in: range, of: .https), lists) }
         return isComplete
     }
 
@@ -152,14 +152,28 @@ package struct PolicyComparison {
         }
     }
 
-    private mutating func compareTunnels(to hosts: HostClass, _ port: UInt16) {
+    private mutating func compareTunnels(to hosts: HostClass, _ port: UInt16, _ lists: RuleLists) {
         let target = "\(hosts.host):\(port)"
         guard let (before, after) = decide("CONNECT", target) else { return }
         let (old, new) = (before.tunnelLevel, after.tunnelLevel)
-        guard old != new else { return }
-        add(
-            old < new ? .opens : .closes, nil, "CONNECT", target, hosts, PolicyChange.Standing(before),
-            PolicyChange.Standing(after))
+        if old != new {
+            add(
+                old < new ? .opens : .closes, nil, "CONNECT", target, hosts, PolicyChange.Standing(before),
+                PolicyChange.Standing(after))
+        }
+        // The request above meets no condition that looks at more than its URL.
+        let doubtful = lists.filtered { $0.opaque != 0 && $0.mayDecideTunnel(to: port) }
+        if Self.haveSameMeanings(doubtful.old, doubtful.new) { return }
+        for (kind, from, to, end) in [
+            (PolicyChange.Kind.opens, doubtful.old, doubtful.new, after), (.closes, doubtful.new, doubtful.old, before),
+        ] {
+            let (lost, gained) = (from.lacking(to), to.lacking(from))
+            guard lost.contains(where: { $0.effect == .deny }) || gained.contains(where: { $0.effect == .allow }),
+                end.isAllowed || to.contains(where: { $0.effect == .allow })
+            else { continue }
+            add(
+                kind, .otherWords, "CONNECT", target, hosts, PolicyChange.Standing(before), PolicyChange.Standing(after))
+        }
     }
 
     /// What both policies say; `nil` if this is not a request.
@@ -187,6 +201,26 @@ package struct PolicyComparison {
 extension PolicyDecision {
     /// How much a CONNECT may do without being intercepted.
     fileprivate var tunnelLevel: Int { word != .allow ? 0 : allowsAnyProtocol ? 2 : 1 }
+}
+
+extension ComparedRule {
+    /// Whether a CONNECT to this port, of some client, may be decided by it.
+    fileprivate func mayDecideTunnel(to port: UInt16) -> Bool {
+        // A CONNECT has no query and no content, and no operation has one.
+        guard matches(.https), matches(port: port), condition.queries.isEmpty, condition.contentLengths.isEmpty,
+            condition.operations.isEmpty
+        else { return false }
+        if effect == .allow { return condition.allowsTunnels }
+        return matches(method: Array("CONNECT".utf8)) && condition.paths.allSatisfy(\.matchesEveryPath)
+    }
+}
+
+extension [ComparedRule] {
+    /// Those whose meaning none of the others has.
+    fileprivate func lacking(_ others: [ComparedRule]) -> [ComparedRule] {
+        let meanings = Set(others.map(\.meaning))
+        return filter { !meanings.contains($0.meaning) }
+    }
 }
 
 /// The rules of both policies for the same requests.

@@ -25,7 +25,7 @@ struct LearnedPathTests {
                 ["/v2/library/busybox/blobs/sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
                 ["\"/v2/library/busybox/blobs/sha256:*\""]
             ),
-            (["/literal/*/*", "/literal/**"], ["\"/literal/%2A%2A\"", "\"/literal/%2A/%2A\""]),
+            (["/literal/*/*", "/literal/**"], ["/literal/%2A%2A", "/literal/%2A/%2A"]),
             (["/team/app.git/objects/4b/825dc642cb6eb9a060e54bf8d69288fbee4904"], ["/team/app.git/objects/*/*"]),
         ])
     func replacesVersions(paths: [String], patterns: [String]) throws {
