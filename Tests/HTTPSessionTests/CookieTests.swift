@@ -121,4 +121,13 @@ struct CookieTests {
         #expect(PublicSuffixes.registrableDomain(of: "a.b.example.co.uk") == "example.co.uk")
         #expect(PublicSuffixes.registrableDomain(of: "co.uk") == nil)
     }
+
+    /// libpsl points into the host that it was given. AddressSanitizer sees it if those bytes are read after they are freed.
+    @Test("The registrable domain of a long host is copied before the host is freed")
+    func copiesRegistrableDomain() {
+        for number in 0..<200 {
+            let host = "host-\(number).a-subdomain-of-some-length.example.co.uk"
+            #expect(PublicSuffixes.registrableDomain(of: host) == "example.co.uk")
+        }
+    }
 }

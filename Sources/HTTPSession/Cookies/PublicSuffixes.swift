@@ -11,7 +11,8 @@ package enum PublicSuffixes {
 
     /// The registered domain of a host; `nil` for IP addresses and for public suffixes.
     package static func registrableDomain(of host: String) -> String? {
-        guard let list = psl_builtin(), let domain = psl_registrable_domain(list, host) else { return nil }
-        return String(cString: domain)
+        guard let list = psl_builtin() else { return nil }
+        // libpsl returns a pointer into the host's own bytes, which are valid only within this closure.
+        return host.withCString { bytes in psl_registrable_domain(list, bytes).map { String(cString: $0) } }
     }
 }
