@@ -66,7 +66,7 @@ tsan: setup ## Runs the tests under ThreadSanitizer
 
 # Without its search for leaks, which does not see the pointers that Swift keeps beside an enum's bits.
 asan: setup ## Runs the tests under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 LARDER_TEST_DEADLINE=600 scripts/test.sh --sanitize=address --scratch-path .build-asan
+	ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/scripts/asan.suppressions LARDER_TEST_DEADLINE=600 scripts/test.sh --sanitize=address --scratch-path .build-asan
 
 clean: ## Removes everything that was built
 	rm -rf .build .build-optimised .build-tsan .build-asan
