@@ -144,6 +144,7 @@ package final class ExchangeContext: Sendable {
     let boundarySecret: UInt64
     private let viaLine: [UInt8]
     private let viaLineOfHTTP10: [UInt8]
+    private let viaLineOfHTTP2: [UInt8]
 
     package init(
         rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil,
@@ -189,6 +190,7 @@ package final class ExchangeContext: Sendable {
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
+        self.viaLineOfHTTP2 = Array("Via: 2.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }
 
     /// Applies the settings for all requests where no rule has set a value.
@@ -200,14 +202,17 @@ package final class ExchangeContext: Sendable {
 
     /// The value of Via as text, for callers that do not write a head.
     func via(for version: HTTPVersion) -> String {
-        let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
+        let line = version.major == 2 ? viaLineOfHTTP2 : version.isAtLeast11 ? viaLine : viaLineOfHTTP10
         return String(decoding: line.dropFirst("Via: ".utf8.count).dropLast(2), as: UTF8.self)
     }
 
     /// The Via line, with CRLF, for a message received in this version.
     func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
-        // Two separate branches: choosing a value first would retain it.
-        if version.isAtLeast11 {
+        // Separate branches: choosing a value first would retain it.
+        if version.major == 2 {
+            let line = viaLineOfHTTP2
+            output.append(line.span)
+        } else if version.isAtLeast11 {
             let line = viaLine
             output.append(line.span)
         } else {

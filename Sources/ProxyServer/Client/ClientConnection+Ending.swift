@@ -4,12 +4,6 @@ import TLSChannel
 
 /// How a connection ends: at once, after the current response, or by becoming a tunnel.
 extension ClientConnection {
-    /// Closes the connection with a reset, so that an incomplete message cannot be treated as complete.
-    func abort() {
-        resetOnClose(descriptor)
-        close()
-    }
-
     func clientGone() {
         let leaving = driver
         driver = nil

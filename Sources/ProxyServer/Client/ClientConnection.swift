@@ -17,13 +17,9 @@ import TLSChannel
 ///
 /// Confined to its loop. An idle connection has no buffer: bytes are read into the loop's own buffer, and only bytes that cannot be
 /// processed at once are kept here.
-final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
+final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchHandler {
     enum Phase: UInt8 { case idle, readingHead, exchanging, handshaking, intercepting, lingering, handedOver, closed }
 
-    // Strong `let`s avoid retain and release on every use. The worker releases the connection when it closes.
-    let worker: LoopWorker
-    let loop: EventLoop
-    let peer: PeerAddress
     @exclusivity(unchecked) var phase: Phase = .idle
     @exclusivity(unchecked) var registration: Registration?
     @exclusivity(unchecked) var timer: TimerID?
@@ -35,7 +31,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     /// Reads from and writes to the client, with or without TLS.
     @exclusivity(unchecked) var channel: ByteChannel
-    @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// Whether it could be read, but others come first (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
@@ -46,20 +41,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
     /// Set while the client's first bytes are read: in a TLS handshake with a listener, and while an intercepted tunnel is undecided.
     var firstBytes: (any FirstBytesReader)?
-    /// Whether the client takes this connection for one to an origin.
-    var isTransparent = false
     /// Whether the listener requires client certificates.
     var isCertified = false
-    /// The authenticated user name, if it applies to all requests on the connection.
-    @exclusivity(unchecked) var user: [UInt8] = []
-    /// As `TLSSession.clientNames`.
-    @exclusivity(unchecked) var certificateNames: [[UInt8]] = []
-    /// The authority of requests inside a tunnel.
-    @exclusivity(unchecked) var tunnel: TunnelAuthority? {
-        didSet { isInside = tunnel != nil }
-    }
-    /// Whether there is one.
-    @exclusivity(unchecked) private var isInside = false
     /// Whether received bytes are being processed further up the stack. An exchange that ends meanwhile does not flush: the caller
     /// reads the next request first, and then writes all responses at once (`readRequest`, `flush`).
     private var isProcessing = false
@@ -71,8 +54,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// The time limit for a client that reads nothing, and the number of bytes written when it began; `nil` while the timer is used
     /// otherwise.
     @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
-    /// Whether the connection closes after the current response.
-    var closesWhenDrained = false
     private var isFlushPlanned = false
 
     /// The maximum number of a client's pipelined requests that begin in one turn of the loop.
@@ -82,13 +63,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS? = nil) throws(SystemError) {
-        self.worker = worker
-        loop = worker.loop
         channel = ByteChannel(descriptor: descriptor)
-        self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
         // Handshakes have their own queue.
         isNewcomer = tls == nil
+        super.init(worker, peer: peer)
         registration = try loop.register(descriptor, .read, handler: self, isNewcomer: isNewcomer)
         timer = loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHead)
@@ -96,6 +75,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     var descriptor: Int32 { channel.descriptor }
+
+    override var socket: Int32? { channel.descriptor }
+
+    override var takesSplicedBody: Bool { !channel.isSecured }
 
     func setDeadline(_ milliseconds: Int) {
         taking = nil
@@ -308,7 +291,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     /// Gives the driver the held bytes of the request's body; it returns the number of bytes consumed.
-    func withInput(_ body: (RawSpan) -> Int) {
+    override func withInput(_ body: (RawSpan) -> Int) {
         // If the exchange ends meanwhile, the rest of its body must not be read as the next request.
         let wasProcessing = isProcessing
         isProcessing = true
@@ -342,8 +325,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: Writing
 
-    /// Writes waiting output, lets the driver make more, and processes held requests, while all of it is accepted.
-    func flush() {
+    /// Also processes held requests, while all output is accepted.
+    override func flush() {
         // The outer call continues and covers this one.
         if isFlushing { return }
         isFlushing = true
@@ -372,10 +355,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if awaitsOthers { flushSoon() }
     }
 
-    /// Writes at the end of the batch, together with the output of its other events.
-    func flushSoon() {
+    override func flushSoon() {
         if !isProcessing { planFlush() }
     }
+
+    override func write(_ bytes: Span<UInt8>) { output.write(bytes, to: &channel) }
 
     private func planFlush() {
         if isFlushPlanned { return }
@@ -394,8 +378,13 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: What comes next
 
-    /// The driver's exchange has ended. Its response may still be in the output.
-    func exchangeEnded(keepsConnection: Bool) {
+    /// Closes the connection with a reset.
+    override func abort() {
+        resetOnClose(descriptor)
+        close()
+    }
+
+    override func exchangeEnded(keepsConnection: Bool) {
         driver = nil
         if !keepsConnection { closesWhenDrained = true }
         phase = .idle

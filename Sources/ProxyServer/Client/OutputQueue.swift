@@ -113,6 +113,24 @@ struct OutputQueue {
         buffer.append(bytes.extracting(taken..<bytes.count))
     }
 
+    /// Gives the waiting bytes to `take` in their order, until it takes fewer than it is given.
+    /// - Parameter take: returns the number of bytes taken.
+    mutating func take(by take: (UnsafeRawBufferPointer) -> Int) {
+        precondition(sealedCount == 0 && pipedCount == 0, "the bytes have a channel of their own")
+        while !isEmpty {
+            let (given, taken) =
+                if bufferOffset < buffer.count {
+                    buffer.withUnsafeBytes {
+                        ($0.count - bufferOffset, take(UnsafeRawBufferPointer(rebasing: $0[bufferOffset...])))
+                    }
+                } else {
+                    (tailRange.count, tail.withBytes(tailRange, take))
+                }
+            advance(by: taken)
+            if taken < given { return }
+        }
+    }
+
     private func sendBuffer(to descriptor: Int32) -> Int {
         buffer.withUnsafeBytes { bytes in
             send(descriptor, bytes.baseAddress! + bufferOffset, bytes.count - bufferOffset, Int32(larder_msg_nosignal))

@@ -66,7 +66,7 @@ final class BodyChecking {
             if case .made(let content)? = outcome.transform, !hasRoom(for: content, driver) { return refuse(for: driver) }
             body?.replace(by: outcome.body)
             end(outcome, isWhole: isWhole, for: driver)
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         let pieces = body?.pieces ?? []
         let isTaken = driver.worker.checks.run(.body, limit: driver.exchange.context.limits.waitingChecks, reply: reply) {
@@ -95,7 +95,7 @@ final class BodyChecking {
             end(
                 BodyWork.Outcome(check: .passed, transform: .failed(.timedOut)), isWhole: driver.fetch.hasEnded, for: driver)
         }
-        driver.connection?.flush()
+        driver.client?.flush()
     }
 
     /// The transformed content stays in memory beside the original until the client has received it.
@@ -119,29 +119,29 @@ final class BodyChecking {
             keep(received, for: driver)
             return end(for: driver)
         }
-        guard let connection = driver.connection else { return }
+        guard let client = driver.client else { return }
         let isWhole = driver.fetch.hasEnded
         // Before the head, which says whether the response was stored.
         if isWhole, store { keep(received, for: driver) }
         let content = driver.exchange.transformedBody ?? received
         driver.delivery.sendRelayedHead(for: driver)
-        if isWhole { return sendWhole(content, on: connection, for: driver) }
+        if isWhole { return sendWhole(content, on: client, for: driver) }
         body = nil
         driver.fetch.go(by: .direct)
         driver.storing.releaseJoined(.notShareable, for: driver)
-        driver.delivery.sendCheckedBeginning(content, to: connection)
+        driver.delivery.sendCheckedBeginning(content, to: client)
         driver.fetch.resume(for: driver)
     }
 
-    private func sendWhole(_ content: [UInt8], on connection: ClientConnection, for driver: ExchangeDriver) {
+    private func sendWhole(_ content: [UInt8], on client: ExchangeClient, for driver: ExchangeDriver) {
         let part = driver.exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) }
         let range = part ?? 0..<(driver.exchange.delivery.sendsContent ? content.count : 0)
         if driver.delivery.isChunked {
-            driver.delivery.append(content.span.extracting(range), to: connection)
+            driver.delivery.append(content.span.extracting(range), to: client)
             driver.delivery.endChunks(Fields(), for: driver)
             return end(for: driver)
         }
-        driver.delivery.sendChecked(content, range, of: body, share, on: connection)
+        driver.delivery.sendChecked(content, range, of: body, share, on: client)
         if range.isEmpty { return end(for: driver) }
         driver.storing.releaseJoined(.notShareable, for: driver)
         driver.fetch.reset(for: driver)

@@ -20,10 +20,10 @@ extension BodyDelivery {
         case .memory:
             source = .none
             driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
-            return driver.connection?.output.isEmpty == false
+            return driver.client?.output.isEmpty == false
         case .parts, .disk, .pending:
             pump(for: driver)
-            return driver.connection?.output.isEmpty == false
+            return driver.client?.output.isEmpty == false
         }
     }
 
@@ -38,32 +38,32 @@ extension BodyDelivery {
     func pump(for driver: ExchangeDriver) {
         // Each awaited source calls this again. Until then there is nothing to write, and trying again after each batch would keep the loop
         // busy.
-        guard let connection = driver.connection, !isWaiting else { return }
-        while !isWaiting, !connection.output.hasTail,
-            connection.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
+        guard let client = driver.client, !isWaiting else { return }
+        while !isWaiting, !client.output.hasTail,
+            client.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
         {
             let hasMore =
                 switch source {
-                case .pending: pumpPending(connection, for: driver)
-                case .disk: pumpDisk(connection, for: driver)
-                case .parts: pumpParts(connection, for: driver)
+                case .pending: pumpPending(client, for: driver)
+                case .disk: pumpDisk(client, for: driver)
+                case .parts: pumpParts(client, for: driver)
                 case .none, .origin, .memory: false
                 }
             if !hasMore { break }
         }
-        connection.flushSoon()
+        client.flushSoon()
     }
 
-    private func pumpPending(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
+    private func pumpPending(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
         guard let reader else { return false }
-        if offset >= end { return endPart(connection, for: driver) }
+        if offset >= end { return endPart(client, for: driver) }
         let place = offset - readerStart
         switch reader.read(at: place) {
         case .bytes(let chunk, let range):
             let left = Int(clamping: end - offset)
             let piece = range.lowerBound..<range.lowerBound + min(range.count, left)
             offset += UInt64(piece.count)
-            send(.chunk(chunk), piece, on: connection)
+            send(.chunk(chunk), piece, on: client)
             return true
         case .wait:
             isWaiting = true
@@ -83,22 +83,22 @@ extension BodyDelivery {
         }
     }
 
-    private func pumpDisk(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        if offset >= end { return endPart(connection, for: driver) }
+    private func pumpDisk(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
+        if offset >= end { return endPart(client, for: driver) }
         if let piece = readAhead {
             readAhead = nil
-            send(piece.bytes, piece.range, on: connection)
+            send(piece.bytes, piece.range, on: client)
             return true
         }
         if let body { readPiece(body, at: offset, for: driver) }
         return false
     }
 
-    private func pumpParts(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
-        if offset >= end { return endPart(connection, for: driver) }
+    private func pumpParts(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
+        if offset >= end { return endPart(client, for: driver) }
         let range = Int(offset)..<Int(end)
         offset = end
-        send(.bytes(bytes), range, on: connection)
+        send(.bytes(bytes), range, on: client)
         return true
     }
 
@@ -110,7 +110,7 @@ extension BodyDelivery {
             isWaiting = false
             reading = nil
             receivePiece(result, for: driver)
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         reading = reply
         if let recorded { return recorded.read(at: place, reply: reply) }
@@ -118,10 +118,10 @@ extension BodyDelivery {
     }
 
     private func receivePiece(_ result: BodyReadResult, for driver: ExchangeDriver) {
-        guard let connection = driver.connection else { return }
+        guard let client = driver.client else { return }
         switch result {
         case .bytes(let bytes, let range):
-            if connection.output.hasTail { readAhead = (bytes, range) } else { send(bytes, range, on: connection) }
+            if client.output.hasTail { readAhead = (bytes, range) } else { send(bytes, range, on: client) }
             pump(for: driver)
         case .failed: _ = breakOff(for: driver)
         }
@@ -135,40 +135,40 @@ extension BodyDelivery {
     }
 
     /// Sends the requested part of a piece read from disk.
-    private func send(_ bytes: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
+    private func send(_ bytes: [UInt8], _ range: Range<Int>, on client: ExchangeClient) {
         let count = min(range.count, Int(clamping: end - offset))
         offset += UInt64(count)
-        send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: connection)
+        send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: client)
     }
 
     /// Writes a piece without copying it, if it is large and not chunked.
-    private func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on connection: ClientConnection) {
+    private func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on client: ExchangeClient) {
         guard !range.isEmpty else { return }
         if isChunked || range.count <= Self.copiedBodyLength {
-            return bytes.withBytes(range) { append($0.bindMemory(to: UInt8.self).span, to: connection) }
+            return bytes.withBytes(range) { append($0.bindMemory(to: UInt8.self).span, to: client) }
         }
         sentCount += UInt64(range.count)
-        connection.output.setTail(bytes, range)
+        client.output.setTail(bytes, range)
     }
 
     // MARK: Ends
 
     /// A piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.
-    private func endPart(_ connection: ClientConnection, for driver: ExchangeDriver) -> Bool {
+    private func endPart(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
         if beginSegment() { return true }
         guard let multipart = driver.exchange.delivery.multipart else {
             return endBody(driver.exchange.cache.selected?.trailers ?? Fields(), for: driver)
         }
-        let before = connection.output.buffer.count
+        let before = client.output.buffer.count
         guard begunPartCount < multipart.parts.count else {
-            multipart.writeEnd(into: &connection.output.buffer)
-            sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
+            multipart.writeEnd(into: &client.output.buffer)
+            sentCount &+= UInt64(truncatingIfNeeded: client.output.buffer.count &- before)
             return endBody(Fields(), for: driver)
         }
         let part = multipart.parts[begunPartCount]
-        multipart.writePartHead(begunPartCount, into: &connection.output.buffer)
-        sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
+        multipart.writePartHead(begunPartCount, into: &client.output.buffer)
+        sentCount &+= UInt64(truncatingIfNeeded: client.output.buffer.count &- before)
         begunPartCount += 1
         offset = part.lowerBound
         end = part.upperBound
@@ -186,8 +186,8 @@ extension BodyDelivery {
     }
 
     func endBody(_ trailers: Fields, for driver: ExchangeDriver) -> Bool {
-        guard let connection = driver.connection else { return false }
-        if isChunked { ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer) }
+        guard let client = driver.client else { return false }
+        if isChunked { ChunkWriter.writeLastChunk(trailers: trailers, into: &client.output.buffer) }
         source = .none
         driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
         return false

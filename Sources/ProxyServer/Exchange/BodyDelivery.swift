@@ -110,28 +110,28 @@ final class BodyDelivery {
 
     // MARK: Heads
 
-    func writeHead(on connection: ClientConnection, _ write: (inout [UInt8]) -> Void) {
-        let before = connection.output.buffer.count
-        write(&connection.output.buffer)
-        headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
+    func writeHead(on client: ExchangeClient, _ write: (inout [UInt8]) -> Void) {
+        let before = client.output.buffer.count
+        write(&client.output.buffer)
+        headCount &+= UInt64(truncatingIfNeeded: client.output.buffer.count &- before)
     }
 
     /// Writes an interim response to the client, if it uses HTTP/1.1 (RFC 9110 §15.2).
     func sendInformational(for driver: ExchangeDriver, _ write: (inout [UInt8]) -> Void) {
-        if let connection = driver.connection { writeHead(on: connection, write) }
+        if let client = driver.client { writeHead(on: client, write) }
     }
 
     /// Writes a generated response, head and body.
-    func sendGenerated(on connection: ClientConnection, _ write: (inout [UInt8]) -> Void) {
-        let before = connection.output.buffer.count
-        write(&connection.output.buffer)
-        sentCount += UInt64(connection.output.buffer.count - before)
+    func sendGenerated(on client: ExchangeClient, _ write: (inout [UInt8]) -> Void) {
+        let before = client.output.buffer.count
+        write(&client.output.buffer)
+        sentCount += UInt64(client.output.buffer.count - before)
     }
 
     func sendRelayedHead(for driver: ExchangeDriver) {
-        guard let connection = driver.connection else { return }
+        guard let client = driver.client else { return }
         driver.upload.noteUnread(for: driver)
-        writeHead(on: connection) { driver.exchange.writeRelayedHead(at: driver.now, into: &$0) }
+        writeHead(on: client) { driver.exchange.writeRelayedHead(at: driver.now, into: &$0) }
         isChunked = driver.exchange.delivery.isChunked
     }
 
@@ -175,30 +175,30 @@ final class BodyDelivery {
     }
 
     /// Sends content to this client, framed according to its head.
-    func append(_ bytes: Span<UInt8>, to connection: ClientConnection) {
+    func append(_ bytes: Span<UInt8>, to client: ExchangeClient) {
         guard !bytes.isEmpty else { return }
         sentCount += UInt64(bytes.count)
-        if isChunked { ChunkWriter.writeChunkHeader(count: bytes.count, into: &connection.output.buffer) }
-        if bytes.count > Self.copiedBodyLength, connection.output.pendingCount < Self.copiedBodyLength {
-            connection.output.write(bytes, to: &connection.channel)
+        if isChunked { ChunkWriter.writeChunkHeader(count: bytes.count, into: &client.output.buffer) }
+        if bytes.count > Self.copiedBodyLength, client.output.pendingCount < Self.copiedBodyLength {
+            client.write(bytes)
         } else {
-            connection.output.buffer.append(bytes)
+            client.output.buffer.append(bytes)
         }
-        if isChunked { connection.output.buffer.append("\r\n") }
+        if isChunked { client.output.buffer.append("\r\n") }
     }
 
     func endChunks(_ trailers: Fields, for driver: ExchangeDriver) {
-        guard isChunked, let connection = driver.connection else { return }
-        ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer)
+        guard isChunked, let client = driver.client else { return }
+        ChunkWriter.writeLastChunk(trailers: trailers, into: &client.output.buffer)
     }
 
     func divert(_ count: Int, for driver: ExchangeDriver) {
-        guard let connection = driver.connection, let pipe else { return }
+        guard let client = driver.client, let pipe else { return }
         sentCount += UInt64(count)
-        connection.output.appendPiped(count, from: pipe)
-        connection.flush()
+        client.output.appendPiped(count, from: pipe)
+        client.flush()
         // It is only filled when empty, so that "would block" always refers to the origin's socket.
-        if driver.connection?.output.isEmpty == false { driver.fetch.pause() }
+        if driver.client?.output.isEmpty == false { driver.fetch.pause() }
     }
 
     // MARK: Gathered bodies
@@ -206,31 +206,31 @@ final class BodyDelivery {
     /// Sends a body without copying it; it counts as memory in use until the client has read it.
     func sendChecked(
         _ body: [UInt8], _ range: Range<Int>, of whole: GatheredBody?, _ share: GatheredMemory.Share?,
-        on connection: ClientConnection
+        on client: ExchangeClient
     ) {
         sentCount += UInt64(range.count)
         self.share = share
         self.whole = whole
         if range.isEmpty { return }
-        connection.output.setTail(.bytes(body), range)
+        client.output.setTail(.bytes(body), range)
         source = .memory
-        connection.flushSoon()
+        client.flushSoon()
     }
 
     /// Sends the checked beginning of a body; the rest comes from the origin.
-    func sendCheckedBeginning(_ body: [UInt8], to connection: ClientConnection) {
+    func sendCheckedBeginning(_ body: [UInt8], to client: ExchangeClient) {
         source = .origin
-        append(body.span, to: connection)
+        append(body.span, to: client)
     }
 
     // MARK: Stored bodies
 
     func sendStored(for driver: ExchangeDriver) {
-        guard let connection = driver.connection, let selected = driver.exchange.cache.selected else { return }
+        guard let client = driver.client, let selected = driver.exchange.cache.selected else { return }
         driver.upload.noteUnread(for: driver)
-        let before = connection.output.buffer.count
-        driver.exchange.writeStoredHead(at: driver.now, into: &connection.output.buffer)
-        headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
+        let before = client.output.buffer.count
+        driver.exchange.writeStoredHead(at: driver.now, into: &client.output.buffer)
+        headCount &+= UInt64(truncatingIfNeeded: client.output.buffer.count &- before)
         if case .none = driver.exchange.delivery.length { return driver.handle(.deliveryEnded(isComplete: true, at: driver.now)) }
         isChunked = driver.exchange.delivery.isChunked
         if driver.exchange.delivery.multipart != nil { return sendParts(of: selected.body, for: driver) }
@@ -243,14 +243,14 @@ final class BodyDelivery {
             // In chunks because of trailer fields; a truncated recording has none, and ends after its content.
             end = selected.body.length
         }
-        if let whole { return send(whole.joined, on: connection, for: driver) }
+        if let whole { return send(whole.joined, on: client, for: driver) }
         if reader != nil {
             source = .pending
             KernelRelay.boundBuffer(for: driver)
             return pump(for: driver)
         }
         switch selected.body {
-        case .bytes(let bytes): send(bytes, on: connection, for: driver)
+        case .bytes(let bytes): send(bytes, on: client, for: driver)
         case .onDisk(let body):
             source = .disk
             read(body, for: driver)
@@ -264,29 +264,29 @@ final class BodyDelivery {
         if recorded == nil { hold = driver.store.hold(body) }
     }
 
-    private func send(_ bytes: [UInt8], on connection: ClientConnection, for driver: ExchangeDriver) {
+    private func send(_ bytes: [UInt8], on client: ExchangeClient, for driver: ExchangeDriver) {
         let lower = Int(offset)
         let upper = min(bytes.count, Int(clamping: end))
         if isChunked {
-            append(bytes.span.extracting(lower..<upper), to: connection)
+            append(bytes.span.extracting(lower..<upper), to: client)
             offset = end
             _ = endBody(driver.exchange.cache.selected?.trailers ?? Fields(), for: driver)
             return
         }
         sentCount += UInt64(upper - lower)
         if upper - lower <= Self.copiedBodyLength {
-            connection.output.buffer.append(bytes.span.extracting(lower..<upper))
+            client.output.buffer.append(bytes.span.extracting(lower..<upper))
             return driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
         }
-        connection.output.setTail(.bytes(bytes), lower..<upper)
+        client.output.setTail(.bytes(bytes), lower..<upper)
         source = .memory
         offset = end
-        connection.flushSoon()
+        client.flushSoon()
     }
 
     /// Sends stored parts, and between them the bytes from the reader.
     func sendCompleted(_ completion: RangeCompletion, of body: BodyReference, for driver: ExchangeDriver) {
-        guard let connection = driver.connection else { return }
+        guard let client = driver.client else { return }
         read(body, for: driver)
         let (wanted, missing) = (completion.wanted, completion.missing)
         segments = [
@@ -295,7 +295,7 @@ final class BodyDelivery {
             Segment(source: .disk, range: missing.upperBound..<wanted.upperBound),
         ].filter { !$0.range.isEmpty }
         driver.upload.noteUnread(for: driver)
-        writeHead(on: connection) { driver.exchange.writeStoredHead(at: driver.now, into: &$0) }
+        writeHead(on: client) { driver.exchange.writeStoredHead(at: driver.now, into: &$0) }
         offset = wanted.lowerBound
         end = offset
         source = .disk

@@ -58,7 +58,7 @@ final class ClientTunnel {
         if let fault = driver.exchange.renewVerdict(under: driver.worker.context) ?? driver.exchange.tunnelFault {
             closeDescriptor(descriptor)
             driver.handle(.upstreamFailed(fault, at: driver.now))
-            driver.connection?.flush()
+            driver.client?.flush()
             return
         }
         upstream = (descriptor, opening.transport)
@@ -133,7 +133,7 @@ extension ExchangeDriver: TunnelDelegate {
         tunnel.openingEnded(for: self)
         note(opening)
         handle(.upstreamFailed(tellFault(error), at: now))
-        connection?.flush()
+        client?.flush()
     }
 
     /// Notes the result of opening a tunnel, for the log.

@@ -30,7 +30,7 @@ extension ExchangeDriver {
             lookUp = nil
             tellParts()
             handle(.lookedUp(responses(result), isComplete: true, at: now))
-            connection?.flush()
+            client?.flush()
         }
         lookUp = reply
         store.lookUp(exchange.key, reply: reply)
@@ -71,7 +71,7 @@ extension ExchangeDriver {
             loop.reply { [self] (_: PendingOutcome) in
                 guard self.epoch == epoch else { return }
                 lookUpInMemory()
-                connection?.flush()
+                client?.flush()
             })
     }
 
@@ -87,7 +87,7 @@ extension ExchangeDriver {
         let reply = loop.reply { [self] (count: Int?) in
             guard self.epoch == epoch else { return }
             handle(.purged(count: count, at: now))
-            connection?.flush()
+            client?.flush()
         }
         let isTaken = worker.shared.purge(.keys(exchange.incoming.purge?.keys ?? []), isSoft: false, at: now) { progress in
             switch progress {
@@ -104,14 +104,14 @@ extension ExchangeDriver {
     /// The sender of the request. A client in a tunnel authenticated when it opened the tunnel.
     var requestSender: RequestSender {
         // The clients that may purge are listed by address.
-        var client = ClientFacts(address: exchange.asksForClient ? peer.address : nil)
-        if let connection { client.certificateNames = connection.certificateNames }
-        guard worker.identifiesClients else { return RequestSender(client) }
-        if let connection, connection.tunnel != nil || !connection.user.isEmpty {
-            client.user = connection.user
-            return RequestSender(client)
+        var facts = ClientFacts(address: exchange.asksForClient ? peer.address : nil)
+        if let client { facts.certificateNames = client.certificateNames }
+        guard worker.identifiesClients else { return RequestSender(facts) }
+        if let client, client.tunnel != nil || !client.user.isEmpty {
+            facts.user = client.user
+            return RequestSender(facts)
         }
-        return RequestSender(client, needsCredentials: worker.settings.admission.asks(peer))
+        return RequestSender(facts, needsCredentials: worker.settings.admission.asks(peer))
     }
 
     /// The result is known at once, or comes from off the loop.
@@ -125,7 +125,7 @@ extension ExchangeDriver {
             loop.reply { [self] (judgement: CredentialsJudgement) in
                 guard self.epoch == epoch else { return }
                 handle(.credentialsJudged(judgement, at: now))
-                connection?.flush()
+                client?.flush()
             }
         }
         if let judgement { handle(.credentialsJudged(judgement, at: now)) }
@@ -144,7 +144,7 @@ extension ExchangeDriver {
         let reply = loop.reply { [self] (judgement: ChainJudgement) in
             guard self.epoch == epoch else { return }
             handle(.recordedChainJudged(judgement, at: now))
-            connection?.flush()
+            client?.flush()
         }
         let isTaken = worker.checks.run(.recordedChain, limit: context.limits.waitingJudgements, reply: reply) {
             judge(chain, host, port, time)

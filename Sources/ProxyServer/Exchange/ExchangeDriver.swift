@@ -23,7 +23,9 @@ final class ExchangeDriver {
     let accessLog: AccessLogBuffer
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
-    private(set) var connection: ClientConnection?
+    private(set) var client: ExchangeClient?
+    /// The client's connection, for a request that turns it into a tunnel: such requests come by HTTP/1 only.
+    var connection: ClientConnection? { client as? ClientConnection }
     /// Counts the exchanges, to recognize replies that arrive too late.
     private(set) var epoch: UInt64 = 0
     @exclusivity(unchecked) private var events = EventQueue()
@@ -64,10 +66,10 @@ final class ExchangeDriver {
 
     // MARK: Life
 
-    func attach(to connection: ClientConnection) {
-        self.connection = connection
-        isTransparent = connection.isTransparent
-        begin(for: connection.peer)
+    func attach(to client: ExchangeClient) {
+        self.client = client
+        isTransparent = client.isTransparent
+        begin(for: client.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
         // Of the same settings as the context.
         if let active = worker.recordings { recording.begin(active) }
@@ -117,14 +119,14 @@ final class ExchangeDriver {
 
     /// The connection ends between requests: there is no exchange to log.
     func abandon() {
-        connection = nil
+        client = nil
         isInUse = false
         leaveRecordings()
         worker.giveBack(self)
     }
 
     func clientGone() {
-        connection = nil
+        client = nil
         upload.stopDraining()
         handle(.clientGone(at: now))
     }
@@ -159,7 +161,7 @@ final class ExchangeDriver {
 
     /// Returns the driver to the pool once the exchange has ended and no other request needs its fetch.
     func giveBackIfDone() {
-        guard isInUse, !isHandling, connection == nil, case .finished = exchange.state, !fetch.isActive else { return }
+        guard isInUse, !isHandling, client == nil, case .finished = exchange.state, !fetch.isActive else { return }
         isInUse = false
         if recording.isActive { leaveRecordings() }
         worker.giveBack(self)
@@ -232,13 +234,14 @@ final class ExchangeDriver {
     // MARK: Generated responses
 
     private func sendGenerated(_ write: (inout [UInt8]) -> Void) {
-        guard let connection else { return }
+        guard let client else { return }
         upload.noteUnread(for: self)
-        if isTransparent, connection.awaitsHello {
+        if isTransparent, client.tunnel == nil {
+            // The client expects TLS, and could not read a response to the CONNECT.
             closesConnection = true
-            delivery.sendGenerated(on: connection) { $0 += transparentAlert.record }
+            delivery.sendGenerated(on: client) { $0 += transparentAlert.record }
         } else {
-            delivery.sendGenerated(on: connection, write)
+            delivery.sendGenerated(on: client, write)
         }
         handle(.deliveryEnded(isComplete: true, at: now))
     }
@@ -246,9 +249,9 @@ final class ExchangeDriver {
     /// Ends an incomplete message. If its framing shows that it is incomplete, the connection is closed cleanly, so that earlier responses
     /// on it still arrive; a reset would discard them.
     private func abortClient() {
-        guard exchange.delivery.endsWithConnection, let connection else { return giveConnectionBack(keepsConnection: false) }
-        self.connection = nil
-        connection.abort()
+        guard exchange.delivery.endsWithConnection, let client else { return giveConnectionBack(keepsConnection: false) }
+        self.client = nil
+        client.abort()
     }
 
     // MARK: Ends
@@ -270,18 +273,18 @@ final class ExchangeDriver {
         if transforms { transforming.letGo(for: self) }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection
-        if keeps, !upload.isComplete, connection != nil { return upload.beginDraining(for: self) }
+        if keeps, !upload.isComplete, client != nil { return upload.beginDraining(for: self) }
         giveConnectionBack(keepsConnection: keeps)
     }
 
     func giveConnectionBack(keepsConnection: Bool) {
-        guard let connection else { return }
-        self.connection = nil
-        connection.exchangeEnded(keepsConnection: keepsConnection)
+        guard let client else { return }
+        self.client = nil
+        client.exchangeEnded(keepsConnection: keepsConnection)
     }
 
     /// Another object owns the descriptor.
-    func releaseConnection() { connection = nil }
+    func releaseConnection() { client = nil }
 }
 
 extension ExchangeDriver: TimerHandler {

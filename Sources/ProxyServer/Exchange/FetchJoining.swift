@@ -22,7 +22,7 @@ final class FetchJoining {
                 receive(shared, for: driver)
                 // After the reader is attached, so that the fetch always sees either the waiter or the reader.
                 if let told { told.entry.leave(told.number) }
-                driver.connection?.flush()
+                driver.client?.flush()
             }
         }
         switch join {
@@ -88,7 +88,7 @@ final class FetchJoining {
     func tookTooLong(for driver: ExchangeDriver) {
         guard leave(for: driver) else { return }
         driver.handle(.waitEnded(at: driver.now))
-        driver.connection?.flush()
+        driver.client?.flush()
     }
 
     func exchangeEnded(for driver: ExchangeDriver) { if joined != nil || timer != nil { _ = leave(for: driver) } }

@@ -17,7 +17,7 @@ enum KernelRelay {
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {
         // With TLS, the kernel cannot move the bytes.
         guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
-            let connection = driver.connection, !connection.channel.isSecured,
+            let client = driver.client, client.takesSplicedBody,
             case .known(let length) = driver.exchange.upstream.body, length >= Self.divertedLength,
             let upstream = driver.fetch.upstream, let pipe = KernelPipe()
         else { return nil }
@@ -28,7 +28,7 @@ enum KernelRelay {
     /// Called after the head of a body in flight was written. Bytes in the kernel's buffer for a client that leaves were fetched in vain,
     /// and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for clients on this machine.
     static func boundBuffer(for driver: ExchangeDriver) {
-        guard let connection = driver.connection, driver.peer.address.isLoopback else { return }
+        guard let socket = driver.client?.socket, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {
         case .none: return
         case .known(let length) where length < Self.boundedBodyLength: return
@@ -36,6 +36,6 @@ enum KernelRelay {
         }
         // The kernel doubles it.
         var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
-        _ = setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
+        _ = setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }
 }

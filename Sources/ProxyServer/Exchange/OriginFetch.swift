@@ -113,7 +113,7 @@ final class OriginFetch {
         if isContinuing { return }
         driver.recording.record(informational: head)
         driver.delivery.sendInformational(for: driver) { driver.exchange.writeInformational(head, into: &$0) }
-        driver.connection?.flush()
+        driver.client?.flush()
     }
 
     func receive(_ head: inout ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver) {
@@ -129,7 +129,7 @@ final class OriginFetch {
         driver.handle(
             .upstreamHead(
                 receivedHead, body: framing.bodyLength, trust: metrics.trustMark, chain: chain, at: driver.now))
-        driver.connection?.flushSoon()
+        driver.client?.flushSoon()
     }
 
     /// The origin has answered 101.
@@ -142,7 +142,7 @@ final class OriginFetch {
         swap(&receivedHead.head, &head)
         noteMetrics(of: upstream, for: driver)
         driver.handle(.protocolSwitched(receivedHead, at: driver.now))
-        driver.connection?.flushSoon()
+        driver.client?.flushSoon()
     }
 
     func takeSwitched() -> SwitchedConnection? { switched.take() }
@@ -174,16 +174,16 @@ final class OriginFetch {
             }
         case .checking: driver.checking.gather(bytes, for: driver)
         }
-        driver.connection?.flushSoon()
+        driver.client?.flushSoon()
     }
 
     func sendDirect(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
-        guard let connection = driver.connection, driver.exchange.delivery.sendsContent else { return }
-        driver.delivery.append(bytes, to: connection)
+        guard let client = driver.client, driver.exchange.delivery.sendsContent else { return }
+        driver.delivery.append(bytes, to: client)
         let window = driver.worker.settings.proxyLimits.relayWindow
-        if connection.output.pendingCount >= window {
-            connection.flush()
-            if let connection = driver.connection, connection.output.pendingCount >= window { pauseIfPassedOn() }
+        if client.output.pendingCount >= window {
+            client.flush()
+            if let client = driver.client, client.output.pendingCount >= window { pauseIfPassedOn() }
         }
     }
 
@@ -226,7 +226,7 @@ final class OriginFetch {
             hasEnded = true
             driver.checking.check(for: driver)
         }
-        driver.connection?.flushSoon()
+        driver.client?.flushSoon()
         driver.giveBackIfDone()
     }
 
@@ -267,7 +267,7 @@ final class OriginFetch {
             finish(for: driver)
             endPending(isComplete: false, for: driver)
         }
-        driver.connection?.flushSoon()
+        driver.client?.flushSoon()
         driver.giveBackIfDone()
     }
 
@@ -350,7 +350,7 @@ final class OriginFetch {
     private func mayContinue(for driver: ExchangeDriver) -> Bool {
         switch mode {
         case .none, .checked, .recording: false
-        case .direct, .gathering, .pending, .checking: driver.connection != nil || isWanted(for: driver)
+        case .direct, .gathering, .pending, .checking: driver.client != nil || isWanted(for: driver)
         }
     }
 
@@ -358,7 +358,7 @@ final class OriginFetch {
     private func continueWhenDrained(for driver: ExchangeDriver) {
         isPaused = false
         isContinuationDue = true
-        if driver.delivery.pipe == nil || driver.connection?.output.hasTail != true { continueNow(for: driver) }
+        if driver.delivery.pipe == nil || driver.client?.output.hasTail != true { continueNow(for: driver) }
     }
 
     func continueNow(for driver: ExchangeDriver) {
@@ -427,7 +427,7 @@ final class OriginFetch {
 
     /// Abandons the fetch if its own client and all others have left.
     private func abandonUnlessWanted(for driver: ExchangeDriver) {
-        if driver.connection == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
+        if driver.client == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
     }
 
     func abandon(for driver: ExchangeDriver) {

@@ -59,13 +59,13 @@ final class RequestUpload {
 
     func bytesArrived(for driver: ExchangeDriver) {
         if isDraining { return drain(for: driver) }
-        guard let connection = driver.connection, driver.fetch.upstream != nil || isGathering else { return }
+        guard let client = driver.client, driver.fetch.upstream != nil || isGathering else { return }
         let upstream = driver.fetch.upstream
         var fault: Fault?
         var refusal: LimitRefusal?
         // Handled after access to the input has ended, because handling may read on.
         var event: ExchangeEvent?
-        connection.withInput { input in
+        client.withInput { input in
             var offset = 0
             do throws(BodyDecodeError) {
                 while !isBlocked, event == nil {
@@ -154,7 +154,7 @@ final class RequestUpload {
     func originTakesMore(for driver: ExchangeDriver) {
         isBlocked = false
         bytesArrived(for: driver)
-        driver.connection?.flush()
+        driver.client?.flush()
     }
 
     // MARK: Gathering
@@ -162,8 +162,8 @@ final class RequestUpload {
     /// Gathers the content, which is needed for the key or for recordings, before any look-up.
     func gather(for driver: ExchangeDriver) {
         isGathering = true
-        if driver.exchange.awaitsContinue, let connection = driver.connection {
-            driver.delivery.writeHead(on: connection) { driver.exchange.writeContinue(into: &$0) }
+        if driver.exchange.awaitsContinue, let client = driver.client {
+            driver.delivery.writeHead(on: client) { driver.exchange.writeContinue(into: &$0) }
         }
         bytesArrived(for: driver)
     }
@@ -208,7 +208,7 @@ final class RequestUpload {
     /// and the head says so (RFC 9112 §9.6). The same applies while the server is stopping.
     func noteUnread(for driver: ExchangeDriver) {
         let endsInBody = !isComplete && !mayDrain(for: driver)
-        if endsInBody || driver.connection?.closesWhenDrained == true { driver.tell(.connectionEnds) }
+        if endsInBody || driver.client?.closesWhenDrained == true { driver.tell(.connectionEnds) }
     }
 
     /// A client that waits for 100 may never send its body: the next bytes could be the body or a request.
@@ -236,9 +236,9 @@ final class RequestUpload {
     func stopDraining() { isDraining = false }
 
     private func drain(for driver: ExchangeDriver) {
-        guard let connection = driver.connection else { return }
+        guard let client = driver.client else { return }
         var isSound = true
-        connection.withInput { input in
+        client.withInput { input in
             var offset = 0
             do throws(BodyDecodeError) {
                 while receivedCount <= drainEnd {

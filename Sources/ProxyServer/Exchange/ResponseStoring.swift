@@ -85,7 +85,7 @@ final class ResponseStoring {
         driver.fetch.go(by: .pending)
         self.pending = pending
         // The fetch continues for each reader: a client that has left must not count as one.
-        if driver.connection != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
+        if driver.client != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
         entry?.publish(.pending(stored, pending))
         return true
     }
@@ -120,7 +120,7 @@ final class ResponseStoring {
         driver.fetch.go(by: .pending)
         self.pending = pending
         // Later requests find the body in flight.
-        if driver.connection == nil { return releaseJoined(.abandoned, for: driver) }
+        if driver.client == nil { return releaseJoined(.abandoned, for: driver) }
         driver.delivery.read(by: reader, from: missing.lowerBound)
         driver.delivery.sendCompleted(completion, of: body, for: driver)
     }
@@ -163,7 +163,7 @@ final class ResponseStoring {
         guard mayKeepGathered(for: driver), stream(by: .stream(length: nil), for: driver), let pending else {
             driver.fetch.go(by: .direct)
             // The other requests fetch for themselves, so no client needs the rest.
-            if driver.connection == nil { return driver.fetch.abandon(for: driver) }
+            if driver.client == nil { return driver.fetch.abandon(for: driver) }
             let rest = Array(gathered[Int(sent)...])
             gathered = []
             return driver.fetch.sendDirect(rest.span, for: driver)
@@ -171,7 +171,7 @@ final class ResponseStoring {
         let bytes = gathered
         gathered = []
         append(bytes.span, to: pending, for: driver)
-        if driver.connection != nil { driver.delivery.pump(from: sent, for: driver) }
+        if driver.client != nil { driver.delivery.pump(from: sent, for: driver) }
     }
 
     private func mayKeepGathered(for driver: ExchangeDriver) -> Bool {

@@ -49,7 +49,7 @@ final class Transforming {
             driver.loop.reply { [self] (made: TransformCache.Made) in
                 guard self.number == number else { return }
                 receive(made, for: driver)
-                driver.connection?.flush()
+                driver.client?.flush()
             }
         }
         switch join {
@@ -138,7 +138,7 @@ final class Transforming {
                 let reply = driver.loop.reply { [self] (_: Void) in
                     guard self.number == number else { return }
                     readPending(for: driver)
-                    driver.connection?.flush()
+                    driver.client?.flush()
                 }
                 return reader.whenReadable(at: place, reply)
             case .end: return workOnGathered(for: driver)
@@ -157,7 +157,7 @@ final class Transforming {
             case .bytes(let bytes, let range): if take(bytes.span.extracting(range), for: driver) { goOn() }
             case .failed: end(.broken(.internalError), for: driver)
             }
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         driver.store.readBody(body, at: place, reply: reply)
     }
@@ -200,7 +200,7 @@ final class Transforming {
             } else {
                 end(made, for: driver)
             }
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         let isTaken = driver.worker.checks.run(.body, limit: driver.exchange.context.limits.waitingChecks, reply: reply) {
             let end = transform.end(of: GatheredBody.join(body))
@@ -241,7 +241,7 @@ final class Transforming {
     func tookTooLong(for driver: ExchangeDriver) {
         guard driver.exchange.state == .checking else {
             end(.failed(.timedOut), for: driver)
-            driver.connection?.flush()
+            driver.client?.flush()
             return
         }
         reset()

@@ -173,10 +173,10 @@ final class LoopWorker {
 
     // MARK: Drivers
 
-    /// A driver for the next requests of a connection. `attach` begins its exchange with the active settings (`context`).
-    func takeDriver(for connection: ClientConnection) -> ExchangeDriver {
+    /// A driver for the next requests of a client. `attach` begins its exchange with the active settings (`context`).
+    func takeDriver(for client: ExchangeClient) -> ExchangeDriver {
         let driver = drivers.take(for: self)
-        driver.attach(to: connection)
+        driver.attach(to: client)
         return driver
     }
 

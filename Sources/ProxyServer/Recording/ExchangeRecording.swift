@@ -39,7 +39,7 @@ final class ExchangeRecording {
             driver.logged.recordingMember = member(of: answer, in: layers, for: driver)
             remember(answer, for: driver)
             receive(answer, from: layers, for: driver)
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         let wantsNearest = driver.exchange.mode == .replay && !driver.exchange.context.replaysStore
         layers.find(
@@ -54,7 +54,7 @@ final class ExchangeRecording {
         let reply = driver.loop.reply { (nearest: NearMissReport?) in
             guard driver.epoch == epoch else { return }
             driver.handle(.nearestFound(nearest, at: driver.now))
-            driver.connection?.flush()
+            driver.client?.flush()
         }
         layers.findNearest(
             query(of: layers, wantsNearest: true, for: driver), searchLimit: driver.exchange.context.limits.waitingSearches
@@ -211,7 +211,7 @@ final class ExchangeRecording {
         let reply = driver.loop.reply { [self] (_: Void) in
             guard driver.fetch.number == number else { return }
             isBehind = false
-            let isClientBehind = (driver.connection?.output.pendingCount ?? 0) >= limits.relayWindow
+            let isClientBehind = (driver.client?.output.pendingCount ?? 0) >= limits.relayWindow
             if !isClientBehind { driver.fetch.resume(for: driver) }
         }
         recorder.file.whenCaughtUp { reply.send(()) }

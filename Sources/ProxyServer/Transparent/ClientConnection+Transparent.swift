@@ -15,9 +15,6 @@ extension ClientConnection {
         processInput()
         flush()
     }
-
-    /// Whether the client expects TLS, so that it could not read a response to the CONNECT.
-    var awaitsHello: Bool { isTransparent && tunnel == nil }
 }
 
 extension ExchangeDriver {

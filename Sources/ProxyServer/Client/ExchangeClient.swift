@@ -1,0 +1,57 @@
+import EventLoop
+import HTTPMessage
+
+/// The client's side of its exchanges: an HTTP/1 connection, or a stream of an HTTP/2 connection. An exchange's driver reads the request's
+/// content from it, and writes the response to `output` as HTTP/1.1 (RFC 9112); a stream translates the response into frames.
+///
+/// Confined to its loop.
+class ExchangeClient {
+    // Strong `let`s avoid retain and release on every use. The worker releases the connection when it closes.
+    final let worker: LoopWorker
+    final let loop: EventLoop
+    final let peer: PeerAddress
+    @exclusivity(unchecked) final var output = OutputQueue()
+    /// Whether the client takes this connection for one to an origin.
+    final var isTransparent = false
+    /// The authenticated user name, if it applies to all requests on the connection.
+    @exclusivity(unchecked) final var user: [UInt8] = []
+    /// As `TLSSession.clientNames`.
+    @exclusivity(unchecked) final var certificateNames: [[UInt8]] = []
+    /// The authority of requests inside a tunnel.
+    @exclusivity(unchecked) final var tunnel: TunnelAuthority? {
+        didSet { isInside = tunnel != nil }
+    }
+    /// Whether there is one.
+    @exclusivity(unchecked) final private(set) var isInside = false
+    /// Whether the connection closes after the current response.
+    final var closesWhenDrained = false
+
+    init(_ worker: LoopWorker, peer: PeerAddress) {
+        self.worker = worker
+        loop = worker.loop
+        self.peer = peer
+    }
+
+    /// The socket, if this client alone uses it.
+    var socket: Int32? { nil }
+    /// Whether the kernel can move a body to the socket.
+    var takesSplicedBody: Bool { false }
+
+    /// Writes waiting output, and lets the driver make more, while all of it is accepted.
+    func flush() {}
+
+    /// The same at the end of the batch, together with the output of its other events.
+    func flushSoon() {}
+
+    /// Writes waiting output, then `bytes`, without copying what is accepted at once.
+    func write(_ bytes: Span<UInt8>) { output.buffer.append(bytes) }
+
+    /// Gives the driver the received bytes of the request's content; `body` returns the number of bytes consumed.
+    func withInput(_ body: (RawSpan) -> Int) {}
+
+    /// The driver's exchange has ended. Its response may still be in the output.
+    func exchangeEnded(keepsConnection: Bool) {}
+
+    /// Ends the response so that the client cannot take an incomplete message for a complete one.
+    func abort() {}
+}
