@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
@@ -64,6 +65,7 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
+        module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CNghttp2"]),
         module("SQLiteDatabase", uses: ["CSQLite"]),
         module(
             "HTTPSerialization",
@@ -215,13 +217,15 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "EventLoop",
                 "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
+        tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),

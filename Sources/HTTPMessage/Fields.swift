@@ -4,18 +4,22 @@ package struct FieldLine: Equatable, Sendable {
     @usableFromInline package var name: Extent
     @usableFromInline package var value: Extent
     @usableFromInline package var known: KnownField
+    /// The sender wants no compressor on the way to store this line (RFC 7541 §6.2.3, §7.1.3).
+    @usableFromInline package var isNeverIndexed: Bool
 
     @inlinable
-    package init(name: Extent, value: Extent, known: KnownField) {
+    package init(name: Extent, value: Extent, known: KnownField, isNeverIndexed: Bool = false) {
         self.name = name
         self.value = value
         self.known = known
+        self.isNeverIndexed = isNeverIndexed
     }
 
     /// The same line after `distance` bytes were inserted before it (or removed, if negative).
     @inlinable
     package func moved(by distance: Int) -> FieldLine {
-        FieldLine(name: name.moved(by: distance), value: value.moved(by: distance), known: known)
+        FieldLine(
+            name: name.moved(by: distance), value: value.moved(by: distance), known: known, isNeverIndexed: isNeverIndexed)
     }
 }
 
@@ -170,11 +174,11 @@ package struct Fields: Sendable {
         }
     }
 
-    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>, isNeverIndexed: Bool = false) {
         let known = KnownField(name)
         let nameExtent = appendBytes(name)
         let valueExtent = appendBytes(value)
-        note(FieldLine(name: nameExtent, value: valueExtent, known: known))
+        note(FieldLine(name: nameExtent, value: valueExtent, known: known, isNeverIndexed: isNeverIndexed))
     }
 
     package mutating func append(_ name: StaticString, _ value: StaticString) {

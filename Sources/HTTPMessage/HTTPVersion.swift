@@ -1,4 +1,4 @@
-/// The version of a message (RFC 9110 §2.5). Larder's parsers accept only HTTP/1.x, so the minor number decides.
+/// The version of a message (RFC 9110 §2.5). The parsers of HTTP/1 accept only HTTP/1.x.
 package struct HTTPVersion: Equatable, Sendable {
     package let major: UInt8
     package let minor: UInt8
@@ -10,6 +10,7 @@ package struct HTTPVersion: Equatable, Sendable {
 
     package static let http10 = HTTPVersion(major: 1, minor: 0)
     package static let http11 = HTTPVersion(major: 1, minor: 1)
+    package static let http2 = HTTPVersion(major: 2, minor: 0)
 
     /// HTTP/1.1 or a later minor version, which is treated as 1.1 (RFC 9110 §6.2).
     package var isAtLeast11: Bool { major > 1 || (major == 1 && minor >= 1) }

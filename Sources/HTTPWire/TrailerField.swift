@@ -1,8 +1,8 @@
 import HTTPMessage
 
 /// Which fields a trailer section may contain (RFC 9110 §6.5.1).
-enum TrailerField {
-    enum Permission {
+package enum TrailerField {
+    package enum Permission {
         case kept
         /// Ignored: recipients need it before the content, or it applies to one connection only.
         case dropped
@@ -10,7 +10,7 @@ enum TrailerField {
         case forbidden
     }
 
-    static func permission(for field: KnownField) -> Permission {
+    package static func permission(for field: KnownField) -> Permission {
         switch field {
         case .contentLength, .transferEncoding, .host:
             .forbidden

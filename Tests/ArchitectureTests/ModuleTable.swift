@@ -15,8 +15,8 @@ enum ModuleTable {
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
-        "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
+        "HTTPMessage", "TextCoding", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
+        "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -26,6 +26,7 @@ enum ModuleTable {
         "TextCoding": Module([]),
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
+        "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
         "HTTPCaching": Module(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
@@ -132,6 +133,8 @@ enum ModuleTable {
     /// Files that may use `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with the reason.
     static let permittedEscapes: [String: String] = [
         "Sources/TLSChannel/TLSSession.swift": "libssl's callbacks carry their owner as a pointer",
+        "Sources/HTTP2Wire/HTTP2Session.swift": "libnghttp2's callbacks carry their owner as a pointer",
+        "Sources/HTTP2Wire/SessionCallbacks.swift": "as HTTP2Session",
         "Sources/EventLoop/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
         "Sources/EventLoop/LoopThread.swift": "hands a thread's first argument over through pthread_create",
         "Sources/UpstreamTransport/Transport/CurlAttempt.swift": "libcurl's callbacks carry their owner as a pointer",

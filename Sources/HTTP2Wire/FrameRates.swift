@@ -1,0 +1,75 @@
+/// Counts the peer's frames of one `rateWindow`.
+struct FrameRates {
+    private let limits: HTTP2Limits
+    private var windowStart = Duration.zero
+    private var emptyData = 0
+    private var settings = 0
+    private var pings = 0
+    private var resets = 0
+    private var windowUpdates = 0
+    private var others = 0
+    /// Not of one window: the acknowledgements that have not been sent.
+    private var owed = 0
+
+    init(limits: HTTP2Limits) { self.limits = limits }
+
+    /// Starts another window if the current one is over.
+    mutating func advance(to now: Duration) {
+        guard now - windowStart >= limits.rateWindow else { return }
+        windowStart = now
+        emptyData = 0
+        settings = 0
+        pings = 0
+        resets = 0
+        windowUpdates = 0
+        others = 0
+    }
+
+    mutating func noteEmptyData() -> HTTP2Limit? {
+        emptyData += 1
+        return emptyData > limits.emptyDataFrames ? .emptyDataFrames : nil
+    }
+
+    mutating func noteSettings(isAcknowledgement: Bool) -> HTTP2Limit? {
+        settings += 1
+        if settings > limits.settingsFrames { return .settingsFrames }
+        return isAcknowledgement ? nil : noteOwed()
+    }
+
+    mutating func notePing(isAcknowledgement: Bool) -> HTTP2Limit? {
+        pings += 1
+        if pings > limits.pingFrames { return .pingFrames }
+        return isAcknowledgement ? nil : noteOwed()
+    }
+
+    mutating func noteReset() -> HTTP2Limit? {
+        resets += 1
+        return resets > limits.resetStreams ? .resetStreams : nil
+    }
+
+    mutating func noteWindowUpdate() -> HTTP2Limit? {
+        windowUpdates += 1
+        return windowUpdates > limits.windowUpdateFrames ? .windowUpdateFrames : nil
+    }
+
+    mutating func noteOther() -> HTTP2Limit? {
+        others += 1
+        return others > limits.otherFrames ? .otherFrames : nil
+    }
+
+    private mutating func noteOwed() -> HTTP2Limit? {
+        owed += 1
+        return owed > limits.queuedControlFrames ? .queuedControlFrames : nil
+    }
+
+    // MARK: Sending
+
+    mutating func noteAcknowledgementSent() { owed -= 1 }
+
+    mutating func noteDataSent() { windowUpdates = max(0, windowUpdates - HTTP2Limits.windowUpdatesPerData) }
+
+    /// This side has reset a stream because of the peer. The next frame is then one too many.
+    mutating func noteViolation() { resets += 1 }
+
+    var exceedsResets: Bool { resets > limits.resetStreams }
+}

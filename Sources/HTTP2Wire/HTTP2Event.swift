@@ -1,0 +1,65 @@
+import HTTPMessage
+
+/// The identifier of a stream (RFC 9113 §5.1.1): odd for a client's requests; 0 names the connection.
+package typealias HTTP2StreamID = Int32
+
+/// What a session has received, in the order of the peer's frames.
+package enum HTTP2Event: Sendable {
+    /// A request, on a server. Its target is in absolute form, made of `:scheme`, `:authority` and `:path`; of an ordinary CONNECT it
+    /// is in authority form.
+    /// - `extendedConnect`: the position of `:protocol` in the head's bytes (RFC 8441); `nil` if there is none.
+    /// - `endStream`: the request has no content and no trailers. No `end` follows.
+    case requestHead(HTTP2StreamID, RequestHead, extendedConnect: Extent?, endStream: Bool)
+    /// A request that RFC 9113 permits and whose target Larder does not: the same targets get 400 in HTTP/1.1.
+    case unacceptableTarget(HTTP2StreamID, RequestTargetError, endStream: Bool)
+    /// A field section above `headerListBytes` or `fieldCount`. The stream is open, so that a server can respond with 431.
+    case headTooLarge(HTTP2StreamID, endStream: Bool)
+    /// An informational response, on a client (RFC 9110 §15.2).
+    case informationalHead(HTTP2StreamID, ResponseHead)
+    /// A final response, on a client.
+    case responseHead(HTTP2StreamID, ResponseHead, endStream: Bool)
+    /// Content, as positions in the bytes given to `receive`. The caller must call `consumed` for it.
+    case data(HTTP2StreamID, Range<Int>)
+    /// The trailer section, without the fields that trailers cannot contain. `end` follows.
+    case trailers(HTTP2StreamID, Fields)
+    /// The peer sends nothing more on this stream.
+    case end(HTTP2StreamID)
+    /// The stream has ended early: by the peer, or by this side because the peer violated the protocol. No event of it follows.
+    case reset(HTTP2StreamID, HTTP2ErrorCode, byPeer: Bool)
+    /// The peer processes no stream above this one (RFC 9113 §6.8).
+    case goAway(lastStream: HTTP2StreamID, HTTP2ErrorCode)
+    /// The peer's settings have changed.
+    case settings
+    /// The peer has applied the settings sent last.
+    case settingsAcknowledged
+    case pingAcknowledged(UInt64)
+    /// `submitData`, which accepted less than it was given before, accepts more now.
+    case windowOpened(HTTP2StreamID)
+    /// The client's wish for the order of responses (RFC 9218). The stream may not be open yet.
+    case priority(HTTP2StreamID, StreamPriority)
+    /// The peer exceeded a limit. GOAWAY is the last frame that `outgoing` returns.
+    case limitExceeded(HTTP2Limit)
+    /// A connection error of the peer (RFC 9113 §5.4.1). GOAWAY is the last frame that `outgoing` returns.
+    case connectionFailed(HTTP2ErrorCode, reason: String)
+}
+
+/// The events that the owner of a session has not taken yet.
+struct HTTP2EventQueue {
+    private var events: [HTTP2Event] = []
+    private var next = 0
+
+    mutating func append(_ event: consuming HTTP2Event) { events.append(event) }
+
+    mutating func popFirst() -> HTTP2Event? {
+        guard next < events.count else { return nil }
+        // Swapped out, so that the taker owns the head's storage alone and changes it without a copy.
+        var event = HTTP2Event.settings
+        swap(&events[next], &event)
+        next += 1
+        if next == events.count {
+            events.removeAll(keepingCapacity: true)
+            next = 0
+        }
+        return event
+    }
+}

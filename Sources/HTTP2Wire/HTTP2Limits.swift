@@ -1,0 +1,64 @@
+/// Limits on what a peer may send and what a session stores for it. Rates count frames of one `rateWindow`.
+///
+/// If the peer exceeds a limit of `HTTP2Limit`, the session sends GOAWAY with ENHANCE_YOUR_CALM and reads no more.
+package struct HTTP2Limits: Equatable, Sendable {
+    /// Requests that a client may have open at once (SETTINGS_MAX_CONCURRENT_STREAMS). A further request is a connection error, or
+    /// is refused while the client has not acknowledged the settings.
+    package var concurrentStreams = 100
+    /// Bytes of a decoded field section: names, values, and 32 for each line (SETTINGS_MAX_HEADER_LIST_SIZE, RFC 9113 §10.5.1).
+    package var headerListBytes = 64 * 1024
+    /// Field lines of a field section. All `cookie` lines of a request together count as one.
+    package var fieldCount = 100
+    /// Bytes of each dynamic table for compression (SETTINGS_HEADER_TABLE_SIZE, RFC 7541 §4.2).
+    package var headerTableBytes = 4096
+    /// CONTINUATION frames of one field block (CVE-2024-27316), at most `continuationFramesMaximum`. A field block has one more frame,
+    /// and each has at most 16 KiB.
+    package var continuationFrames = 8
+    /// Some versions of libnghttp2 have this limit, and their session is unusable above it.
+    package static let continuationFramesMaximum = 8
+    /// The time in which frames are counted.
+    package var rateWindow = Duration.seconds(10)
+    /// DATA frames without content and without END_STREAM, for each `rateWindow` (CVE-2019-9518).
+    package var emptyDataFrames = 100
+    /// SETTINGS frames for each `rateWindow` (CVE-2019-9515).
+    package var settingsFrames = 20
+    /// PING frames for each `rateWindow` (CVE-2019-9512).
+    package var pingFrames = 50
+    /// Streams reset by the peer, or by this side because of a violation, for each `rateWindow` (CVE-2023-44487, CVE-2025-8671).
+    package var resetStreams = 200
+    /// WINDOW_UPDATE frames for each `rateWindow`, beyond `windowUpdatesPerData` for each DATA frame sent.
+    package var windowUpdateFrames = 1000
+    /// WINDOW_UPDATE frames that a peer may send for each DATA frame: one for the stream and one for the connection, twice.
+    package static let windowUpdatesPerData = 4
+    /// PRIORITY and PRIORITY_UPDATE frames, and frames of unknown types, for each `rateWindow` (CVE-2019-9513).
+    package var otherFrames = 500
+    /// Frames that this side owes in response to frames of the peer, and that the peer has not read yet (CVE-2019-9514).
+    package var queuedControlFrames = 200
+    /// Bytes of content that the peer may send on a stream before it is consumed (SETTINGS_INITIAL_WINDOW_SIZE).
+    package var streamWindow = 256 * 1024
+    /// Bytes of content that the peer may send on all streams before they are consumed.
+    package var connectionWindow = 1024 * 1024
+    /// Bytes of content that a session accepts for a stream before they are sent.
+    package var outgoingStreamBytes = 64 * 1024
+
+    package init() {}
+}
+
+/// A limit whose violation ends the connection.
+package enum HTTP2Limit: Equatable, Hashable, Sendable, CaseIterable {
+    case continuationFrames, emptyDataFrames, settingsFrames, pingFrames, resetStreams, windowUpdateFrames, otherFrames
+    case queuedControlFrames
+
+    package var reason: StaticString {
+        switch self {
+        case .continuationFrames: "http2_too_many_continuations"
+        case .emptyDataFrames: "http2_too_many_empty_data_frames"
+        case .settingsFrames: "http2_too_many_settings"
+        case .pingFrames: "http2_too_many_pings"
+        case .resetStreams: "http2_too_many_resets"
+        case .windowUpdateFrames: "http2_too_many_window_updates"
+        case .otherFrames: "http2_too_many_other_frames"
+        case .queuedControlFrames: "http2_too_many_queued_frames"
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import CNghttp2
+import HTTPMessage
+
+/// What libnghttp2 has read. Called within `receive`, and about closed streams also within `outgoing`.
+extension HTTP2Session {
+    func beginSection() { section.removeAll() }
+
+    func addField(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, isNeverIndexed: Bool) {
+        section.add(name: name.span, value: value.span, isNeverIndexed: isNeverIndexed, limits: limits)
+    }
+
+    func noteReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+        let header = frame.pointee.hd
+        let isAcknowledgement = header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+        switch nghttp2_frame_type(UInt32(header.type)) {
+        case NGHTTP2_HEADERS:
+            endSection(
+                of: header.stream_id, isRequest: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST, isLast: endsStream(header))
+        case NGHTTP2_DATA: if endsStream(header), streams[header.stream_id] != nil { events.append(.end(header.stream_id)) }
+        case NGHTTP2_RST_STREAM:
+            let code = HTTP2ErrorCode(rawValue: frame.pointee.rst_stream.error_code)
+            noteReset(header.stream_id, code, byPeer: true)
+        case NGHTTP2_SETTINGS: events.append(isAcknowledgement ? .settingsAcknowledged : .settings)
+        case NGHTTP2_PING: if isAcknowledgement { events.append(.pingAcknowledged(Self.number(frame.pointee.ping.opaque_data))) }
+        case NGHTTP2_GOAWAY:
+            let goAway = frame.pointee.goaway
+            events.append(.goAway(lastStream: goAway.last_stream_id, HTTP2ErrorCode(rawValue: goAway.error_code)))
+        case NGHTTP2_PRIORITY_UPDATE: notePriorityUpdate(frame.pointee.ext.payload)
+        default: break
+        }
+    }
+
+    private func endsStream(_ header: nghttp2_frame_hd) -> Bool { header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 }
+
+    private static func number(_ bytes: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)) -> UInt64 {
+        withUnsafeBytes(of: bytes) { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+    }
+
+    // MARK: Heads and trailers
+
+    private func endSection(of stream: HTTP2StreamID, isRequest: Bool, isLast: Bool) {
+        if isRequest { return endRequest(of: stream, isLast: isLast) }
+        // A stream that is missing here was reset.
+        guard let entry = streams[stream] else { return }
+        if role == .client, !entry.hasFinalHead {
+            endResponse(of: stream, isLast: isLast)
+        } else {
+            endTrailers(of: stream)
+        }
+    }
+
+    private func endRequest(of stream: HTTP2StreamID, isLast: Bool) {
+        if section.isTooLarge {
+            streams[stream] = HTTP2Stream()
+            return events.append(.headTooLarge(stream, endStream: isLast))
+        }
+        var head = RequestHead()
+        if let spare = spareFields.popLast() { head.fields = spare }
+        let outcome = section.takeRequest(into: &head, with: &memory)
+        let priority = section.priority
+        switch outcome {
+        case .malformed: return refuse(stream)
+        case .unacceptable(let error):
+            streams[stream] = HTTP2Stream()
+            events.append(.unacceptableTarget(stream, error, endStream: isLast))
+        case .complete(let extendedConnect):
+            var entry = HTTP2Stream()
+            entry.isTunnel = head.method == .connect
+            streams[stream] = entry
+            events.append(.requestHead(stream, head, extendedConnect: extendedConnect, endStream: isLast))
+            if let priority { events.append(.priority(stream, priority)) }
+        }
+    }
+
+    private func endResponse(of stream: HTTP2StreamID, isLast: Bool) {
+        if section.isTooLarge {
+            streams[stream]?.hasFinalHead = true
+            return events.append(.headTooLarge(stream, endStream: isLast))
+        }
+        var head = ResponseHead()
+        if let spare = spareFields.popLast() { head.fields = spare }
+        guard section.takeResponse(into: &head) else { return refuse(stream) }
+        if head.status.isInformational { return events.append(.informationalHead(stream, head)) }
+        streams[stream]?.hasFinalHead = true
+        if !head.status.isSuccessful { streams[stream]?.isTunnel = false }
+        events.append(.responseHead(stream, head, endStream: isLast))
+    }
+
+    private func endTrailers(of stream: HTTP2StreamID) {
+        // A tunnel has no trailers (RFC 9113 §8.5).
+        guard streams[stream]?.isTunnel == false, !section.isTooLarge, let trailers = section.takeTrailers() else {
+            return refuse(stream)
+        }
+        events.append(.trailers(stream, trailers))
+        events.append(.end(stream))
+    }
+
+    /// A malformed message is a stream error (RFC 9113 §8.1.1).
+    func refuse(_ stream: HTTP2StreamID) {
+        nghttp2_submit_rst_stream(pointer, SessionSetup.flags, stream, HTTP2ErrorCode.protocolError.rawValue)
+        noteReset(stream, .protocolError, byPeer: false)
+    }
+
+    // MARK: Content
+
+    func noteContent(of stream: HTTP2StreamID, at bytes: UnsafeRawPointer?, count: Int) {
+        guard streams[stream] != nil, let bytes, let input else {
+            // The stream was reset; its content counts for the connection only.
+            nghttp2_session_consume_connection(pointer, count)
+            return
+        }
+        streams[stream]?.unconsumed += count
+        let start = input.distance(to: bytes)
+        events.append(.data(stream, start..<start + count))
+    }
+
+    // MARK: Ends
+
+    func noteClosed(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        guard let entry = streams[stream] else { return }
+        if code != .noError { return noteReset(stream, code, byPeer: false) }
+        queuedBytes -= entry.queued
+        if entry.unconsumed > 0 {
+            streams[stream] = HTTP2Stream(closedWith: entry.unconsumed)
+        } else {
+            streams[stream] = nil
+        }
+    }
+
+    private func noteReset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode, byPeer: Bool) {
+        guard let entry = forget(stream), !entry.isClosed else { return }
+        events.append(.reset(stream, code, byPeer: byPeer))
+    }
+
+    /// Removes a stream. The peer may use the window of its content on other streams.
+    @discardableResult
+    func forget(_ stream: HTTP2StreamID) -> HTTP2Stream? {
+        guard let entry = streams.removeValue(forKey: stream) else { return nil }
+        queuedBytes -= entry.queued
+        if entry.unconsumed > 0 { nghttp2_session_consume_connection(pointer, entry.unconsumed) }
+        return entry
+    }
+
+    // MARK: Priorities
+
+    private func notePriorityUpdate(_ payload: UnsafeMutableRawPointer?) {
+        guard let update = payload?.assumingMemoryBound(to: nghttp2_ext_priority_update.self).pointee else { return }
+        let value = UnsafeBufferPointer(start: update.field_value, count: update.field_value_len)
+        events.append(.priority(update.stream_id, StreamPriority(parsing: value.span)))
+    }
+}
