@@ -11,6 +11,7 @@ libraries=(
     "libbrotlidec libbrotli-dev"
     "libzstd libzstd-dev"
     "libpsl libpsl-dev"
+    "libnghttp2 libnghttp2-dev"
     "libxml-2.0 libxml2-dev"
     "libxxhash libxxhash-dev"
     "libssl libssl-dev"

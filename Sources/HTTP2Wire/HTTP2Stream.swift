@@ -20,7 +20,7 @@ struct HTTP2Stream {
     var isEnding = false
     /// To send behind the content.
     var trailers: Fields?
-    /// The caller is told when more content can be accepted.
+    /// `windowOpened` is due when more content can be accepted.
     var isWaiting = false
 
     init() {}

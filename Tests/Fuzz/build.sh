@@ -21,7 +21,7 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
     -assert-config Debug -I "$yams/CYaml/include" -I /usr/include/libxml2)
-for shim in CBrotli CCrypt CCurl CLinux COpenSSL CPSL CXML2 CZlib CZstd; do flags+=(-I "$root/Sources/$shim"); done
+for shim in CBrotli CCrypt CCurl CLinux CNghttp2 COpenSSL CPSL CXML2 CZlib CZstd; do flags+=(-I "$root/Sources/$shim"); done
 
 module() { # NAME FOLDERS OPTIONS…
     local folders sources
@@ -44,6 +44,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPMessage Sources/HTTPMessage "${covered[@]}"
     module TextCoding Sources/TextCoding "${uncovered[@]}"
     module HTTPWire Sources/HTTPWire "${covered[@]}"
+    module HTTP2Wire Sources/HTTP2Wire "${covered[@]}"
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"

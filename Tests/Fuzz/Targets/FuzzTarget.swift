@@ -17,6 +17,8 @@ package struct FuzzTarget: Sendable {
         .responseValue,
         .chunkedDecoder,
         .clientHello,
+        .http2Server,
+        .http2Client,
         .fieldValues,
         .rules,
         .pinFiles,
