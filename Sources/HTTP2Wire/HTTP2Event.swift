@@ -14,7 +14,7 @@ package enum HTTP2Event: Sendable {
     case unacceptableTarget(HTTP2StreamID, RequestTargetError, endStream: Bool)
     /// A field section above `headerListBytes` or `fieldCount`. The stream is open, so that a server can respond with 431.
     case headTooLarge(HTTP2StreamID, endStream: Bool)
-    /// An informational response, on a client (RFC 9110 §15.2).
+    /// An informational response, on a client (RFC 9110 §15.2). The caller limits their number.
     case informationalHead(HTTP2StreamID, ResponseHead)
     /// A final response, on a client.
     case responseHead(HTTP2StreamID, ResponseHead, endStream: Bool)
@@ -24,7 +24,8 @@ package enum HTTP2Event: Sendable {
     case trailers(HTTP2StreamID, Fields)
     /// The peer sends nothing more on this stream.
     case end(HTTP2StreamID)
-    /// The stream has ended early: by the peer, or by this side because the peer violated the protocol. No event of it follows.
+    /// The stream has ended early: by the peer, or by this side because the peer violated the protocol. No event of it follows. A
+    /// request with `refusedStream` was not processed, and can be retried (RFC 9113 §8.7).
     case reset(HTTP2StreamID, HTTP2ErrorCode, byPeer: Bool)
     /// The peer processes no stream above this one (RFC 9113 §6.8).
     case goAway(lastStream: HTTP2StreamID, HTTP2ErrorCode)
@@ -39,7 +40,8 @@ package enum HTTP2Event: Sendable {
     case priority(HTTP2StreamID, StreamPriority)
     /// The peer exceeded a limit. GOAWAY is the last frame that `outgoing` returns.
     case limitExceeded(HTTP2Limit)
-    /// A connection error of the peer (RFC 9113 §5.4.1). GOAWAY is the last frame that `outgoing` returns.
+    /// A connection error of the peer (RFC 9113 §5.4.1). GOAWAY is the last frame that `outgoing` returns. The event is often one of
+    /// `outgoing`: libnghttp2 reports the error when it writes GOAWAY.
     case connectionFailed(HTTP2ErrorCode, reason: String)
 }
 

@@ -88,8 +88,10 @@ package final class HTTP2Session {
         case .frameSize: return fail(.frameSizeError, reason: "a padded frame without a padding length")
         case .priority: return fail(.protocolError, reason: "PRIORITY for the connection")
         }
-        // Responses of each frame besides acknowledgements: RST_STREAM for streams, which are limited themselves.
-        if nghttp2_session_get_outbound_queue_size(pointer) > limits.queuedControlFrames + 4 * limits.concurrentStreams {
+        // Acknowledgements are counted exactly. This also limits RST_STREAM for a client that does not read. A client's own session queues
+        // its requests here, and its server provokes no frames for other streams than those.
+        let queueLimit = limits.queuedControlFrames + 4 * limits.concurrentStreams
+        if role == .server, nghttp2_session_get_outbound_queue_size(pointer) > queueLimit {
             fail(exceeding: .queuedControlFrames)
         }
         if !waiting.isEmpty { announceWindows() }

@@ -96,6 +96,25 @@ struct ConnectionTests {
         #expect(client.sentFrames.filter { $0.type == 1 }.map(\.stream) == [1, 3])
     }
 
+    @Test("A client's queue of requests is no fault of the server")
+    func queuesManyRequests() throws {
+        let client = try Endpoint.client(settings: [(id: 3, value: 1)])
+        for _ in 0..<700 { _ = try client.request(.get) }
+        client.receive([.ping()])
+        client.send()
+        #expect(client.events.isEmpty && client.sentFrames.filter { $0.type == 1 }.count == 1)
+    }
+
+    @Test("Of a request that is reset before it is sent, nothing is sent")
+    func resetsUnsentRequest() throws {
+        let client = try Endpoint.client()
+        let stream = try client.request(.post, endStream: false)
+        _ = try [1].withUnsafeBytes { try client.session.submitData(stream, $0, end: true) }
+        client.session.reset(stream, .cancel)
+        client.send()
+        #expect(client.sent.isEmpty && client.events.isEmpty && client.session.queuedBytes == 0)
+    }
+
     @Test("A PING is answered with its bytes, and the answer to an own PING is reported (RFC 9113 §6.7)")
     func pings() throws {
         let server = try Endpoint.server()
