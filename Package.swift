@@ -115,7 +115,8 @@ let package = Package(
         module(
             "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
                 "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches",
@@ -288,7 +289,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
+                "HTTPMessage", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
+                "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
                 "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "TestSupport",

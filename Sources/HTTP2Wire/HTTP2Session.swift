@@ -61,6 +61,12 @@ package final class HTTP2Session {
         isBroken || nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
 
+    /// Whether the stream exists, and at least one of its sides has not ended.
+    package func isOpen(_ stream: HTTP2StreamID) -> Bool { streams[stream].map { !$0.isClosed } ?? false }
+
+    /// Whether the last frame of this side was sent.
+    package func hasSentEnd(_ stream: HTTP2StreamID) -> Bool { nghttp2_session_get_stream_local_close(pointer, stream) == 1 }
+
     /// Whether `outgoing` has bytes to return.
     package var hasOutput: Bool { !isBroken && nghttp2_session_want_write(pointer) != 0 }
 

@@ -5,6 +5,20 @@ extension RequestHead {
         return try? Authority(parsing: line.value.range, in: fields.bytes.span)  // the parser rejected malformed ones
     }
 
+    /// Adds the `Host` field that HTTP/1.1 requires to a request of HTTP/2 that lacks it, from its target in absolute form (RFC 9113
+    /// §8.3.1).
+    package mutating func addMissingHostField() {
+        guard !fields.contains(.host), target.form == .absolute else { return }
+        let bracket = target.hostKind == .ipv6 ? 1 : 0
+        let authority = Extent(Int(target.host.offset) - bracket..<Int(target.path.offset))
+        let name = fields.appendBytes(Self.hostName.span)
+        let start = fields.bytes.count
+        fields.appendCopy(of: authority)
+        fields.note(FieldLine(name: name, value: Extent(start..<fields.bytes.count), known: .host))
+    }
+
+    private static let hostName = Array("host".utf8)
+
     /// Whether the `Host` field agrees with the target, for policies that deny requests where it does not.
     ///
     /// The target alone decides what is fetched (RFC 9112 §3.2.2, T17). True if the target has no host, or the field is missing or

@@ -62,7 +62,11 @@ extension RequestHead {
         switch target.form {
         case .authority: throw .tunnelInTunnel
         case .absolute:
-            guard target.scheme == tunnel.scheme, isSame(target.host, target.port, as: tunnel) else { throw .authority }
+            guard target.scheme == tunnel.scheme else { throw .authority }
+            if !isSame(target.host, target.port, as: tunnel) {
+                // HTTP/2 has no other form (RFC 9113 §8.3.1).
+                guard version.major == 2, tunnel.isNamedInside, target.port == tunnel.port else { throw .authority }
+            }
             // If the target and the Host field name two hosts, Larder does not guess, although the target alone would be valid.
             guard hostFieldMatchesTarget else { throw .authority }
             return

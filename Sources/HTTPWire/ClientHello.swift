@@ -9,6 +9,8 @@ package struct ClientHello: Equatable, Sendable {
 
     package init() {}
 
+    /// Whether the client offers HTTP/2 inside TLS.
+    package var offersHTTP2: Bool { protocols?.contains(.http2) == true }
     /// Whether the client may use HTTP/1 inside TLS: it offers it, or has no ALPN extension.
     package var mayMeanHTTP1: Bool { protocols.map { !$0.isDisjoint(with: [.http1, .http10]) } ?? true }
 }

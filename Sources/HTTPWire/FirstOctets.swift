@@ -29,13 +29,8 @@ package enum FirstOctets: Equatable, Sendable {
         self = Self.ofText(octets)
     }
 
-    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-
     private static func ofText(_ octets: Span<UInt8>) -> FirstOctets {
-        let count = min(octets.count, preface.count)
-        if octets.extracting(0..<count).equals(preface.span.extracting(0..<count)) {
-            return count == preface.count ? .http2 : .undecided
-        }
+        if HTTP2Preface.begins(octets.bytes) { return octets.count >= HTTP2Preface.bytes.count ? .http2 : .undecided }
         // Empty lines may precede a request (RFC 9112 §2.2).
         var start = 0
         while start < octets.count, octets[start] == ASCII.cr || octets[start] == ASCII.lf { start += 1 }

@@ -415,6 +415,13 @@ extension Exchange {
 }
 
 extension ExchangeContext {
+    /// HTTP/2 has no origin form (RFC 9113 §8.3.1): reads a request whose target is one of our listeners as one for Larder's own pages.
+    package func readOwnTarget(of request: inout RequestHead) {
+        guard case .absolute = request.target.form, let host = request.hostField, isOwn(host, in: request) else { return }
+        request.target.form = .origin
+        request.target.host = .empty
+    }
+
     /// Whether a Host field names one of our listeners. A listener on all addresses accepts any IP address, since DNS cannot redirect a
     /// client that uses an address (T05).
     fileprivate func isOwn(_ host: Authority, in request: borrowing RequestHead) -> Bool {

@@ -174,7 +174,7 @@ package final class ProxyServer: Sendable {
     ) -> Interception? {
         guard let authority = settings.authority else { return nil }
         do throws(CertificateAuthority.AuthorityFault) {
-            return try Interception(authority, after: previous)
+            return try Interception(authority, offersHTTP2: settings.offersHTTP2, after: previous)
         } catch {
             warn("cannot intercept hosts: TLS cannot be set up")
             return nil

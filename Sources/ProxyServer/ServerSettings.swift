@@ -1,4 +1,5 @@
 import CertificateAuthority
+import HTTP2Wire
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
@@ -56,6 +57,9 @@ package struct ServerSettings: Sendable {
     /// The maximum staleness of a response served while `auto` finds no network; `nil` for no limit.
     package var offlineStalenessLimit: DeltaSeconds? = DeltaSeconds(7 * 86_400)
     package var parseLimits = ParseLimits()
+    /// Whether clients may use HTTP/2 inside TLS and in tunnels without TLS. On plain listeners they always may.
+    package var offersHTTP2 = false
+    package var http2Limits = HTTP2Limits()
     /// Fixed at startup.
     package var traceLimits = TraceLimits()
     package var proxyLimits = ProxyLimits()

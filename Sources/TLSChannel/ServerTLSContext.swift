@@ -4,7 +4,7 @@ package import ServerTrust
 /// The TLS configuration for connections with clients: versions, ciphers, and the keys of session tickets. The keys are random for each
 /// instance and never stored. New settings create a new instance, so that no session of the old settings is resumed under the new ones.
 ///
-/// TLS 1.2 and 1.3, forward secrecy only, HTTP/1.1 and HTTP/1.0 by ALPN, no compression, no renegotiation, no early data. Each session
+/// TLS 1.2 and 1.3, forward secrecy only, HTTP/1.1 and HTTP/1.0 by ALPN, or HTTP/2, no compression, no renegotiation, no early data. Each session
 /// chooses its certificate. Usable from any thread.
 package final class ServerTLSContext: Sendable {
     private let object: OwnedObject
@@ -21,13 +21,15 @@ package final class ServerTLSContext: Sendable {
     /// In seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
 
-    /// - Parameter roots: the certificates that must have issued clients' certificates, directly or indirectly; if empty, clients are
-    ///   not asked for a certificate. Validity is checked by the system's clock.
+    /// - Parameters:
+    ///   - roots: the certificates that must have issued clients' certificates, directly or indirectly; if empty, clients are not asked
+    ///     for a certificate. Validity is checked by the system's clock.
+    ///   - offersHTTP2: whether to choose HTTP/2 for clients that offer it (RFC 9113 §3.2).
     /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.
-    package init?(clientRoots roots: [Certificate] = []) {
+    package init?(clientRoots roots: [Certificate] = [], offersHTTP2: Bool = false) {
         let made: OpaquePointer? = ErrorQueue.unchanged {
             guard let pointer = SSL_CTX_new(TLS_server_method()) else { return nil }
-            if Self.configure(pointer), Self.ask(pointer, by: roots) { return pointer }
+            if Self.configure(pointer, offersHTTP2: offersHTTP2), Self.ask(pointer, by: roots) { return pointer }
             SSL_CTX_free(pointer)
             return nil
         }
@@ -49,7 +51,7 @@ package final class ServerTLSContext: Sendable {
         return true
     }
 
-    private static func configure(_ pointer: OpaquePointer) -> Bool {
+    private static func configure(_ pointer: OpaquePointer, offersHTTP2: Bool) -> Bool {
         guard copenssl_context_set_versions(pointer, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
             SSL_CTX_set_cipher_list(pointer, ciphers) == 1, copenssl_context_set_groups(pointer, groups) == 1,
             SSL_CTX_set_num_tickets(pointer, ticketCount) == 1
@@ -61,7 +63,11 @@ package final class ServerTLSContext: Sendable {
         _ = copenssl_context_cache_no_sessions(pointer)
         SSL_CTX_set_timeout(pointer, ticketLifetime)
         SSL_CTX_set_max_early_data(pointer, 0)
-        copenssl_context_select_protocol(pointer, selectsHTTP1)
+        if offersHTTP2 {
+            copenssl_context_select_protocol(pointer, selectsHTTP2)
+        } else {
+            copenssl_context_select_protocol(pointer, selectsHTTP1)
+        }
         return true
     }
 }
@@ -72,8 +78,24 @@ private func selectsHTTP1(
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
+    selects(of: ["http/1.1", "http/1.0"], chosen, chosenLength, offered, offeredLength)
+}
+
+/// The same, with HTTP/2 before them.
+private func selectsHTTP2(
+    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    selects(of: ["h2", "http/1.1", "http/1.0"], chosen, chosenLength, offered, offeredLength)
+}
+
+private func selects(
+    of names: [StaticString], _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32
+) -> Int32 {
     guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    for name in ["http/1.1", "http/1.0"] as [StaticString] {
+    for name in names {
         guard let found = offeredProtocol(name, in: UnsafeBufferPointer(start: offered, count: Int(offeredLength))) else {
             continue
         }

@@ -68,6 +68,14 @@ package final class TLSSession {
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
 
+    /// Whether the two sides have agreed on HTTP/2 by ALPN (RFC 7301, RFC 9113 §3.2).
+    package var isForHTTP2: Bool {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(pointer, &name, &count)
+        return count == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+    }
+
     /// Continues the handshake with received bytes. Consumes all of them, except those after the end of the handshake.
     package func handshake(_ octets: UnsafeRawBufferPointer) -> Handshake {
         taking(octets) {

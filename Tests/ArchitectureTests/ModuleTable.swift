@@ -73,7 +73,8 @@ enum ModuleTable {
             ], others: ["Synchronization"]),
         "ProxyServer": Module(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
                 "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches",

@@ -28,6 +28,13 @@ enum ServerAssembly {
         result.parseLimits = settings.parseLimits
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
+        result.offersHTTP2 = settings.tls.connect.http2 == .auto
+        result.http2Limits.headerListBytes = Int(clamping: settings.limits.headLength)
+        result.http2Limits.fieldCount = settings.limits.fieldCount
+        result.http2Limits.concurrentStreams = settings.limits.http2.streams
+        result.http2Limits.resetStreams = settings.limits.http2.resets
+        result.http2Limits.streamWindow = Int(clamping: settings.limits.http2.streamWindow)
+        result.http2Limits.connectionWindow = Int(clamping: settings.limits.http2.connectionWindow)
         result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
@@ -59,7 +66,11 @@ enum ServerAssembly {
         var result: [ListenerTLS?] = []
         for (index, address) in listeners.listen.enumerated() {
             if let number = settings.listen.firstIndex(where: { $0.isSame(as: address) && $0.tls == address.tls }) {
-                result.append(try settings.loadedListeners.all[number].map(listenerTLS))
+                guard let loaded = settings.loadedListeners.all[number] else {
+                    result.append(nil)
+                    continue
+                }
+                result.append(try listenerTLS(loaded, offersHTTP2: settings.tls.connect.http2 == .auto))
             } else {
                 result.append(active[index])
             }
@@ -67,9 +78,11 @@ enum ServerAssembly {
         return result
     }
 
-    private static func listenerTLS(_ loaded: LoadedListener) throws(CertificateAuthority.AuthorityFault) -> ListenerTLS {
+    private static func listenerTLS(
+        _ loaded: LoadedListener, offersHTTP2: Bool
+    ) throws(CertificateAuthority.AuthorityFault) -> ListenerTLS {
         let shown = loaded.identity.map { ListenerTLS.Shown.identity($0) } ?? .authority(names: loaded.names)
-        return try ListenerTLS(showing: shown, clientRoots: loaded.clientRoots)
+        return try ListenerTLS(showing: shown, clientRoots: loaded.clientRoots, offersHTTP2: offersHTTP2)
     }
 
     private static func admission(_ clients: LarderSettings.Clients) -> ClientAdmission {

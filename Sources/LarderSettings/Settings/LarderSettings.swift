@@ -112,6 +112,14 @@ extension LarderSettings {
         package var requestBodyLength: UInt64?
         /// For all bodies that are being checked, together.
         package var checkedBytes: UInt64 = 64 << 20
+        package var http2 = HTTP2()
+    }
+
+    package struct HTTP2: Equatable, Sendable {
+        package var streams = 100
+        package var resets = 200
+        package var streamWindow: UInt64 = 256 << 10
+        package var connectionWindow: UInt64 = 1 << 20
     }
 
     package struct Timeouts: Equatable, Sendable {

@@ -70,6 +70,19 @@ package enum SettingsSchema {
             "Memory for all response bodies that rules are checking. A response whose body does not fit is replaced by 503."),
 
         Setting(
+            "limits.http2.streams", \.limits.http2.streams, .number(1...10_000), reloadable: true,
+            "Most requests that a client may have open at once on an HTTP/2 connection."),
+        Setting(
+            "limits.http2.resets", \.limits.http2.resets, .number(1...1_000_000), reloadable: true,
+            "Most streams that a client may reset in 10 s. Larder then closes its HTTP/2 connection."),
+        Setting(
+            "limits.http2.stream_window", \.limits.http2.streamWindow, .size(65_535...(1 << 30)), reloadable: true,
+            "Longest part of a request body that Larder accepts on an HTTP/2 stream before it can forward it."),
+        Setting(
+            "limits.http2.connection_window", \.limits.http2.connectionWindow, .size(65_535...(1 << 30)), reloadable: true,
+            "The same for all streams of an HTTP/2 connection together."),
+
+        Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
             "Time to look up the origin's name and connect to it."),
         Setting(
@@ -222,9 +235,13 @@ package enum SettingsSchema {
             "Hosts that get a tunnel even if `tls.default` intercepts. Their programs accept only the certificates of their "
                 + "vendor. An entry in `tls.hosts` takes precedence."),
         Setting(
+            "tls.connect.http2", \.tls.connect.http2, .word(), reloadable: true,
+            "Whether Larder offers HTTP/2 to clients in intercepted tunnels and on listeners with TLS. Larder forwards their "
+                + "requests by HTTP/1.1."),
+        Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
-            "How Larder treats a client that does not offer HTTP/1.1 to an intercepted host, such as gRPC. Larder opens a tunnel "
-                + "once it has verified the server, or refuses the connection."),
+            "How Larder treats a client that offers an intercepted host neither HTTP/1.1 nor, if `tls.connect.http2` is `auto`, "
+                + "HTTP/2. Larder opens a tunnel once it has verified the server, or refuses the connection."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
             "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "

@@ -60,6 +60,7 @@ struct TrustLoading {
             if case .deny = fallback.policy { connect.deniesUnnamedHosts = fallback.way == .deny }
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
+            connect.interceptsHTTP2 = settings.connect.http2 == .auto
             connect.tunnelsOtherProtocols = settings.connect.otherProtocols == .tunnel
             connect.refusalsKeptMilliseconds = Int(clamping: settings.connect.refusalsKept.wholeMilliseconds)
             connect.keptMilliseconds = Int(clamping: settings.connect.verdictTTL.wholeMilliseconds)

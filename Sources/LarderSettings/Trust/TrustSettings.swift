@@ -61,11 +61,15 @@ extension TrustSettings {
         package var missingName = Permission.allow
         package var encryptedHello = Permission.allow
         var neverIntercept = NeverIntercept.usual
+        package var http2 = HTTP2Offer.off
         var otherProtocols = OtherProtocols.tunnel
         var refusalsKept = Duration.zero
     }
 
-    /// What happens if a client does not use HTTP/1 inside TLS to a host that is intercepted.
+    /// Whether clients are offered HTTP/2.
+    package enum HTTP2Offer: String, CaseIterable, Sendable { case auto, off }
+
+    /// What happens if a client offers no protocol that Larder intercepts.
     enum OtherProtocols: String, CaseIterable, Sendable { case tunnel, deny }
 
     /// The CA whose certificates clients get from intercepted hosts.

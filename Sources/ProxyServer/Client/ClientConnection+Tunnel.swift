@@ -130,17 +130,17 @@ extension ClientConnection: QueuedReader {
     func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
     /// The tunnel contains plain HTTP.
-    func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer) {
+    func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer, isHTTP2: Bool) {
         beginInside(tunnel)
         keep(octets)
-        readInside()
+        if isHTTP2 { HTTP2Connection.start(replacing: self) } else { readInside() }
     }
 
     /// The tunnel contains TLS that ends here.
     /// - Parameter records: bytes received after the handshake.
-    func enter(_ tunnel: TunnelAuthority, sealed records: UnsafeRawBufferPointer) {
+    func enter(_ tunnel: TunnelAuthority, sealed records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         beginInside(tunnel)
-        openChannel(records)
+        openChannel(records, isHTTP2: isHTTP2)
     }
 
     private func beginInside(_ tunnel: TunnelAuthority) {
@@ -161,25 +161,26 @@ extension ClientConnection: QueuedReader {
 
     /// The handshake with a listener has succeeded.
     /// - Parameter names: those in the client's certificate; the first one is its user name.
-    func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer) {
+    func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         firstBytes = nil
         certificateNames = names
         user = names.first ?? []
         phase = .idle
         setDeadline(worker.settings.timeouts.clientHead)
-        openChannel(records)
+        openChannel(records, isHTTP2: isHTTP2)
     }
 
     /// Reads the bytes that followed a handshake.
-    private func openChannel(_ records: UnsafeRawBufferPointer) {
+    private func openChannel(_ records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         let buffer = worker.readBuffer
         switch channel.open(records, into: buffer) {
         case .bytes(let count):
             keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            readInside()
+            if !isHTTP2 { readInside() }
         case .wouldBlock, .needsMore: break
         case .ended, .cut, .failed: closesWhenDrained = true
         }
+        if isHTTP2 { HTTP2Connection.start(replacing: self) }
     }
 
     /// The handshake with a listener has failed. Sends a waiting alert, without waiting until it arrives.

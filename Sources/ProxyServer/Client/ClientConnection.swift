@@ -55,6 +55,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// otherwise.
     @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
     private var isFlushPlanned = false
+    /// Whether the client has sent the preface of HTTP/2.
+    private var becomesHTTP2 = false
 
     /// The maximum number of a client's pipelined requests that begin in one turn of the loop.
     private static let requestsInTurn = 32
@@ -171,6 +173,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
             let used = process(bytes.bytes)
             if used < count, phase != .closed { keep(UnsafeRawBufferPointer(rebasing: bytes[used...])) }
         }
+        if becomesHTTP2 { return HTTP2Connection.start(replacing: self) }
         if isNewcomer, phase == .readingHead { admit() }
         feedBody()
         flush()
@@ -186,7 +189,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     private var takesRequests: Bool {
         // A head that has begun is still read, and so stays under the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
-        return requestsLeft > 0 && !output.hasTail
+        return requestsLeft > 0 && !output.hasTail && !becomesHTTP2
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
     }
 
@@ -236,6 +239,13 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         requestsLeft &-= 1
         switch read {
         case .incomplete: break
+        case .http2Preface:
+            // Only the first bytes of a connection can be a preface, and inside TLS the protocol is chosen by ALPN.
+            guard !channel.isSecured, output.isEmpty, output.writtenCount == 0 else { return driver.reject(.unsupportedVersion) }
+            phase = .idle
+            self.driver = nil
+            driver.abandon()
+            becomesHTTP2 = true
         case .request(let framing, _):
             if isInside, let tunnel { start(framing, in: tunnel, with: driver) } else { driver.start(framing) }
         case .refused(let fault, _): driver.reject(fault)

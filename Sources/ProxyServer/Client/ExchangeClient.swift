@@ -37,6 +37,9 @@ class ExchangeClient {
     /// Whether the kernel can move a body to the socket.
     var takesSplicedBody: Bool { false }
 
+    /// Whether the rest of a request's content is read and discarded after the response, because another request may follow it.
+    var drainsContent: Bool { true }
+
     /// Writes waiting output, and lets the driver make more, while all of it is accepted.
     func flush() {}
 

@@ -6,6 +6,8 @@ import ProxyCore
 enum HeadRead {
     case incomplete
     case request(BodyFraming, length: Int)
+    /// The preface of HTTP/2 with prior knowledge (RFC 9113 §3.3): nothing is consumed.
+    case http2Preface
     /// The beginning of the next request is unknown: all bytes are consumed.
     case refused(Fault, length: Int)
 
@@ -20,6 +22,10 @@ enum HeadRead {
             self = .request(try BodyFraming.ofRequest(head), length: length)
         } catch {
             parser.reset()
+            if case .unsupportedVersion = error, HTTP2Preface.begins(bytes) {
+                self = .http2Preface
+                return
+            }
             self = .refused(FaultMapping.fault(error), length: bytes.byteCount)
         }
     }
@@ -28,6 +34,7 @@ enum HeadRead {
     var length: Int? {
         switch self {
         case .incomplete: nil
+        case .http2Preface: 0
         case .request(_, let length), .refused(_, let length): length
         }
     }

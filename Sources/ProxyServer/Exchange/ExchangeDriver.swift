@@ -273,7 +273,7 @@ final class ExchangeDriver {
         if transforms { transforming.letGo(for: self) }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection
-        if keeps, !upload.isComplete, client != nil { return upload.beginDraining(for: self) }
+        if keeps, !upload.isComplete, let client, client.drainsContent { return upload.beginDraining(for: self) }
         giveConnectionBack(keepsConnection: keeps)
     }
 

@@ -130,7 +130,8 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
             let octets = text
             text = []
             octets.withUnsafeBytes(handshake.take)
-        case .http1: enterPlainHTTP()
+        case .http1: enterPlainHTTP(isHTTP2: false)
+        case .http2 where worker.settings.offersHTTP2: enterPlainHTTP(isHTTP2: true)
         case .http2, .other: openTunnelOfOthers()
         }
     }
@@ -151,12 +152,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: Plain HTTP
 
-    private func enterPlainHTTP() {
+    private func enterPlainHTTP(isHTTP2: Bool) {
         if refusesByRules() { return }
         owner.logged.connectOutcome = .plainHTTP
         let octets = held
         end { $0.tunnelEnded(TunnelCounts()) }
-        octets.withUnsafeBytes { connection.enter(plainAuthority, plain: $0) }
+        octets.withUnsafeBytes { connection.enter(plainAuthority, plain: $0, isHTTP2: isHTTP2) }
     }
 
     /// The authority of plain-text requests. If the tunnel is to an address, the requests must name the host, as clients that resolve names
@@ -306,7 +307,7 @@ extension ConnectInterceptor: ClientTLSHandshakeDelegate {
 
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer) {
         end { $0.tunnelEnded(TunnelCounts()) }
-        connection.enter(secureAuthority, sealed: records)
+        connection.enter(secureAuthority, sealed: records, isHTTP2: session.isForHTTP2)
     }
 
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?) {

@@ -10,8 +10,8 @@ final class Interception: Sendable {
     let leaves: LeafCertificateCache
 
     /// - Parameter previous: the setup of the previous settings. Certificates of the same CA are reused.
-    init(_ authority: LocalAuthority, after previous: Interception?) throws(AuthorityFault) {
-        guard let context = ServerTLSContext() else { throw .cryptographyFailed }
+    init(_ authority: LocalAuthority, offersHTTP2: Bool, after previous: Interception?) throws(AuthorityFault) {
+        guard let context = ServerTLSContext(offersHTTP2: offersHTTP2) else { throw .cryptographyFailed }
         self.context = context
         if let leaves = previous?.leaves, leaves.root == authority.root {
             self.leaves = leaves

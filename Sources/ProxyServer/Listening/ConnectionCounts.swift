@@ -25,5 +25,8 @@ final class ConnectionCounts: Sendable {
         return least
     }
 
+    /// Counts a connection that must be on this loop.
+    func opened(on loop: Int) { counts[loop].value.wrappingAdd(1, ordering: .relaxed) }
+
     func closed(on loop: Int) { counts[loop].value.wrappingSubtract(1, ordering: .relaxed) }
 }

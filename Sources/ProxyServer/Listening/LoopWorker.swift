@@ -36,11 +36,13 @@ final class LoopWorker {
     /// Whether some clients are authenticated.
     private(set) var identifiesClients: Bool
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var http2Warning = RareWarning()
     /// By reason; there are few reasons.
     private var tlsWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that get a refusal.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private var http2Connections: [ObjectIdentifier: HTTP2Connection] = [:]
     private var requestCount: UInt64 = 0
     /// Memory of the heads that clients of this loop have sent.
     @exclusivity(unchecked) var headMemory = RequestHeadMemory()
@@ -166,6 +168,42 @@ final class LoopWorker {
         checkDrained()
     }
 
+    /// An HTTP/1 connection continues with HTTP/2.
+    func http2Started(_ next: HTTP2Connection, from connection: ClientConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        http2Connections[ObjectIdentifier(next)] = next
+    }
+
+    func http2Ended(_ connection: HTTP2Connection) {
+        http2Connections[ObjectIdentifier(connection)] = nil
+        shared.counts.closed(on: index)
+        checkDrained()
+    }
+
+    func warnOfHTTP2(_ reason: String, with peer: PeerAddress) {
+        guard http2Warning.isDue(at: loop.now) else { return }
+        shared.warn("closed the HTTP/2 connection of \(peer.address): \(reason); reported once a minute")
+    }
+
+    /// Whether a tunnel in a stream may get a connection of its own.
+    var acceptsInnerConnection: Bool { !isDraining && shared.counts.total < settings.connectionLimit }
+
+    /// Adopts the connection that handles a tunnel in a stream of this client. It counts like any client's connection.
+    func adoptInner(descriptor: Int32, of outer: HTTP2Connection) {
+        shared.counts.opened(on: index)
+        do throws(SystemError) {
+            let connection = try ClientConnection(self, descriptor: descriptor, peer: outer.peer)
+            connection.user = outer.user
+            connection.certificateNames = outer.certificateNames
+            connection.isCertified = outer.isCertified
+            connection.tunnel = outer.tunnel
+            connections[ObjectIdentifier(connection)] = connection
+        } catch {
+            closeDescriptor(descriptor)
+            shared.counts.closed(on: index)
+        }
+    }
+
     /// Lends an output buffer while a request is in flight: an idle connection has none.
     func lend(to buffer: inout [UInt8]) { buffers.lend(to: &buffer) }
 
@@ -229,7 +267,7 @@ final class LoopWorker {
 
     var statistics: LoopStatistics {
         var statistics = counts
-        statistics.connections = connections.count - refused.count + tunnels.count
+        statistics.connections = connections.count - refused.count + tunnels.count + http2Connections.count
         statistics.tunnels = tunnels.count
         statistics.turns = loop.batchCount
         return statistics
@@ -252,6 +290,10 @@ final class LoopWorker {
         where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
             connection.drain()
         }
+        for connection in Array(http2Connections.values)
+        where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {
+            connection.drain()
+        }
         for tunnel in Array(tunnels.values) { tunnel.settingsChanged() }
         transports.planClosing()
     }
@@ -262,6 +304,7 @@ final class LoopWorker {
         isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
+        for connection in Array(http2Connections.values) { connection.drain() }
         drivers.giveUpBackground()
         checkDrained()
     }
@@ -269,6 +312,7 @@ final class LoopWorker {
     /// Closes everything at once.
     func closeAll() {
         closeListeners()
+        for connection in Array(http2Connections.values) { connection.close() }
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
         transports.closeAll()
@@ -281,7 +325,7 @@ final class LoopWorker {
     }
 
     private func checkDrained() {
-        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, !drivers.hasRunning else {
+        guard let whenDrained, connections.isEmpty, http2Connections.isEmpty, tunnels.isEmpty, !drivers.hasRunning else {
             return
         }
         self.whenDrained = nil

@@ -59,7 +59,8 @@ extension ListenerHandshake: ClientTLSHandshakeDelegate {
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession) { connection.beginTLS(session) }
 
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer) {
-        connection.openTLS(certificateNames: tls.asksForCertificates ? session.clientNames : [], with: records)
+        connection.openTLS(
+            certificateNames: tls.asksForCertificates ? session.clientNames : [], with: records, isHTTP2: session.isForHTTP2)
     }
 
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?) {

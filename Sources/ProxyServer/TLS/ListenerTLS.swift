@@ -18,11 +18,15 @@ package final class ListenerTLS: Sendable {
     let asksForCertificates: Bool
     let context: ServerTLSContext
 
-    /// - Parameter roots: the CA certificates that client certificates must chain to; if empty, clients are not asked for a certificate.
-    package init(showing shown: Shown, clientRoots roots: [Certificate] = []) throws(CertificateAuthority.AuthorityFault) {
+    /// - Parameters:
+    ///   - roots: the CA certificates that client certificates must chain to; if empty, clients are not asked for a certificate.
+    ///   - offersHTTP2: whether clients may use HTTP/2.
+    package init(
+        showing shown: Shown, clientRoots roots: [Certificate] = [], offersHTTP2: Bool = false
+    ) throws(CertificateAuthority.AuthorityFault) {
         self.shown = shown
         asksForCertificates = !roots.isEmpty
-        guard let context = ServerTLSContext(clientRoots: roots) else { throw .cryptographyFailed }
+        guard let context = ServerTLSContext(clientRoots: roots, offersHTTP2: offersHTTP2) else { throw .cryptographyFailed }
         self.context = context
     }
 

@@ -13,8 +13,10 @@ package struct ConnectPolicy: Sendable {
     private var isIntercepting: Bool
     /// Hosts whose clients have rejected our CA, if that is recorded.
     let refusals = RefusedInterceptions()
-    /// Whether a client that offers only HTTP/2 to an intercepted host gets a tunnel, after the server was verified. If not,
-    /// the tunnel is refused.
+    /// Whether a client that offers only HTTP/2 to an intercepted host is intercepted.
+    package var interceptsHTTP2 = false
+    /// Whether a client that offers no protocol that is intercepted gets a tunnel, after the server was verified. If not, the tunnel is
+    /// refused.
     package var tunnelsOtherProtocols = true
     /// For how long a host of the fallback gets a tunnel after a client has rejected our CA; 0: never.
     package var refusalsKeptMilliseconds = 0
@@ -115,7 +117,7 @@ extension ConnectPolicy {
         case .deny: return .refuse(denial(of: judged, port: port))
         case .intercept: break
         }
-        guard hello.mayMeanHTTP1 else {
+        guard hello.mayMeanHTTP1 || (interceptsHTTP2 && hello.offersHTTP2) else {
             return tunnelsOtherProtocols ? .tunnelUninspected(host: judged, .noHTTP1Offered) : .refuse(.otherProtocol)
         }
         return isLearned(judged, port: port, at: now)

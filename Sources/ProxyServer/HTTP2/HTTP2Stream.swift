@@ -1,0 +1,290 @@
+import EventLoop
+import HTTP2Wire
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+
+/// A stream of a client's HTTP/2 connection that carries one exchange (RFC 9113 §8.1). The driver gets the request's content in the framing
+/// of HTTP/1.1, and the stream sends the response that the driver writes in frames.
+///
+/// Confined to its loop. Its connection keeps it alive until the stream is closed.
+final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
+    let id: HTTP2StreamID
+    private unowned let connection: HTTP2Connection
+    private let session: HTTP2Session
+    @exclusivity(unchecked) private var driver: ExchangeDriver?
+    @exclusivity(unchecked) private var response = WrittenResponse()
+    /// How many of the next bytes of the output are content.
+    private var contentCount = 0
+    /// Content of the request that the driver has not taken, from `inputStart` on.
+    @exclusivity(unchecked) private var input: [UInt8] = []
+    private var inputStart = 0
+    /// The number of bytes of data for which the client has not been given new space.
+    private var unreleasedCount = 0
+    /// Whether the driver gets the content in chunks.
+    private var isChunked = false
+    private var hasRequestEnded = false
+    /// Whether the session has the end of the response, or a reset.
+    private var isFinished = false
+    private var isFlushing = false
+    /// Since when the stream waits for its client: for content, or for space to send.
+    private(set) var waitsSince: MonotonicTime?
+
+    init(_ id: HTTP2StreamID, on connection: HTTP2Connection) {
+        self.id = id
+        self.connection = connection
+        session = connection.session
+        super.init(connection.worker, peer: connection.peer)
+        user = connection.user
+        certificateNames = connection.certificateNames
+        tunnel = connection.tunnel
+        closesWhenDrained = connection.isClosing
+    }
+
+    override var drainsContent: Bool { false }
+
+    // MARK: The request
+
+    /// - Parameter endStream: whether neither content nor trailers follow.
+    func begin(_ head: consuming RequestHead, endStream: Bool) {
+        let driver = takeDriver(endStream: endStream)
+        swap(&driver.exchange.request, &head)
+        session.recycle(head.fields)
+        response.method = driver.exchange.request.method
+        driver.exchange.request.addMissingHostField()
+        if tunnel == nil { worker.context.readOwnTarget(of: &driver.exchange.request) }
+        do throws(RequestParseError) {
+            start(framing(of: try BodyFraming.ofRequest(driver.exchange.request)), with: driver)
+        } catch {
+            driver.reject(FaultMapping.fault(error))
+        }
+        flush()
+    }
+
+    /// Refuses a request whose head cannot be used.
+    func refuse(_ fault: Fault, endStream: Bool) {
+        takeDriver(endStream: endStream).reject(fault)
+        flush()
+    }
+
+    private func takeDriver(endStream: Bool) -> ExchangeDriver {
+        let taken = worker.takeDriver(for: self)
+        driver = taken
+        hasRequestEnded = endStream
+        worker.lend(to: &output.buffer)
+        return taken
+    }
+
+    /// Content without a declared length is given to the driver in chunks, which trailers can follow.
+    private func framing(of declared: BodyFraming) -> BodyFraming {
+        if hasRequestEnded { return declared == .length(0) ? declared : .none }
+        if case .length = declared { return declared }
+        isChunked = true
+        return .chunked
+    }
+
+    private func start(_ framing: BodyFraming, with driver: ExchangeDriver) {
+        guard let tunnel else { return driver.start(framing) }
+        do throws(MisdirectedRequest) {
+            try driver.exchange.request.resolve(in: tunnel)
+            driver.start(framing)
+        } catch {
+            driver.refuse(.misdirectedRequest(detail: StaticToken(error.reason)), framing)
+        }
+    }
+
+    func receive(_ data: UnsafeRawBufferPointer) {
+        unreleasedCount += data.count
+        guard driver != nil, !isFinished else { return release() }
+        if inputStart > 0 {
+            input.removeFirst(inputStart)
+            inputStart = 0
+        }
+        if isChunked {
+            if data.isEmpty { return }
+            ChunkWriter.writeChunkHeader(count: data.count, into: &input)
+            input.append(contentsOf: data)
+            input.append("\r\n")
+        } else {
+            input.append(contentsOf: data)
+        }
+        contentArrived()
+    }
+
+    func receive(trailers: consuming Fields) {
+        if isChunked, !hasRequestEnded { ChunkWriter.writeLastChunk(trailers: trailers, into: &input) }
+        hasRequestEnded = true
+    }
+
+    func receiveEnd() {
+        if isChunked, !hasRequestEnded { ChunkWriter.writeLastChunk(trailers: Fields(), into: &input) }
+        hasRequestEnded = true
+        contentArrived()
+    }
+
+    private func contentArrived() {
+        waitsSince = nil
+        if let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
+        flush()
+    }
+
+    override func withInput(_ body: (RawSpan) -> Int) {
+        let held = input
+        let used = body(held.span.bytes.extracting(inputStart..<held.count))
+        // The exchange may have ended meanwhile.
+        if input.isEmpty { return }
+        inputStart += used
+        release()
+    }
+
+    /// Gives the client space for the bytes that the driver has taken.
+    private func release() {
+        let held = input.count - inputStart
+        if held == 0, !input.isEmpty {
+            input.removeAll(keepingCapacity: true)
+            inputStart = 0
+        }
+        let count = unreleasedCount - min(unreleasedCount, held)
+        guard count > 0 else { return }
+        unreleasedCount -= count
+        session.consumed(id, count)
+        connection.flushSoon()
+    }
+
+    // MARK: The response
+
+    override func flush() {
+        if isFlushing { return }
+        isFlushing = true
+        while !isFinished {
+            send()
+            guard output.isEmpty, !isFinished, driver?.outputDrained() == true || !output.isEmpty else { break }
+        }
+        isFlushing = false
+        settle()
+        connection.flushSoon()
+    }
+
+    override func flushSoon() { connection.flushSoon(self) }
+
+    /// Moves output into the session, while the session accepts it.
+    private func send() {
+        var isFaulty = false
+        output.take { bytes in
+            var offset = 0
+            while !isFaulty {
+                if contentCount > 0 {
+                    if offset == bytes.count { return offset }
+                    let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<min(offset + contentCount, bytes.count)])
+                    let isLast = response.hasEnded && piece.count == contentCount
+                    guard let count = try? session.submitData(id, piece, end: isLast) else {
+                        isFaulty = true
+                        break
+                    }
+                    offset += count
+                    contentCount -= count
+                    if count < piece.count { return offset }
+                    if isLast { ended() }
+                    continue
+                }
+                switch response.next(RawSpan(_unsafeBytes: bytes), from: &offset) {
+                case .head(let isAlone): isFaulty = !submitHead(isAlone: isAlone)
+                case .content(let range):
+                    offset = range.lowerBound
+                    contentCount = range.count
+                case .needsMore, .ended: return offset
+                case nil: isFaulty = true
+                }
+            }
+            return bytes.count
+        }
+        if isFaulty {
+            if !isFinished { reset(.internalError) }
+        } else if response.hasEnded, contentCount == 0, !isFinished {
+            try? session.submitTrailers(id, response.trailers)
+            ended()
+        }
+    }
+
+    private func submitHead(isAlone: Bool) -> Bool {
+        do throws(HTTP2SubmitError) {
+            if response.head.status.isInformational {
+                try session.submitInformational(id, response.head)
+            } else {
+                try session.submitResponse(id, response.head, endStream: isAlone)
+                if isAlone { ended() }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The session has the end of the response.
+    private func ended() {
+        isFinished = true
+        // RFC 9113 §8.1: the rest of the request is not needed. The client must get the whole response first.
+        connection.streamFinished(self, resetsRest: !hasRequestEnded)
+    }
+
+    private func reset(_ code: HTTP2ErrorCode) {
+        isFinished = true
+        session.reset(id, code)
+        connection.streamFinished(self, resetsRest: false)
+    }
+
+    /// The session accepts more content.
+    func windowOpened() {
+        waitsSince = nil
+        flush()
+    }
+
+    override func exchangeEnded(keepsConnection: Bool) {
+        driver = nil
+        input = []
+        inputStart = 0
+        release()
+        if !isFlushing { flush() }
+    }
+
+    override func abort() {
+        driver = nil
+        if !isFinished { reset(.internalError) }
+        connection.flushSoon()
+    }
+
+    private func settle() {
+        if driver == nil, output.isEmpty {
+            worker.takeBack(&output.buffer)
+            // The response was cut off.
+            if !isFinished { reset(.internalError) }
+        }
+        let waits = !output.isEmpty || (driver?.wantsRequestBody == true && input.isEmpty)
+        waitsSince = waits && !isFinished ? waitsSince ?? loop.now : nil
+    }
+
+    // MARK: Ends
+
+    /// The client has let too much time pass.
+    func deadlinePassed() {
+        if output.isEmpty, let driver, driver.isReadingRequestBody {
+            waitsSince = nil
+            driver.requestBodyStalled()
+            return flush()
+        }
+        reset(.cancel)
+        closed()
+    }
+
+    /// The stream is closed: by a reset, or with its connection.
+    func closed() {
+        isFinished = true
+        waitsSince = nil
+        input = []
+        inputStart = 0
+        let leaving = driver
+        driver = nil
+        leaving?.clientGone()
+        output = OutputQueue()
+    }
+}

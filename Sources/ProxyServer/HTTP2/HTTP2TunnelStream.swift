@@ -1,0 +1,255 @@
+import CLinux
+import EventLoop
+import Glibc
+import HTTP2Wire
+import HTTPMessage
+import HTTPWire
+
+/// A stream that becomes a tunnel: by CONNECT (RFC 9113 §8.5), or for a WebSocket by extended CONNECT (RFC 8441).
+///
+/// A pair of sockets connects the stream with an HTTP/1 connection of its own, which handles the request as that of any client: rules,
+/// interception and tunnels are the same. The stream translates the heads, and then passes on bytes in both directions.
+///
+/// Confined to its loop; the loop and its connection keep it alive.
+final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
+    let id: HTTP2StreamID
+    private unowned let connection: HTTP2Connection
+    private let session: HTTP2Session
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private var registration: Registration?
+    private var response = WrittenResponse()
+    private var isTunnel = false
+    /// Bytes of the response or of the tunnel that the session has not accepted.
+    private var toClient: [UInt8] = []
+    /// How many of the next bytes to the client are the content of a response.
+    private var contentCount = 0
+    private var hasEnded = false
+    /// Bytes for the inner connection, and how many of them are the client's data.
+    private var toProxy: [UInt8] = []
+    private var unreleasedCount = 0
+    private var hasClientEnded = false
+
+    private static let readLength = 16 * 1024
+    /// The time limits are those of the inner connection and its tunnel.
+    var waitsSince: MonotonicTime? { nil }
+
+    static func start(
+        _ id: HTTP2StreamID, for head: borrowing RequestHead, extendedConnect: Extent?, on connection: HTTP2Connection
+    ) {
+        var sockets: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | larder_sock_nonblock | larder_sock_cloexec
+        guard connection.worker.acceptsInnerConnection, socketpair(AF_UNIX, kind, 0, &sockets) == 0 else {
+            // The client may send the request again (RFC 9113 §8.7).
+            return connection.session.reset(id, .refusedStream)
+        }
+        let stream = HTTP2TunnelStream(id, on: connection, descriptor: sockets[0])
+        do throws(SystemError) {
+            stream.registration = try stream.loop.register(sockets[0], .read, handler: stream)
+        } catch {
+            closeDescriptor(sockets[0])
+            closeDescriptor(sockets[1])
+            return connection.session.reset(id, .refusedStream)
+        }
+        connection.add(stream)
+        stream.response.method = extendedConnect == nil ? .connect : .get
+        TunnelRequest.write(head, protocol: extendedConnect, into: &stream.toProxy)
+        stream.flush()
+        connection.worker.adoptInner(descriptor: sockets[1], of: connection)
+    }
+
+    private init(_ id: HTTP2StreamID, on connection: HTTP2Connection, descriptor: Int32) {
+        self.id = id
+        self.connection = connection
+        self.descriptor = descriptor
+        session = connection.session
+        loop = connection.loop
+    }
+
+    // MARK: From the client
+
+    func receive(_ data: UnsafeRawBufferPointer) {
+        unreleasedCount += data.count
+        toProxy.append(contentsOf: data)
+        flush()
+    }
+
+    /// A tunnel has no trailers.
+    func receive(trailers: consuming Fields) {}
+
+    func receiveEnd() {
+        hasClientEnded = true
+        flush()
+    }
+
+    /// Writes waiting bytes to the inner connection.
+    func flush() {
+        guard registration != nil else { return }
+        if !toProxy.isEmpty {
+            let count = toProxy.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, larder_msg_nosignal) }
+            // A failure is seen by the next read.
+            if count > 0 { toProxy.removeFirst(count) }
+            let released = unreleasedCount - min(unreleasedCount, toProxy.count)
+            unreleasedCount -= released
+            if released > 0 {
+                session.consumed(id, released)
+                connection.flushSoon()
+            }
+        }
+        if toProxy.isEmpty, hasClientEnded { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+        settle()
+    }
+
+    // MARK: To the client
+
+    func ready(_ events: ReadyEvents) {
+        if events.isWritable { flush() }
+        if events.isReadable || events.isBroken { read() }
+        connection.flushSoon()
+    }
+
+    func windowOpened() {
+        pass()
+        if toClient.isEmpty { read() }
+        connection.flushSoon()
+    }
+
+    private func read() {
+        while registration != nil, toClient.isEmpty, !hasEnded {
+            let start = toClient.count
+            var count = 0
+            toClient.append(addingCapacity: Self.readLength) { span in
+                span.withUnsafeMutableBufferPointer { buffer, initialized in
+                    count = recv(descriptor, buffer.baseAddress! + initialized, Self.readLength, 0)
+                    initialized += max(count, 0)
+                }
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                if errno != EAGAIN { cut() }
+                return settle()
+            }
+            if count == 0, toClient.count == start {
+                end()
+                return settle()
+            }
+            pass()
+        }
+        settle()
+    }
+
+    /// Gives the session what it accepts.
+    private func pass() {
+        let bytes = toClient
+        toClient.removeAll(keepingCapacity: true)
+        var offset = 0
+        bytes.withUnsafeBytes { bytes in
+            while offset < bytes.count, registration != nil {
+                if isTunnel || contentCount > 0 {
+                    let length = isTunnel ? bytes.count - offset : min(contentCount, bytes.count - offset)
+                    let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+                    guard let count = try? session.submitData(id, piece, end: false) else { return cut() }
+                    offset += count
+                    if !isTunnel { contentCount -= count }
+                    if count < length { return }
+                    continue
+                }
+                switch response.next(RawSpan(_unsafeBytes: bytes), from: &offset) {
+                case .head(let isAlone): submitHead(isAlone: isAlone)
+                case .content(let range):
+                    offset = range.lowerBound
+                    contentCount = range.count
+                case .needsMore, .ended: return
+                case nil: return cut()
+                }
+            }
+        }
+        toClient.append(contentsOf: bytes[offset...])
+        if !isTunnel, contentCount == 0, response.hasEnded, !hasEnded { end() }
+    }
+
+    private func submitHead(isAlone: Bool) {
+        let status = response.head.status
+        do throws(HTTP2SubmitError) {
+            if status == .switchingProtocols || (response.method == .connect && status.isSuccessful) {
+                isTunnel = true
+                var head = ResponseHead()
+                for line in response.head.fields.lines where line.known != .upgrade && line.known != .connection {
+                    let name = response.head.fields.name(of: line)
+                    // RFC 8441 §5.1: HTTP/2 does not need this proof.
+                    if name.equalsIgnoringCase("sec-websocket-accept") { continue }
+                    head.fields.append(name: name, value: response.head.fields.value(of: line))
+                }
+                try session.submitResponse(id, head, endStream: false)
+            } else if status.isInformational {
+                try session.submitInformational(id, response.head)
+            } else {
+                try session.submitResponse(id, response.head, endStream: isAlone)
+                if isAlone { hasEnded = true }
+            }
+        } catch {
+            cut()
+        }
+    }
+
+    private func end() {
+        if !isTunnel, !response.hasEnded { return cut() }
+        hasEnded = true
+        try? session.submitTrailers(id, Fields())
+        connection.streamFinished(self, resetsRest: !isTunnel && !hasClientEnded)
+    }
+
+    /// One of the two sides is cut off (RFC 9113 §8.5).
+    private func cut() {
+        if registration == nil { return }
+        session.reset(id, .connectError)
+        connection.streamFinished(self, resetsRest: false)
+        closed()
+    }
+
+    private func settle() {
+        guard let registration else { return }
+        var interest = toClient.isEmpty && !hasEnded ? Interest.read : Interest()
+        if !toProxy.isEmpty { interest.insert(.write) }
+        loop.modify(registration, interest)
+    }
+
+    func deadlinePassed() {}
+
+    func closed() {
+        guard let registration else { return }
+        self.registration = nil
+        loop.close(registration)
+    }
+}
+
+/// The HTTP/1.1 form of a CONNECT request of HTTP/2.
+enum TunnelRequest {
+    /// - Parameter proto: the position of `:protocol` in the head's bytes (RFC 8441 §4); `nil` for CONNECT.
+    static func write(_ head: borrowing RequestHead, protocol proto: Extent?, into output: inout [UInt8]) {
+        output.append(proto == nil ? "CONNECT " : "GET ")
+        output.append(head.span(of: head.rawTarget))
+        output.append(" HTTP/1.1\r\nHost: ")
+        let target = head.target
+        if target.hostKind == .ipv6 { output.append("[") }
+        output.append(head.span(of: target.host))
+        if target.hostKind == .ipv6 { output.append("]") }
+        output.append(":")
+        output.append(decimal: UInt64(target.port))
+        output.append("\r\n")
+        if let proto {
+            output.append("Connection: Upgrade\r\nUpgrade: ")
+            output.append(head.span(of: proto))
+            output.append("\r\nSec-WebSocket-Key: ")
+            output.append(contentsOf: Base64.encode((0..<16).map { _ in UInt8.random(in: 0...255) }).utf8)
+            output.append("\r\n")
+        }
+        for line in head.fields.lines where line.known != .host && line.known != .connection && line.known != .upgrade {
+            output.append(head.fields.name(of: line))
+            output.append(": ")
+            output.append(head.fields.value(of: line))
+            output.append("\r\n")
+        }
+        output.append("\r\n")
+    }
+}
