@@ -48,3 +48,15 @@ enum ContentLength {
         return agreed.map { .length($0) } ?? .malformed
     }
 }
+
+extension ResponseHead {
+    /// Leaves one valid Content-Length, as HTTP/2 requires (RFC 9113 §8.1.1): removes those that are malformed or differ. A response
+    /// without content may have them in HTTP/1.1, as to HEAD.
+    package mutating func normalizeContentLength() {
+        guard fields.contains(.contentLength), ContentLength.single(in: fields) == nil else { return }
+        let combined = ContentLength.combined(in: fields)
+        fields.remove(.contentLength)
+        guard case .length(let length) = combined else { return }
+        fields.append(name: Array("content-length".utf8).span, value: Array("\(length)".utf8).span)
+    }
+}

@@ -156,10 +156,10 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     override func flush() {
         if isFlushing { return }
         isFlushing = true
-        while !isFinished {
-            send()
-            guard output.isEmpty, !isFinished, driver?.outputDrained() == true || !output.isEmpty else { break }
-        }
+        repeat {
+            if !isFinished { send() }
+            // Also after the last byte: the driver's exchange ends by it.
+        } while output.isEmpty && (driver?.outputDrained() == true || !output.isEmpty)
         isFlushing = false
         settle()
         connection.flushSoon()
@@ -231,6 +231,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         isFinished = true
         session.reset(id, code)
         connection.streamFinished(self, resetsRest: false)
+        closed()
     }
 
     /// The session accepts more content.
@@ -273,7 +274,6 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
             return flush()
         }
         reset(.cancel)
-        closed()
     }
 
     /// The stream is closed: by a reset, or with its connection.

@@ -39,6 +39,7 @@ struct WrittenResponse {
                 guard rest.byteCount > 0, let length = try parser.parse(rest, into: &head) else { return .needsMore }
                 offset += length
                 if head.status.isInformational { return .head(isAlone: false) }
+                head.normalizeContentLength()
                 decoder.reset(to: try BodyFraming.ofResponse(head, to: method))
                 state = decoder.hasEnded ? .ended : .content
                 return .head(isAlone: decoder.hasEnded)

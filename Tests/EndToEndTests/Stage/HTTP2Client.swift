@@ -22,6 +22,7 @@ final class HTTP2Client {
 
     let client: RawClient
     let session: HTTP2Session
+    private let start = ContinuousClock.now
     private(set) var responses: [HTTP2StreamID: Response] = [:]
     private(set) var goAway: HTTP2ErrorCode?
     /// Whether received content is released, so that the server may send more.
@@ -83,9 +84,11 @@ final class HTTP2Client {
     func receive() throws {
         if !(try client.receive()) { throw client.fault(.closed) }
         let bytes = client.takeHeld()
-        bytes.withUnsafeBytes { session.receive($0, at: .zero) }
+        bytes.withUnsafeBytes { session.receive($0, at: start.duration(to: .now)) }
         while let event = session.nextEvent() { note(event, of: bytes) }
         flush()
+        // A stream that this side resets ends when its reset is sent.
+        while let event = session.nextEvent() { note(event, of: []) }
     }
 
     private func note(_ event: HTTP2Event, of bytes: [UInt8]) {
