@@ -43,7 +43,7 @@ package final class PasswordFile: Sendable {
             do throws(Fault) {
                 let (name, hash) = try Self.entry(line, number: index + 1)
                 if let first = lines.updateValue(index + 1, forKey: name) {
-                    throw Fault(line: index + 1, reason: "this name is already in line \(first)")
+                    throw Fault(line: index + 1, reason: "line \(first) already has this name")
                 }
                 hashes[name] = hash
                 decoys.append(hash)

@@ -7,7 +7,7 @@ import Foundation
 /// This is the only list of them. It names the usual places; sockets elsewhere, and those that do not exist yet, stay.
 enum HiddenSockets {
     private struct Service {
-        /// What a client of these sockets can have done outside.
+        /// The actions that a client of these sockets can cause outside.
         let reason: String
         /// In `/run`: patterns (glob(7)).
         var system: [String] = []
@@ -46,7 +46,7 @@ enum HiddenSockets {
             others: ["~/.docker/run/*.sock", "~/.docker/desktop/*.sock", "~/.colima/*/*.sock", "~/.rd/*.sock"],
             variables: ["DOCKER_HOST", "CONTAINER_HOST", "CONTAINERD_ADDRESS", "BUILDKIT_HOST"]),
         Service(
-            reason: "a manager of virtual machines starts them, with a network",
+            reason: "a virtual machine manager starts machines that have a network",
             system: ["libvirt/*-sock*"], user: ["libvirt/*-sock*"],
             others: ["/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/var/lib/incus/unix.socket"]),
         Service(
@@ -57,13 +57,13 @@ enum HiddenSockets {
             ],
             user: ["gnupg/S.dirmngr", "gnupg/*/S.dirmngr"], others: ["~/.gnupg/S.dirmngr"]),
         Service(
-            reason: "a terminal or an editor outside runs commands",
+            reason: "a terminal or an editor outside the network namespace runs commands",
             system: ["screen/S-*/*", "tmux/*/*"],
             user: ["tmux-*/*", "zellij/*/*", "wezterm/*sock*", "kitty-*", "emacs/*", "nvim.*", "vscode-ipc-*.sock"],
             others: ["/tmp/tmux-*/*", "/tmp/zellij-*/*/*", "/tmp/emacs*/*", "/tmp/nvim.*/*/*", "/tmp/vscode-ipc-*.sock"],
             variables: ["TMUX", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "NVIM", "VSCODE_IPC_HOOK_CLI"]),
         Service(
-            reason: "another Larder fetches under its own rules, and changes them",
+            reason: "another Larder forwards requests under its own rules, and its clients can change them",
             system: ["larder/admin-*.sock"], user: ["larder/admin-*.sock"], others: ["~/.local/state/larder/admin-*.sock"]),
     ]
 

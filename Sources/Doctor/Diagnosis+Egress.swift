@@ -7,6 +7,6 @@ extension Diagnosis {
         guard loaded.settings.upstream.proxy != nil else { return nil }
         return Finding(
             "addresses", .notable,
-            "the upstream proxy looks up names, so egress.addresses applies only to hosts that are written as addresses")
+            "the upstream proxy looks up names, so egress.addresses applies only to URLs that contain an IP address")
     }
 }

@@ -20,10 +20,12 @@ extension Diagnosis {
             return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(ShellWord.of(paths[0]))")
         case .none:
             guard loaded.settings.admin.socket == .off else {
-                return found(.bad, "the place of the admin socket is unknown", "export HOME=~; larder serve &")
+                return found(.bad, "the path of the admin socket is unknown", "export HOME=~; larder serve &")
             }
             let remedy = environment["LARDER_ADMIN_SOCKET"] == nil ? Self.edit(loaded) : "unset LARDER_ADMIN_SOCKET"
-            return found(.notable, "admin.socket is off: a running Larder cannot be queried, and no program can be tried", remedy)
+            return found(
+                .notable, "admin.socket is off: a running Larder cannot be queried, and larder doctor cannot try programs", remedy
+            )
         }
         do throws(AdminClient.Failure) {
             let client = try AdminClient(path: path)
@@ -34,7 +36,7 @@ extension Diagnosis {
             } catch {
                 switch error.matter {
                 case .otherVersion: return found(.bad, "\(error)", "larder stop; larder serve &")
-                case .listeners: return found(.notable, "\(error): no program can be tried", Self.edit(loaded))
+                case .listeners: return found(.notable, "\(error): larder doctor cannot try programs", Self.edit(loaded))
                 case .files, .answer: return found(.bad, "\(error)")
                 }
             }

@@ -14,7 +14,7 @@ extension Diagnosis {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
             return Finding(
-                "store", .bad, "neither XDG_CACHE_HOME nor HOME is set, so the store's place is unknown", remedy: "export HOME=~")
+                "store", .bad, "neither XDG_CACHE_HOME nor HOME is set, so the store's path is unknown", remedy: "export HOME=~")
         }
         if path == ":memory:" { return Finding("store", .good, "in memory only") }
         let full = URL(filePath: path).path

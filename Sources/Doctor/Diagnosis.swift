@@ -99,7 +99,7 @@ extension Diagnosis {
         guard found.isEmpty else {
             return Finding(
                 "NO_PROXY", .bad,
-                "\(found.joined(separator: " ")): these hosts bypass Larder, so it applies no rules to them and stores nothing",
+                "\(found.joined(separator: " ")): these hosts bypass Larder, so it applies no rules to their requests and stores none of their responses",
                 remedy: "export NO_PROXY= no_proxy=")
         }
         return Finding(

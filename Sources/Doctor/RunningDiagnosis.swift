@@ -34,7 +34,8 @@ package struct RunningDiagnosis {
         defer { close(connection) }
         let port = Finding("port", .good, "\(running.proxy) answers")
         guard !hasUpstreamProxy else {
-            let reason = "upstream.proxy would receive the request, which would leave this machine: no program is tried"
+            let reason =
+                "upstream.proxy would receive the request, which would leave this machine: larder doctor tries no programs"
             return [port, Finding("request", .skipped, reason)]
         }
         return [port, request(on: connection)]
@@ -63,7 +64,7 @@ package struct RunningDiagnosis {
                 remedy: edit.map { "\($0) && larder reload" })
         }
         if text.contains("offline_miss") {
-            return Finding("request", .skipped, "Larder is offline and forwards no requests: no program can be tried")
+            return Finding("request", .skipped, "Larder is offline and forwards no requests: larder doctor cannot try programs")
         }
         let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
         return Finding(

@@ -37,7 +37,9 @@ enum HPKPPins {
             }
             guard let name = names.first else { throw PinFormatError("the file does not name its host: use --host") }
             if names.count > 1 { throw PinFormatError("the file names \(names[0]) and \(names[1]): use --host") }
-            if host != nil, !hosts.isEmpty { throw PinFormatError("the file has several fields: --host is for one") }
+            if host != nil, !hosts.isEmpty {
+                throw PinFormatError("the file has several Public-Key-Pins fields; --host works only with one")
+            }
             hosts.append(try pinned(name, directives: field.2, isReportOnly: field.1 != nil, notes: &notes))
             isNamed = false
         }

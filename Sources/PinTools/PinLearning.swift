@@ -100,7 +100,9 @@ package struct PinLearning {
         do throws(TrustFailure) {
             _ = try policy.evaluate(ServerEvidence(certificates: proposal.chain), host: proposal.server.host, at: now)
         } catch {
-            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), whatever its pins", chain: proposal.chain)
+            throw Refusal(
+                reason: "is not trusted (\(error.reason.rawValue)), even if its own key is the trust anchor",
+                chain: proposal.chain)
         }
     }
 }

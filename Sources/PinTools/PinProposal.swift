@@ -15,8 +15,9 @@ package struct PinProposal {
             switch self {
             case .leaf: "the server's own key, the strictest: Larder rejects a new key until you add its pin"
             case .intermediate:
-                "the issuer's key: renewals pass, but so does any certificate it issues for this host; servers change issuers without notice"
-            case .root: "the root's key, the widest: any certificate issued below it for this host passes; it changes least often"
+                "the issuer's key: Larder accepts any certificate that it issues for this host, also renewals; servers change issuers without notice"
+            case .root:
+                "the root's key, the least strict: Larder accepts any certificate for this host below this root; it changes least often"
             }
         }
 

@@ -52,7 +52,7 @@ package struct GatewayError: Equatable, Sendable {
                 502, "response_too_large", "http_response_body_size", .policy, "The response body exceeds the limit of a rule.")
         case .rate:
             self.init(
-                429, "rate_limited", "http_request_denied", .policy, "A rule permits fewer requests in this time.", retry: true)
+                429, "rate_limited", "http_request_denied", .policy, "The request exceeds the rate limit of a rule.", retry: true)
         case .requests, .bytesOut, .bytesIn:
             self.init(
                 429, "quota_exceeded", "http_request_denied", .policy, "The quota of a rule is used up.", retry: true,

@@ -177,7 +177,7 @@ extension TrustRefusal {
         self.init(
             reason: "plaintext_to_pinned_host", host: host, source: source, expected: expected,
             advice:
-                "The settings\(place.isEmpty ? "" : " (\(place))") pin the keys of \(host), and a server shows no keys in plain text. "
-                + "Request the https URL, or upgrade the request by a rule: `request: {upgrade: https}`.")
+                "The settings\(place.isEmpty ? "" : " (\(place))") pin the keys of \(host), and plain http cannot verify keys. Request the https URL, or upgrade the request by a rule: `request: {upgrade: https}`."
+        )
     }
 }

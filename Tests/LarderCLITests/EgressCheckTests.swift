@@ -12,8 +12,7 @@ struct EgressCheckTests {
         #expect(checked.code == 2)
         #expect(
             checked.talk
-                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so it "
-                + "would refuse its tunnels; write `tls: {hosts: {a.example: {connect: intercept}}}`, or remove path, method and "
+                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so it would refuse the host's tunnels; write `tls: {hosts: {a.example: {connect: intercept}}}`, or remove path, method and "
                 + "query, or write `scheme: http` if the rule is for http only\n")
         _ = try folder.write(
             "egress: {default: deny}\nrules:\n\(rule)  - {name: all, match: {host: a.example}, allow: {}}\n", to: "larder.yaml")

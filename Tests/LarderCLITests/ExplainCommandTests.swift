@@ -92,7 +92,7 @@ struct ExplainCommandTests {
             """, to: "other.yaml")
         let mine = try CommandLineTests.larder("explain", "-c", file, "http://example.test/")
         #expect(mine.code == 0 && mine.output.contains("answer: 403, denied"), "\(mine)")
-        #expect(mine.talk == "larder: the settings of this command apply, and not those of the Larder that is running\n")
+        #expect(mine.talk == "larder: this explanation uses the settings of this command, not those of the running Larder\n")
         let set = try CommandLineTests.larder(
             "explain", "http://example.test/", "--set", "admin.socket=\(socket)", "--set", "store.path=/nonexistent/store.sqlite",
             "--set",
@@ -101,7 +101,7 @@ struct ExplainCommandTests {
         for named in [["--socket", socket], ["--set", "admin.socket=\(socket)"]] {
             let its = try CommandLineTests.larder(["explain", "-c", file, "http://example.test/"] + named)
             #expect(its.code == 0 && its.output.contains("rules: none matches"), "\(its)")
-            #expect(its.talk == "larder: the settings of the Larder that is running apply, and not \(file)\n")
+            #expect(its.talk == "larder: this explanation uses the settings of the running Larder, not \(file)\n")
         }
     }
 

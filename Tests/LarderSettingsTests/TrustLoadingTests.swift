@@ -165,11 +165,11 @@ struct TrustLoadingTests {
             ),
             (
                 "anchors: {bundle: empty.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: contains no certificates in PEM, or one that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: contains no PEM certificate, or a certificate that cannot be read"
             ),
             (
                 "anchors: {bundle: broken.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: contains no certificates in PEM, or one that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: contains no PEM certificate, or a certificate that cannot be read"
             ),
             ("pins: {of: [none.pem]}", "3:29: tls.hosts.a.example.pins.of[0]: cannot read FOLDER/none.pem: No such file"),
             (

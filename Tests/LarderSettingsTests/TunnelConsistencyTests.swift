@@ -4,7 +4,7 @@ import UpstreamTransport
 
 @testable import LarderSettings
 
-@Suite("Rules that look at requests, and tunnels in which Larder sees none")
+@Suite("Rules that look at requests, and tunnels that hide them")
 struct TunnelConsistencyTests {
     private func consistency(_ yaml: String, intercepts: [String] = [], fallback: ConnectWay = .tunnel) throws
         -> TunnelConsistency
@@ -69,8 +69,8 @@ struct TunnelConsistencyTests {
         #expect(found.problems.isEmpty)
         #expect(
             found.warnings == [
-                "larder.yaml:2:43: the rule `one path` looks at requests, but the rule `whole` allows tunnels to a.example, in which "
-                    + "Larder sees none"
+                "larder.yaml:2:43: the rule `one path` looks at requests, but the rule `whole` allows tunnels to a.example, which "
+                    + "hide the requests"
             ])
     }
 
@@ -91,7 +91,7 @@ struct TunnelConsistencyTests {
         try #require(found.warnings.count == 1, "\(found.warnings)")
         #expect(
             found.warnings[0].hasSuffix(
-                "the rule `no` looks at requests, but the rule `whole` allows tunnels to \(host), in which Larder sees none"))
+                "the rule `no` looks at requests, but the rule `whole` allows tunnels to \(host), which hide the requests"))
     }
 
     @Test(

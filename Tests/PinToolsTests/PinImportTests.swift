@@ -144,7 +144,7 @@ struct PinImportTests {
         var notes: [String] = []
         let text = "# generated\n" + Self.field("max-age=1")
         #expect(try PinFormat.hpkp.read(text, host: "api.example", notes: &notes).map(\.name) == ["api.example"])
-        #expect(throws: PinFormatError("the file has several fields: --host is for one")) {
+        #expect(throws: PinFormatError("the file has several Public-Key-Pins fields; --host works only with one")) {
             try PinFormat.hpkp.read(text + text, host: "api.example", notes: &notes)
         }
         #expect(throws: PinFormatError("this format names its hosts: omit --host")) {

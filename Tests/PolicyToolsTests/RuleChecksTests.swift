@@ -107,7 +107,7 @@ struct RuleChecksTests {
         #expect(try reason { $0.methods = methods("CONNECT", "GET") } == nil)
         #expect(
             texts(try Policies.rule("c", ["h.test"], methods: ["CONNECT"])) == [
-                "the rule `c` (line 1) never matches: a rule that allows a tunnel has no method; remove `method`"
+                "the rule `c` (line 1) never matches: a rule that allows a tunnel must not have a method; remove `method`"
             ])
     }
 
@@ -124,8 +124,8 @@ struct RuleChecksTests {
                 $0.operations = [operation("GET", "HEAD"), operation("POST")]
             }
         }
-        #expect(try reason("DELETE") == "its operation has no request with its method")
-        #expect(try reason("CONNECT") == "its operation has no request with its method")
+        #expect(try reason("DELETE") == "requests for its operation never have its method")
+        #expect(try reason("CONNECT") == "requests for its operation never have its method")
         #expect(try reason("POST") == nil)
     }
 

@@ -20,15 +20,15 @@ struct CacheRuleParsingTests {
             ),
             (
                 "ttl: {1xx: 1m}",
-                "1:26: rules[0].cache.ttl.1xx: no stored response has the status `1xx`, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.1xx: responses with the status `1xx` are never stored, so a lifetime has no effect"
             ),
             (
                 "ttl: {304: 1m}",
-                "1:26: rules[0].cache.ttl.304: no stored response has the status `304`, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.304: responses with the status `304` are never stored, so a lifetime has no effect"
             ),
             (
                 "ttl: {206: 1m}",
-                "1:26: rules[0].cache.ttl.206: no stored response has the status `206`, so a lifetime has no effect"
+                "1:26: rules[0].cache.ttl.206: responses with the status `206` are never stored, so a lifetime has no effect"
             ),
             (
                 "ttl: {404: soon}",
@@ -53,7 +53,7 @@ struct CacheRuleParsingTests {
             ),
             (
                 "key: {drop_query: [\"a*b\"]}",
-                "1:39: rules[0].cache.key.drop_query[0]: `a*b` is not a parameter name as it appears in the URL; a star may only be at its end"
+                "1:39: rules[0].cache.key.drop_query[0]: `a*b` is not a parameter name as it appears in the URL; a star is allowed only at its end"
             ),
             ("key: {canonical_host: a:80}", "1:42: rules[0].cache.key.canonical_host: `a:80` is not a host name"),
             ("key: {canonical_host: \"*.a\"}", "1:42: rules[0].cache.key.canonical_host: `*.a` is not a host name"),

@@ -48,7 +48,9 @@ struct LimitCountersTests {
         #expect(refusal != nil && refusal?.retryAfter == nil)
     }
 
-    @Test("A rate permits its number at once, then one request whenever a token has come", arguments: ["2/s", "120/m", "7200/h"])
+    @Test(
+        "A rate permits its number at once, then one request whenever a token has come",
+        arguments: ["2/s", "120/m", "7200/h"])
     func limitsRate(rate: String) throws {
         let limit = try limit("rate: \(rate)")
         let demands = [demand(limit)]
@@ -136,7 +138,7 @@ struct LimitCountersTests {
             ),
             (
                 "limit: {requests: 5}",
-                "rules[0].limit.requests: requests is a quota of a time: add within, such as `within: 1h` or `within: run`"
+                "rules[0].limit.requests: requests is a quota for a period: add within, such as `within: 1h` or `within: run`"
             ),
             (
                 "limit: {rate: 5, within: 1h}",

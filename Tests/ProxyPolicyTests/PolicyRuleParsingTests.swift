@@ -97,7 +97,7 @@ struct PolicyRuleParsingTests {
             Row("[{name: n, request: {set: {A: b, a: c}}}]", "f:1:34: rules[0].request.set.a: this field is listed twice"),
             Row(
                 "[{name: n, request: {set: {A: \" b\"}}}]",
-                "f:1:31: rules[0].request.set.A: a field value must not begin or end with a blank"),
+                "f:1:31: rules[0].request.set.A: a field value must not begin or end with a space or tab"),
             Row("[{name: n, response: {remove: [A, \"\"]}}]", "f:1:35: rules[0].response.remove[1]: `` is not a field name"),
             Row(
                 "[{name: n, response: {set: {Via: x}}}]",

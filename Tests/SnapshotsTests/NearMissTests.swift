@@ -108,7 +108,7 @@ struct NearMissTests {
         #expect(miss.equalled == 3)
         #expect(
             miss.text.contains(
-                "no rule proposed: with one for this path, 3 recordings that now differ would match the same requests"))
+                "no rule proposed: with a rule for this path, 3 recordings that now differ would match the same requests"))
         #expect(miss.json["made_equal"] == 3)
         // A recording that exists twice is not made equal to another.
         let twice = [Exchange("http://a:80/users/17", "a"), Exchange("http://a:80/users/17", "b")]

@@ -13,7 +13,7 @@ struct ConfigCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check all settings and report problems; exits with 2 if there are any.")
 
-        @Flag(help: "Do not warn about a file, or a key in it, that sets nothing.")
+        @Flag(help: "Do not warn about empty files and keys without a value.")
         var allowEmpty = false
 
         @OptionGroup var options: SettingsOptions

@@ -19,9 +19,10 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
-            Like SIGHUP. Prints what the new rules open and close. If the settings have a mistake, or a test of the rules fails, Larder rejects all of them, keeps the active ones, and this command exits with 2. \
-            Larder also rejects an empty file, and settings that would remove all rules, passwords or pins. An editor may leave a file \
-            empty for a moment. Use --allow-empty to accept it.
+            Like SIGHUP. Prints which requests the new rules newly allow and deny. If the settings have a mistake, or a test of \
+            the rules fails, Larder rejects all of them, keeps the active ones, and this command exits with 2. Larder also \
+            rejects an empty file, which an editor may leave for a moment, and settings that would remove all rules, passwords \
+            or pins. Use --allow-empty to accept them.
             """)
 
     @Flag(help: "Accept an empty file, and settings that lose all rules, passwords or pins.")
@@ -42,7 +43,7 @@ struct ReloadCommand: ParsableCommand {
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop", abstract: "Stop a running Larder, and wait until it has stopped.",
-        discussion: "Like SIGTERM: exchanges in flight are finished first (timeouts.drain). A second stop ends them at once.")
+        discussion: "Like SIGTERM: Larder first finishes exchanges in flight (timeouts.drain). A second stop ends them at once.")
 
     @OptionGroup var options: RunningOptions
 

@@ -12,12 +12,11 @@ import TextCoding
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Explain what Larder would do with a request now, or did, and why.",
+        commandName: "explain", abstract: "Explain how Larder would handle a request now, or how it handled a past request.",
         discussion: """
-            Sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of the running Larder. With \
-            -c or --set, or without a running Larder, it uses the given settings and the store's file. --id explains a past \
-            request, by its id in the access \
-            log.
+            This command sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of \
+            the running Larder. With -c or --set, or if Larder is not running, it uses your settings and the store's file. --id \
+            explains a past request, by its id in the access log.
             """)
 
     @Argument(help: "The URL of the request.")
@@ -33,7 +32,8 @@ struct ExplainCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The request's content, as text or @FILE, for requests with the content in their key.", valueName: "content"))
+            "The request's content, as text or @FILE, for rules that include the content in the cache key.", valueName: "content")
+    )
     var data: String?
 
     @Option(help: ArgumentHelp("The client's address, for rules with `client`. The default is 127.0.0.1.", valueName: "address"))
@@ -42,7 +42,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The client's user name, for rules with `user`. The default is none.", valueName: "name"))
     var user: String?
 
-    @Option(help: ArgumentHelp("Use the response whose head is in this file, instead of a stored one.", valueName: "file"))
+    @Option(help: ArgumentHelp("Use the response head in this file instead of a stored response.", valueName: "file"))
     var response: String?
 
     @Option(help: ArgumentHelp("Explain the request with this id, as in the access log.", valueName: "id"))
@@ -52,7 +52,7 @@ struct ExplainCommand: ParsableCommand {
     var connect = false
 
     @Flag(
-        help: "Show which recording matches the request, or the nearest ones, in the files of replay.layers or --layer.")
+        help: "Show the matching recording in the files of replay.layers or --layer, or the nearest ones.")
     var replay = false
 
     @Option(name: .long, help: ArgumentHelp("A snapshot for --replay, instead of those in the settings.", valueName: "file"))
@@ -101,12 +101,12 @@ struct ExplainCommand: ParsableCommand {
         let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
         if usesOwnSettings {
             if RunningLarder.isRunning(loaded) {
-                Terminal.talk("larder: the settings of this command apply, and not those of the Larder that is running\n")
+                Terminal.talk("larder: this explanation uses the settings of this command, not those of the running Larder\n")
             }
         } else if let (client, _) = try RunningLarder.find(loaded) {
             if let file = options.settings.config {
                 Terminal.talk(
-                    "larder: the settings of the Larder that is running apply, and not \(printable(file, limit: 4096))\n")
+                    "larder: this explanation uses the settings of the running Larder, not \(printable(file, limit: 4096))\n")
             }
             return try RunningLarder.ask(
                 client, "POST", "/v1/explain" + query(content), body: heads, form: format.output

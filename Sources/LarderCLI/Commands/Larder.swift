@@ -9,7 +9,7 @@ public struct Larder: ParsableCommand {
         commandName: "larder",
         abstract: "A caching forward proxy that enforces policy.",
         discussion: """
-            Serve, and let programs use it:
+            Start Larder, and let programs use it:
 
               larder serve
               eval "$(larder env)"
@@ -27,10 +27,11 @@ public struct Larder: ParsableCommand {
 
               larder fetch https://example.com/image.iso
 
-            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a test of the rules failed (policy test); 4 what run, record and \
-            replay report with --strict, or a request that the rules deny (policy eval); 5 a damaged store (cache verify), or a snapshot or \
-            lock that does not match (also run --locked); 6 snapshots that differ (snapshot diff), a policy that opens something (policy diff), \
-            or lines that are not imported (policy import); 7 pins that do not match (pins check). fetch has more: see larder help fetch.
+            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a test of the rules failed (policy test); 4 a denied \
+            or missed request (run, record and replay with --strict), or a request that the rules deny (policy eval); 5 a \
+            damaged store (cache verify), or a snapshot or lock that does not match (also run --locked); 6 snapshots that differ \
+            (snapshot diff), a policy that allows more (policy diff), or lines that are not imported (policy import); 7 pins \
+            that do not match (pins check). fetch has more: see larder help fetch.
             """,
         version: "larder \(Version.number)",
         subcommands: [

@@ -7,8 +7,8 @@ struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mode", abstract: "Show or switch the mode of a running Larder.",
         discussion: """
-            The mode holds for new requests, until the next switch or a reload with a different mode. Replaying needs \
-            replay.layers in the settings, and recording needs record.file. A recording is finished when its mode ends.
+            The mode applies to new requests, until the next switch or until a reload with a different mode. Replaying needs \
+            replay.layers in the settings, and recording needs record.file. Larder finishes a recording when you leave its mode.
 
               larder mode
               larder mode replay
@@ -16,8 +16,9 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not switch \
-            the mode: it writes how the responses in mode diff differ from the recorded ones. It exits with 6 if any differ.
+            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not \
+            switch the mode: it writes how the responses in mode diff differ from the recorded ones. It exits with 6 if a \
+            response differs.
             """)
 
     @Argument(
@@ -30,7 +31,7 @@ struct ModeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the differences that the current or last mode diff has found; - is standard output.", valueName: "file"))
+            "Write the differences that the current or last mode diff found; - is standard output.", valueName: "file"))
     var report: String?
 
     @OptionGroup var options: RunningOptions
@@ -39,7 +40,7 @@ struct ModeCommand: ParsableCommand {
 
     func validate() throws {
         if report != nil, mode != .diff || reset {
-            throw ValidationError("A report needs mode diff: larder mode diff --report FILE")
+            throw ValidationError("--report needs the mode diff: larder mode diff --report FILE")
         }
     }
 

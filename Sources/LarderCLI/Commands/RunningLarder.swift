@@ -25,7 +25,7 @@ enum RunningLarder {
     /// - Throws: exit code 1, after reporting that none is running.
     static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
         guard let path = try path(loaded) else {
-            Terminal.talk("larder: admin.socket is off, or its place is unknown\n")
+            Terminal.talk("larder: admin.socket is off, or its path is unknown\n")
             throw ExitCode.failure
         }
         do throws(AdminClient.Failure) {
@@ -97,7 +97,7 @@ struct RunningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use the Larder that listens on this port. The default is the port in the settings, else the only Larder that is running.",
+            "Use the Larder that listens on this port. The default is the port in the settings, else the only running Larder.",
             valueName: "[host:]port"))
     var listen: String?
 

@@ -31,7 +31,8 @@ struct ServeCommand: ParsableCommand {
     @Flag(help: "The same as --mode offline.")
     var offline = false
 
-    @Option(help: ArgumentHelp("Write the ports to this file once they are open, one on each line.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the port numbers to this file once the ports are open, one on each line.", valueName: "file"))
     var portFile: String?
 
     @Flag(help: "Accept an empty settings file, and a reload that loses all rules, passwords or pins.")

@@ -15,7 +15,7 @@ extension RunningServer {
     static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
         guard let path = plan.adminSocketPath(port: port) else {
             if plan.settings.admin.socket == .auto {
-                logger.notice("no admin socket: its place is unknown")
+                logger.notice("no admin socket: its path is unknown")
             }
             return nil
         }

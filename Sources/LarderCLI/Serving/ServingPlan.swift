@@ -41,7 +41,7 @@ struct ServingPlan {
             storePath = ":memory:"
         } else {
             Terminal.talk(
-                "store.path: neither XDG_CACHE_HOME nor HOME is set, so the store's place is unknown; use --store PATH\n")
+                "store.path: neither XDG_CACHE_HOME nor HOME is set, so the store's path is unknown; use --store PATH\n")
             throw ExitCode(2)
         }
     }

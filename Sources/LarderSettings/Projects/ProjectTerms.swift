@@ -44,7 +44,7 @@ package struct ProjectTerms: Sendable {
                 if settings.recordings.onExpired == .refresh { refuse("`refresh` forwards every request") }
             case "replay.signed_by":
                 keepInside(settings.recordings.signedBy)
-                if !former.recordings.signedBy.isEmpty { refuse("your own settings say which keys sign recordings") }
+                if !former.recordings.signedBy.isEmpty { refuse("your own settings already set `replay.signed_by`") }
             case "replay.layers": keepInside(settings.recordings.files)
             case "record.match":
                 guard let path = settings.recordings.match else { break }

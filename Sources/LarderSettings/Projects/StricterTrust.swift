@@ -49,7 +49,7 @@ enum StricterTrust {
         settle("crl", \.listCheck, "`crl` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
         settle("ocsp", \.stapleCheck, "`ocsp` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
         settle("sct", \.auditsSignedTimestamps, "`sct` is less strict than in your settings") { $0 || !$1 }
-        settle("connect", \.connect, "your settings give CONNECT `\(way)`, which verifies more") { proposed, _ in
+        settle("connect", \.connect, "your settings have `connect: \(way)`, which is stricter") { proposed, _ in
             rank(proposed ?? way) >= rank(way)
         }
         // A tunnel hides the keys that the project pins, so the user's `tunnel` is not inherited.

@@ -14,7 +14,8 @@ struct RuleVariables {
         for entry in entries {
             let isName = !entry.key.isEmpty && entry.key.utf8.allSatisfy(Self.isNameCharacter)
             if !isName {
-                problems.add("a variable's name is of letters, digits, `_` and `-`", path: entry.value.path, at: entry.place)
+                problems.add(
+                    "a variable's name may contain only letters, digits, `_` and `-`", path: entry.value.path, at: entry.place)
             }
             let texts = entry.value.oneOrMore(problems: &problems).map { ($0, $0.text(problems: &problems) ?? "") }
             for (item, text) in texts where text.contains("$(") {
@@ -91,7 +92,7 @@ struct RuleVariables {
                 continue
             }
             guard let end = rest.firstIndex(of: ")") else {
-                cursor.report("`$(` has no end; write `$$(` for the characters themselves", to: &problems)
+                cursor.report("`$(` is not closed by `)`; write `$$(` for the literal characters `$(`", to: &problems)
                 return [cursor.node]
             }
             guard let value = value(named: String(rest[..<end]), cursor, problems: &problems) else { return [cursor.node] }
@@ -99,7 +100,8 @@ struct RuleVariables {
             if text.isEmpty, rest.isEmpty { return placed(value, cursor, problems: &problems) }
             guard case .scalar(let part) = value.value, text.utf8.count + part.text.utf8.count <= Self.lengthLimit else {
                 cursor.report(
-                    "a variable within a text must be one value, of at most \(Self.lengthLimit) bytes together", to: &problems)
+                    "a variable inside a longer text must be a single value, and the text may have at most \(Self.lengthLimit) bytes",
+                    to: &problems)
                 return [cursor.node]
             }
             text += part.text
@@ -121,7 +123,7 @@ struct RuleVariables {
         if case .sequence(let items) = value.value { nodes = items } else { nodes = [value] }
         valuesLeft -= nodes.count
         guard valuesLeft >= 0 else {
-            cursor.report("the variables have more than \(Self.valueLimit) values, where they are used", to: &problems)
+            cursor.report("all uses of variables together have more than \(Self.valueLimit) values", to: &problems)
             return [cursor.node]
         }
         return nodes.map { SettingsNode($0.value, at: cursor.node.place) }

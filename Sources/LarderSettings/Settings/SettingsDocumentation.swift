@@ -42,7 +42,11 @@ package enum SettingsDocumentation {
             (
                 "variables",
                 .object([
-                    ("description", .string("Values and lists of values; `$(name)` in the match of a rule stands for one.")),
+                    (
+                        "description",
+                        .string(
+                            "Variables: each is a value or a list of values. `$(name)` in a rule's match stands for its value.")
+                    ),
                     ("type", .string("object")), ("additionalProperties", variable),
                 ])
             ),
@@ -90,9 +94,9 @@ package enum SettingsDocumentation {
         - `larder config schema` prints a JSON Schema for editors.
 
         A value replaces the value from a lower place. `rules`, `tls.hosts`, `tls.client_certificates`, `resolve` and every list are one
-        value each: a file of `--policy` that sets `rules` replaces yours
-        ([run.md](run.md#a-second-settings-file)). An environment variable that begins with `LARDER_` and is not a
-        setting does not stop Larder, because other programs may use the prefix. Larder warns about it if its name is similar to a setting's.
+        value each: a `--policy` file that sets `rules` replaces your rules ([run.md](run.md#a-second-settings-file)).
+        Larder ignores an environment variable that begins with `LARDER_` and is not a setting, because other programs may use the
+        prefix. It warns about a variable whose name is similar to a setting's.
 
         Sizes are `512B`, `16KiB`, `1.5GiB`, `2MB`, or a number of bytes; times are `250ms`, `30s`, `5m`, `1h`, `1d`, or a number of seconds.
 

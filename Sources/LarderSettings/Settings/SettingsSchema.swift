@@ -60,14 +60,14 @@ package enum SettingsSchema {
             "Longest head of a message. A request with a longer one gets 431."),
         Setting(
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
-            "Most fields in a head. A request with more gets 431."),
+            "Maximum number of fields in a head. A request with more gets 431."),
         Setting(
             "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit in Larder"),
             reloadable: true,
             "Longest request body. A longer one gets 413."),
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
-            "Memory for all response bodies that rules are checking. A response whose body does not fit is replaced by 503."),
+            "Memory for all response bodies that rules are checking. If a response body does not fit, the client gets 503."),
 
         Setting(
             "limits.http2.streams", \.limits.http2.streams, .number(1...10_000), reloadable: true,
@@ -118,10 +118,10 @@ package enum SettingsSchema {
             "The upstream proxy: an HTTP proxy that Larder sends its requests through."),
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
-            "Most connections to one origin, for all threads together."),
+            "Maximum number of connections to one origin, for all threads together."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
-            "Most connections to all origins together. Tunnels do not count."),
+            "Maximum number of connections to all origins together. Tunnels do not count."),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
             "How long a request waits for a connection before it gets 503."),
@@ -138,12 +138,12 @@ package enum SettingsSchema {
             "Whether the response to a request that no rule allows contains the rule that would allow it."),
         Setting(
             "egress.stored", \.egress.stored, .word(), reloadable: true,
-            "Whether a request that the rules deny may get a recorded or stored response: `deny` answers 403, `serve` uses it and "
-                + "sends nothing."),
+            "Whether a request that the rules deny may get a recorded or stored response. `deny`: it gets 403. `serve`: it gets the recorded or stored response, and Larder sends nothing."
+        ),
         Setting(
             "egress.enforce", \.egress.enforcement, .word(), reloadable: true,
-            "Whether Larder denies what `egress.default` and `deny` of rules deny. `report`: it forwards these requests, and "
-                + "lists them in `larder status`. `enforce` of a rule overrides this."),
+            "Whether Larder denies the requests that `egress.default` or a rule's `deny` denies. `report`: Larder forwards these requests, and `larder status` lists them. A rule's `enforce` overrides this."
+        ),
         Setting(
             "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, under any host name. The default is link-local addresses and the addresses "
@@ -155,8 +155,8 @@ package enum SettingsSchema {
             "Whether Larder connects to loopback, private, link-local, multicast and other addresses that are not public."),
         Setting(
             "egress.addresses.allow", \.egress.addresses.allow, .list(of: .allowedAddress), reloadable: true,
-            "Addresses that Larder connects to although `egress.addresses.deny` or `egress.addresses.private` denies them. A range "
-                + "allows no metadata service: list its address."),
+            "Addresses that Larder connects to although `egress.addresses.deny` or `egress.addresses.private` denies them. A range never allows a cloud metadata service: list the service's own address."
+        ),
         Setting(
             "policy.shadow", \.shadow.file, .optional(.path, or: "off", meaning: "nothing is compared"), reloadable: true,
             "A second settings file. Larder evaluates each request by its `egress` and `rules` too, and reports where the verdicts "
@@ -185,7 +185,7 @@ package enum SettingsSchema {
                 + "405."),
         Setting(
             "clients.run", \.clients.run, .optional(.runName, or: "off", meaning: "no rule with `run` matches"), reloadable: true,
-            "The name by which [rules](policy.md#match) with `run` know the clients of this Larder. `larder run --name` sets it."),
+            "The name of this run. [Rules](policy.md#match) with `run` match it, and `larder run --name` sets it."),
         Setting(
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
             "Whether a response that sets a cookie may be stored: if it has an explicit lifetime, or never."),
@@ -270,7 +270,7 @@ package enum SettingsSchema {
                 + "`cache` as the last entry serves stored responses at any age."),
         Setting(
             "replay.as_of", \.recordings.asOf, .generation, reloadable: true,
-            "The newest generation of the snapshots that is replayed, by its number or a time. `newest`: all generations."),
+            "The newest generation that Larder replays from the snapshots: a number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
             "How Larder answers after the last of several recorded responses: with the first again, the last again, or 504."

@@ -76,7 +76,7 @@ struct TunnelConsistency {
         if let other = ruleAllowing(tunnel), rule.allows || !isDenied(tunnel) {
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at requests, but the rule "
-                    + "`\(other.name)` allows tunnels to \(name), in which Larder sees none")
+                    + "`\(other.name)` allows tunnels to \(name), which hide the requests")
             return true
         }
         guard rule.allows else { return false }
@@ -85,7 +85,7 @@ struct TunnelConsistency {
             LocatedProblem(
                 source: layer,
                 problem: SettingsProblem(
-                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse its tunnels; "
+                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse the host's tunnels; "
                         + "write `\(entry)`, or remove path, method and query, or write `scheme: http` if the rule is for http only",
                     path: "rules[\(number)].match", at: place)))
         return true

@@ -111,8 +111,8 @@ struct ClientCertificateEntry: Sendable {
             case .pkcs12(let archive): (archive.cursor, archive.cursor)
             }
         return switch fault {
-        case .unreadableCertificate: (first, "contains no certificate, or one that cannot be read")
-        case .unreadableKey: (keyed, "contains no private key, or one that cannot be read")
+        case .unreadableCertificate: (first, "contains no certificate, or a certificate that cannot be read")
+        case .unreadableKey: (keyed, "contains no private key, or a key that cannot be read")
         case .unreadableArchive: (first, "is not PKCS #12, or has an unsupported encryption")
         case .passphraseMissing: (keyed, "is encrypted: `passphrase` is missing")
         case .passphraseWrong: (passphrase?.cursor ?? keyed, "this passphrase is wrong")

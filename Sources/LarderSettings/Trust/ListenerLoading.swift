@@ -51,7 +51,7 @@ struct ListenerLoading {
         if let file = terms.clients {
             guard let bytes = bytes(file, of: address, isSecret: false) else { return nil }
             guard let read = Certificate.reading(pem: bytes) else {
-                report("\(printable(file)) contains no certificates in PEM, or one that cannot be read", of: address)
+                report("\(printable(file)) contains no PEM certificate, or a certificate that cannot be read", of: address)
                 return nil
             }
             clientRoots = read
@@ -101,9 +101,9 @@ struct ListenerLoading {
     private static func sentence(_ fault: ClientIdentity.Fault, certificate: String, key: String) -> String {
         switch fault {
         case .unreadableCertificate, .unreadableArchive:
-            "\(printable(certificate)) contains no certificate, or one that cannot be read"
-        case .unreadableKey: "\(printable(key)) contains no private key, or one that cannot be read"
-        case .passphraseMissing, .passphraseWrong: "\(printable(key)) is encrypted; a listener's key must not be"
+            "\(printable(certificate)) contains no certificate, or a certificate that cannot be read"
+        case .unreadableKey: "\(printable(key)) contains no private key, or a key that cannot be read"
+        case .passphraseMissing, .passphraseWrong: "\(printable(key)) is encrypted; a listener's key must not be encrypted"
         case .keyOfAnother: "\(printable(key)) does not belong to \(printable(certificate))"
         }
     }

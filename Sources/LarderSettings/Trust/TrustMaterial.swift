@@ -106,7 +106,7 @@ struct TrustMaterial {
             bundles[path] = anchors
             return anchors
         } catch {
-            file.cursor.report("contains no certificates in PEM, or one that cannot be read", to: &problems)
+            file.cursor.report("contains no PEM certificate, or a certificate that cannot be read", to: &problems)
             return nil
         }
     }
@@ -123,7 +123,7 @@ struct TrustMaterial {
                 _ = try RevocationLists([bytes])
                 contents.append(bytes)
             } catch {
-                file.cursor.report("contains no revocation list in DER or PEM, or one that cannot be read", to: &problems)
+                file.cursor.report("contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
             }
         }
         // Each of them was parsed just above.

@@ -1,8 +1,8 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Finds rules that have no effect: those that never match, and those that one other rule overrules. Rules that several others overrule
-/// together are not found.
+/// Finds rules that have no effect: those that never match, and those that one other rule overrides. Rules that several other
+/// rules override together are not found.
 package struct RuleChecks {
     private let policy: PolicyRuleSet
     private var denials = RulesByHost()
@@ -20,7 +20,7 @@ package struct RuleChecks {
     private init(_ policy: PolicyRuleSet) {
         self.policy = policy
         for (number, rule) in policy.rules.enumerated() {
-            // In report mode a rule overrules no other.
+            // A rule in report mode overrides no other.
             if rule.denies(under: policy.egress) { denials.insert(number, rule.condition) }
             if rule.allows { allowances.insert(number, rule.condition) }
         }
@@ -30,7 +30,7 @@ package struct RuleChecks {
         let rule = policy.rules[number]
         if let reason = RuleContradiction.reason(in: rule.condition, budget: &budget) { return .neverMatches(reason) }
         if rule.allows, policy.egress.default == .deny, rule.condition.isForConnectOnly {
-            return .neverMatches("a rule that allows a tunnel has no method; remove `method`")
+            return .neverMatches("a rule that allows a tunnel must not have a method; remove `method`")
         }
         for other in denials.candidates(for: rule.condition) where other != number && (!rule.denies || other < number) {
             if covers(other, number) { return .deniedBy(other) }
@@ -41,7 +41,7 @@ package struct RuleChecks {
             let wider = policy.rules[other]
             if rule.allowsAnyTunnel, !wider.allowsAnyTunnel { continue }
             guard covers(other, number) else { continue }
-            // Of two rules that allow the same, the second one has no effect.
+            // Of two rules that allow the same requests, the second one has no effect.
             let isSame = wider.onlyAllows && wider.allowsAnyTunnel == rule.allowsAnyTunnel && covers(number, other)
             if !isSame || other < number { return .allowedBy(other) }
         }
@@ -55,7 +55,7 @@ package struct RuleChecks {
 }
 
 extension PolicyRule {
-    /// The rule does nothing but allow.
+    /// Whether the rule only allows, and does nothing else.
     fileprivate var onlyAllows: Bool {
         request.isEmpty && response.isEmpty && cache == nil && validation == nil && transform == nil && mode == nil
             && !upgradesToTLS && limit == nil

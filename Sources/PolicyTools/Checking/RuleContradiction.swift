@@ -7,7 +7,7 @@ enum RuleContradiction {
     static func reason(in condition: RuleCondition, budget: inout StepBudget) -> String? {
         if condition.isForConnectOnly, let reason = reasonOfConnect(in: condition) { return reason }
         if !condition.methods.isEmpty, !condition.operations.isEmpty, !condition.hasMethodOfOperation {
-            return "its operation has no request with its method"
+            return "requests for its operation never have its method"
         }
         if isExcluded(condition, budget: &budget) { return "`not` excludes every request that it matches" }
         return nil
@@ -21,7 +21,7 @@ enum RuleContradiction {
         return nil
     }
 
-    /// Whether one exclusion includes the condition, or all those with the same single word do so together.
+    /// Whether one exclusion includes the condition, or all exclusions with the same single key do so together.
     private static func isExcluded(_ condition: RuleCondition, budget: inout StepBudget) -> Bool {
         let exclusions = condition.exclusions.filter(\.isForURLsOnly)
         if exclusions.isEmpty { return false }
@@ -35,7 +35,7 @@ enum RuleContradiction {
         return joined(exclusions).contains { budget.spend(8) && RuleCoverage.covers($0, inner, budget: &budget) }
     }
 
-    /// For each word, the exclusions that have no other word, as one.
+    /// For each key, the exclusions that have no other key, combined.
     private static func joined(_ exclusions: [RuleCondition]) -> [RuleCondition] {
         var (hosts, schemes, ports, methods) = (RuleCondition(), RuleCondition(), RuleCondition(), RuleCondition())
         for exclusion in exclusions where exclusion.wordCount == 1 {
@@ -56,13 +56,13 @@ extension RuleCondition {
         operations.contains { $0.methods.isEmpty || $0.methods.contains(where: methods.contains) }
     }
 
-    /// Whether the URL and the method decide alone, but for the query.
+    /// Whether only the URL without its query and the method decide.
     fileprivate var isForURLsOnly: Bool {
         queries.isEmpty && fields.isEmpty && contentLengths.isEmpty && operations.isEmpty && client.addresses.isEmpty
             && client.users.isEmpty && client.certificates.isEmpty && client.runs.isEmpty && wordCount > 0
     }
 
-    /// Of those that a URL and its method decide.
+    /// Of the keys that a URL and its method decide.
     fileprivate var wordCount: Int {
         [hosts.isEmpty, schemes.isEmpty, ports.isEmpty, methods.isEmpty, paths.isEmpty].count { !$0 }
     }

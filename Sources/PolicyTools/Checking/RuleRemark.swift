@@ -3,7 +3,7 @@ import ProxyPolicy
 /// A rule that has no effect.
 package struct RuleRemark: Equatable, Sendable {
     package enum Cause: Equatable, Sendable {
-        /// No request can have what the match asks for.
+        /// No request can meet the match.
         case neverMatches(String)
         /// Every request that the rule matches is denied by another rule.
         case deniedBy(Int)
@@ -25,7 +25,7 @@ package struct RuleRemark: Equatable, Sendable {
         }
     }
 
-    /// - Parameter place: where a rule stands, for example "line 4".
+    /// - Parameter place: the place of a rule, for example "line 4".
     package func text(of policy: PolicyRuleSet, place: (Int) -> String) -> String {
         func name(_ rule: Int) -> String { "`\(policy.rules[rule].name)` (\(place(rule)))" }
         switch cause {
@@ -36,7 +36,7 @@ package struct RuleRemark: Equatable, Sendable {
             return "the rule \(name(rule)) has no effect: the rule \(name(other)) allows every request that it allows"
         case .allowedByDefault:
             return
-                "the rule \(name(rule)) has no effect: egress.default is allow, so every request is allowed that no rule denies"
+                "the rule \(name(rule)) has no effect: egress.default is allow, which already allows every request that no rule denies"
         }
     }
 }

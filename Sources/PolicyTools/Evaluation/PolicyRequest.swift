@@ -23,7 +23,7 @@ package struct PolicyRequest: Equatable, Sendable {
         if !fields.contains(where: { $0.lowercased().hasPrefix("host:") }) { lines.append("Host: \(Self.authority(of: sent))") }
         lines += fields
         guard !lines.contains(where: { $0.utf8.contains { $0 == ASCII.cr || $0 == ASCII.lf } }) else {
-            throw Fault(reason: "a request's line and fields have no line breaks")
+            throw Fault(reason: "a request line or field cannot contain a line break")
         }
         let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         var head = RequestHead()

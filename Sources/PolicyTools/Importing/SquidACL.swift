@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What a squid ACL asks of a request, as far as Larder's rules can say it.
+/// The conditions of a squid ACL on a request, as far as Larder's rules can express them.
 enum SquidACL {
     case everything
     case hosts([String])
@@ -12,7 +12,7 @@ enum SquidACL {
     case urls([SquidURL])
     /// Addresses and ranges of clients.
     case clients([String])
-    /// Why Larder cannot say it.
+    /// Why Larder cannot express it.
     case inexpressible(String)
 
     struct SquidURL {
@@ -24,9 +24,9 @@ enum SquidACL {
     /// The ACLs that squid knows by itself.
     static let predefined: [String: SquidACL] = [
         "all": .everything, "localhost": .clients(["127.0.0.1/32", "::1"]),
-        "manager": .inexpressible("Larder has no cache manager at a URL"),
-        "to_localhost": .inexpressible("a rule matches the host of the URL, not the addresses that it has"),
-        "to_linklocal": .inexpressible("a rule matches the host of the URL, not the addresses that it has"),
+        "manager": .inexpressible("Larder has no URL for a cache manager"),
+        "to_localhost": .inexpressible("a rule matches the host in the URL, not the IP addresses of the host"),
+        "to_linklocal": .inexpressible("a rule matches the host in the URL, not the IP addresses of the host"),
     ]
 
     /// - Parameter values: the words after the type.
@@ -43,7 +43,7 @@ enum SquidACL {
         case "dst":
             self =
                 values.contains("all")
-                ? .everything : .inexpressible("a rule matches the host of the URL, not the addresses that it has")
+                ? .everything : .inexpressible("a rule matches the host in the URL, not the IP addresses of the host")
         case "dstdomain": self = Self.all(values, Self.domain) { .hosts($0.flatMap { $0 }) }
         case "dstdom_regex": self = Self.all(values, SquidRegex.hosts) { .hosts($0.flatMap { $0 }) }
         case "port": self = Self.all(values, Self.port) { .ports($0) }
@@ -51,7 +51,7 @@ enum SquidACL {
         case "proto": self = Self.all(values, Self.scheme) { .schemes($0) }
         case "urlpath_regex": self = Self.all(values, { SquidRegex.path($0, ignoresCase: ignoresCase) }) { .paths($0) }
         case "url_regex": self = Self.all(values, { SquidRegex.urls($0, ignoresCase: ignoresCase) }) { .urls($0.flatMap { $0 }) }
-        default: self = .inexpressible("no word of a rule is like the type `\(type)`")
+        default: self = .inexpressible("rules have no key for the type `\(type)`")
         }
     }
 
@@ -87,7 +87,7 @@ enum SquidACL {
         return ["http", "https"].contains(name) ? name : nil
     }
 
-    /// All requests that this ACL does not match; `nil` if no rule can say that.
+    /// All requests that this ACL does not match; `nil` if no rule can express that.
     var negated: SquidACL? {
         switch self {
         case .ports(let ranges):

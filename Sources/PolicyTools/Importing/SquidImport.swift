@@ -47,7 +47,8 @@ package struct SquidImport: Sendable {
             default: note(directive, "`\(words[0])` is not imported")
             }
         }
-        // Squid does the opposite of its last line. If that line was not imported, the import allows nothing that it does not know.
+        // If no line matches, Squid does the opposite of its last line. If that line was not imported, the import allows no other
+        // request.
         if !isEnded { deniesOthers = !lastLineDenies }
         write()
         remarks.sort { $0.line < $1.line }
@@ -66,7 +67,7 @@ package struct SquidImport: Sendable {
             var fault: String?
             if let list = lists[name] {
                 if isNegated {
-                    fault = list.negated.map { rule.add($0) } ?? "no rule can say `!\(name)`"
+                    fault = list.negated.map { rule.add($0) } ?? "a rule cannot express `!\(name)`"
                 } else {
                     fault = rule.add(list)
                 }
@@ -83,7 +84,7 @@ package struct SquidImport: Sendable {
             return true
         }
         if rule.clients != nil, !rule.allows {
-            note(directive, "not imported: Larder has a list of the clients that may use it, and none of those that may not")
+            note(directive, "not imported: Larder has a list of allowed clients, but no list of denied clients")
             return false
         }
         if !rule.allows {
@@ -105,13 +106,13 @@ package struct SquidImport: Sendable {
         if !clients.isEmpty { lines += ["clients:", "  allow: \(Self.list(clients))"] }
         lines += ["egress: {default: \(deniesOthers ? "deny" : "allow")}", "tunnel: {ports: any}"]
         var written: [String] = []
-        // Where everything else is allowed, rules that allow have no effect.
+        // If everything else is allowed, rules that allow have no effect.
         for rule in rules where !rule.allows || deniesOthers { written += Self.written(rule) }
         lines.append(written.isEmpty ? "rules: []" : "rules:")
         settings = (lines + written).joined(separator: "\n") + "\n"
     }
 
-    /// The clients that may use Larder. A line for other clients than the rest is left out.
+    /// The clients that may use Larder. A line for different clients than the other lines is left out.
     private mutating func clientLists() -> [String] {
         let allowing = rules.filter { $0.allows && $0.clients != nil }
         guard !allowing.isEmpty else { return [] }
@@ -119,7 +120,7 @@ package struct SquidImport: Sendable {
         let first = allowing[0].clients ?? []
         for rule in allowing where !alone && rule.clients != first {
             remarks.append(
-                Remark(line: rule.line, text: "not imported: it is for other clients than line \(allowing[0].line)"))
+                Remark(line: rule.line, text: "not imported: it is not for the same clients as line \(allowing[0].line)"))
             rules.removeAll { $0.line == rule.line }
         }
         for rule in rules where rule.allows && rule.clients == nil {

@@ -20,7 +20,7 @@ struct SquidRule {
         urls == nil && hosts == nil && ports == nil && methods == nil && schemes == nil && paths == nil && clients == nil
     }
 
-    /// The line is about nothing but the client.
+    /// Whether the line looks only at the client.
     var isForClientsAlone: Bool {
         clients != nil && urls == nil && hosts == nil && ports == nil && methods == nil && schemes == nil && paths == nil
     }
@@ -28,7 +28,7 @@ struct SquidRule {
     /// Adds a condition.
     /// - Returns: why a rule cannot express it; `nil` if it can.
     mutating func add(_ acl: SquidACL) -> String? {
-        let twice = "it has two conditions of one kind"
+        let twice = "it has two conditions of the same kind"
         func set<Value>(_ place: inout [Value]?, _ values: [Value]) -> String? {
             if place != nil { return twice }
             place = values

@@ -10,7 +10,7 @@ package struct LearnedPolicy {
     let connectPorts: Set<UInt16>
     let privateAddresses: [String]
     let requestCount: Int
-    /// What the policy does not allow, or allows beyond the observed requests: complete sentences.
+    /// Notes on requests that the policy does not allow, or allows although they were not observed: complete sentences.
     package private(set) var remarks: [String] = []
 
     /// `2 rules from 7 requests`
@@ -58,7 +58,7 @@ package struct LearnedPolicy {
         for (site, byMethod) in sites { rules += Self.rules(for: site, byMethod, &ambiguousCount) }
         if ambiguousCount > 0 {
             remarks.append(
-                "\(Self.count(ambiguousCount, "path")) may be read in too many ways, so no rule allows \(ambiguousCount == 1 ? "it" : "them")"
+                "\(Self.count(ambiguousCount, "path")) can be interpreted in too many ways, so no rule allows \(ambiguousCount == 1 ? "it" : "them")"
             )
         }
         return rules
@@ -68,7 +68,7 @@ package struct LearnedPolicy {
         for site: Site, _ byMethod: [String: [(request: ObservedRequest, evidence: ObservedTraffic.Evidence)]],
         _ ambiguousCount: inout Int
     ) -> [LearnedRule] {
-        // HEAD asks for less than GET: one rule has both.
+        // HEAD requests less than GET: one rule has both.
         let reads = byMethod["GET"] != nil && byMethod["HEAD"] != nil ? ["GET", "HEAD"] : []
         var groups = byMethod.filter { !reads.contains($0.key) }.map { (methods: Set([$0.key]), seen: $0.value) }
         if !reads.isEmpty { groups.append((Set(reads), reads.flatMap { byMethod[$0]! })) }
@@ -144,7 +144,7 @@ package struct LearnedPolicy {
         }
         if rules.contains(where: \.isWidened) {
             remarks.append(
-                "--max-rules merged rules: they allow each of their methods on each of their paths at each of their hosts")
+                "--max-rules merged rules: a merged rule allows each of its methods on each of its paths at each of its hosts")
         }
     }
 

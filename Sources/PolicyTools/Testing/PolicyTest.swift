@@ -96,7 +96,7 @@ extension PolicyTest {
     private static func edits(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Edit] {
         var edits: [Edit] = []
         for entry in cursor.entries(problems: &problems) ?? [] {
-            if FieldName(entry.key) == nil { entry.value.report("this is not the name of a field", to: &problems) }
+            if FieldName(entry.key) == nil { entry.value.report("this is not a field name", to: &problems) }
             edits.append(
                 Edit(name: entry.key, value: entry.value.isNull ? nil : entry.value.text(problems: &problems)))
         }

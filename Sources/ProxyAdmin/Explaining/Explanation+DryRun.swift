@@ -54,7 +54,7 @@ extension Explanation {
         guard let denial = dryRun.exchange.incoming.denial, dryRun.exchange.trace.fault == nil else { return nil }
         let code = "\(GatewayError(denial.fault).code.text)"
         return Step(
-            "denial", "the rules deny the request (\(code)), and the settings let it get a recorded or stored response only",
+            "denial", "the rules deny the request (\(code)), but the settings allow it a recorded or stored response",
             values: [("code", .string(code))])
     }
 

@@ -21,7 +21,7 @@ extension CacheOverrides {
                 }
                 if (statuses.lower...statuses.upper).allSatisfy(Self.isNeverStored) {
                     problems.add(
-                        "no stored response has the status `\(SettingsText.quoted(entry.key))`, so a lifetime has no effect",
+                        "responses with the status `\(SettingsText.quoted(entry.key))` are never stored, so a lifetime has no effect",
                         path: entry.value.path, at: entry.place)
                 }
                 if let lifetime { statusLifetimes.add(statuses.lower...statuses.upper, lifetime: lifetime) }

@@ -73,7 +73,7 @@ extension FieldEdits {
             // The message omits the value: it may be a secret.
             case .control:
                 cursor.report("a field value must not contain a line break, NUL or other control character", to: &problems)
-            case .outerBlank: cursor.report("a field value must not begin or end with a blank", to: &problems)
+            case .outerBlank: cursor.report("a field value must not begin or end with a space or tab", to: &problems)
             }
         }
         return nil

@@ -24,7 +24,7 @@ extension KeyRewriting {
             guard let text = item.text(problems: &problems) else { return nil }
             if let pattern = ParameterPattern(text) { return pattern }
             item.report(
-                "`\(SettingsText.quoted(text))` is not a parameter name as it appears in the URL; a star may only be at its end",
+                "`\(SettingsText.quoted(text))` is not a parameter name as it appears in the URL; a star is allowed only at its end",
                 to: &problems)
             return nil
         }

@@ -25,7 +25,7 @@ extension RuleLimit {
         }
         if let quota = quotaKeys.first, mapping["within"] == nil {
             mapping[quota]?.report(
-                "\(quota) is a quota of a time: add within, such as `within: 1h` or `within: run`", to: &problems)
+                "\(quota) is a quota for a period: add within, such as `within: 1h` or `within: run`", to: &problems)
         }
         if quotaKeys.isEmpty { mapping["within"]?.report("within needs one of requests, bytes_out and bytes_in", to: &problems) }
         if countedKeys.isEmpty {

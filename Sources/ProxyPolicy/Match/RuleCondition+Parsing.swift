@@ -37,7 +37,7 @@ extension RuleCondition {
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
-    /// The words that no tool compares: all but those of a URL, and the method.
+    /// The keys that no tool compares: all except those of a URL, and the method.
     private static func otherWords(in match: SettingsNode) -> [UInt8] {
         guard case .mapping(let entries) = match.value else { return [] }
         let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
@@ -189,7 +189,7 @@ extension PathPattern.Fault {
         case .noLeadingSlash: "it must begin with a slash or a star"
         case .notInPaths(UInt8(ascii: "?")): "the query is not part of the path"
         case .notInPaths(UInt8(ascii: "#")): "clients never send a fragment"
-        case .notInPaths: "write blanks and control characters as %20 and the like"
+        case .notInPaths: "percent-encode spaces and control characters (a space is %20)"
         }
     }
 }

@@ -298,7 +298,7 @@ final class MemoryTier: Sendable {
     /// From now on the backing file's responses for the key may be out of date.
     private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
         guard let backingStore, !shard.hide(hash.high, limit: backingStore.hiddenKeysOfShard) else { return }
-        backingStore.leave(because: "too many responses in this file have been replaced or changed since")
+        backingStore.leave(because: "too many responses in this file have been replaced or changed since then")
     }
 
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {

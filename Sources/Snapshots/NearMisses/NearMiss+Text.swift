@@ -17,7 +17,7 @@ extension NearMiss {
             }
         } else if equalled > 0 {
             lines.append(
-                "  no rule proposed: with one for this path, \(equalled) recordings that now differ would match the same requests"
+                "  no rule proposed: with a rule for this path, \(equalled) recordings that now differ would match the same requests"
             )
         }
         return lines.joined(separator: "\n") + "\n"

@@ -18,8 +18,8 @@ struct AuthorityCommand: ParsableCommand {
               larder ca install
               larder ca status
 
-            The key is in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca, and only its owner can read it. Anyone who has the key \
-            can impersonate every host that the root certificate is for, to every program that trusts it.
+            The key is in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca. Only its owner can read it. Anyone who has \
+            the key can impersonate hosts to every program that trusts the root certificate. --constrain limits these hosts.
 
             Exit codes: 0 success, 1 failure, 2 wrong usage.
             """,
@@ -81,7 +81,7 @@ extension AuthorityCommand {
             return try NameConstraint(items)
         } catch {
             switch error {
-            case .count: throw ValidationError("at most \(NameConstraint.itemLimit) of --constrain")
+            case .count: throw ValidationError("give --constrain at most \(NameConstraint.itemLimit) times")
             case .pattern(let item):
                 throw ValidationError("--constrain \(printable(item)): give only the domain; it includes all names below it")
             case .malformed(let item):

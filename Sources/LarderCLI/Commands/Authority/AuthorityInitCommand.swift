@@ -14,7 +14,7 @@ extension AuthorityCommand {
 
         @Option(
             help: ArgumentHelp(
-                "A domain with all names below it, an address or an address range. The CA can then issue certificates only for these. Repeatable.",
+                "Limit the CA to this domain and all names below it, or to this address or address range. Repeatable. The default is no limit.",
                 valueName: "domain"))
         var constrain: [String] = []
 

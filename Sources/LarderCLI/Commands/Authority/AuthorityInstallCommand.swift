@@ -13,7 +13,7 @@ struct TrustStoreOptions: ParsableArguments {
     @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []
 
-    @Flag(help: "Show what would change, and change nothing.")
+    @Flag(help: "Show the changes, but make none.")
     var dryRun = false
 
     @Flag(help: "Do not ask for confirmation.")
@@ -51,9 +51,9 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "install", abstract: "Install the root certificate into the system's trust stores.",
             discussion: """
-                Changes the system's store (Debian and Fedora kinds), NSS databases (Chromium, Firefox; with certutil) and Java's cacerts \
-                (with keytool), if they exist. It asks for confirmation first. If you may not change a store, it prints the command to run. \
-                larder ca uninstall reverts its changes.
+                Changes the system's store (Debian and Fedora kinds), NSS databases (Chromium, Firefox; with certutil) and \
+                Java's cacerts (with keytool), if they exist. It asks for confirmation first. For a store that only another user \
+                may change, it prints the command to run. larder ca uninstall reverts its changes.
                 """)
 
         @OptionGroup var options: TrustStoreOptions

@@ -10,15 +10,14 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Create the next root certificate, which replaces the current one later.",
             discussion: """
-                Until the day in --from, the old root certificate stays in use, so that you have time to distribute the next one. \
-                larder ca install and export handle both. From that day on, the next one is in use. --finish deletes the old key. \
-                Run it after that day, \
-                or at once if the key was stolen.
+                The old root certificate stays in use until the day in --from. Until then, you can distribute the next one. \
+                larder ca install and export handle both. From that day on, Larder uses the next one. --finish deletes the old \
+                key. Run it after that day, or at once if the key was stolen.
                 """)
 
         @Option(
             help: ArgumentHelp(
-                "The day on which the next root certificate takes over, like 2027-01-31. The default is in 30 days.",
+                "The day on which the next root certificate replaces the old one, like 2027-01-31. The default is in 30 days.",
                 valueName: "day"))
         var from: String?
 
@@ -27,7 +26,8 @@ extension AuthorityCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Limit the next root certificate, as for init. The default is the limits of the old one.", valueName: "domain"))
+                "Limit the next root certificate, as for init. By default, it has the limits of the old one.", valueName: "domain"
+            ))
         var constrain: [String] = []
 
         @Flag(help: "Do not limit the next root certificate.")
@@ -46,7 +46,7 @@ extension AuthorityCommand {
             _ = try AuthorityCommand.constraint(constrain)
             if unconstrained, !constrain.isEmpty { throw ValidationError("Give --constrain or --unconstrained, not both.") }
             if finish, from != nil || unconstrained || !constrain.isEmpty || passphrase.passphraseFile != nil {
-                throw ValidationError("--finish creates no root certificate: omit the options for one.")
+                throw ValidationError("--finish creates no root certificate: omit the options for a new root certificate.")
             }
             if let from {
                 guard let day = CalendarDay(from) else {

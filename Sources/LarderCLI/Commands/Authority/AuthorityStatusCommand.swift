@@ -10,7 +10,8 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Show the root certificate, its limits and dates; exits with 1 if it cannot issue certificates.",
-            discussion: "Checks the key too: it must belong to the root certificate, and no other user may read it.")
+            discussion:
+                "This command also checks that the key belongs to the root certificate, and that no other user can read it.")
 
         @OptionGroup var format: OutputOption
 

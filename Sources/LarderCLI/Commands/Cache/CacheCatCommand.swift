@@ -6,7 +6,7 @@ struct CacheCatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat", abstract: "Write the content of a stored response (its newest variant) to standard output.",
         discussion:
-            "If only a part of a response is stored, as `show` reports, --range is required and must lie in that part."
+            "If only a part of a response is stored, give a --range inside that part. `larder cache show` reports the part."
     )
 
     @OptionGroup var choice: ResponseChoice
@@ -14,7 +14,8 @@ struct CacheCatCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The bytes to write: FIRST-LAST (counted from 0), FIRST-, or -COUNT for the last ones.", valueName: "first-last"))
+            "The bytes to write: FIRST-LAST (the first byte is 0), FIRST- (to the end), or -COUNT (the last COUNT bytes).",
+            valueName: "first-last"))
     var range: String?
 
     func run() throws {

@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "List, show, purge and verify stored responses.",
+        commandName: "cache", abstract: "List, show, purge, verify and export stored responses.",
         discussion: """
-            Uses the running Larder for these settings; if there is none, it reads the store's file. See docs/cache.md.
+            These commands query the running Larder. If Larder is not running, they read the store's file. See docs/cache.md.
 
               larder cache ls --host '*.example.com' --stale
               larder cache purge 'http://example.com/simple/*'

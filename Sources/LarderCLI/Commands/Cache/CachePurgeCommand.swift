@@ -6,10 +6,10 @@ import TextCoding
 
 struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purge", abstract: "Remove stored responses or make them stale, and print how many.",
+        commandName: "purge", abstract: "Remove stored responses or make them stale, and print their number.",
         discussion: """
-            Without a running Larder it locks the store. Once a purge is in effect, Larder serves none of the purged responses, even if the \
-            process ends; it deletes them afterwards.
+            If Larder is not running, this command locks the store. Once a purge is in effect, Larder serves none of the purged \
+            responses, even if the process ends; it deletes them afterwards.
 
               larder cache purge http://example.com/a.html
               larder cache purge 'http://example.com/simple/*' --soft
@@ -21,7 +21,7 @@ struct CachePurgeCommand: ParsableCommand {
     @Flag(help: "Make the responses stale instead: the next request validates them.")
     var soft = false
 
-    @Flag(help: "Print how many would be purged, and change nothing.")
+    @Flag(help: "Print the number of responses that match, but purge none.")
     var dryRun = false
 
     @Flag(help: "Purge everything, if no filter is given.")
@@ -59,7 +59,7 @@ struct CachePurgeCommand: ParsableCommand {
             let words = filter.parameters + [("soft", soft ? "yes" : "no"), ("all", all ? "yes" : "no"), ("output", "json")]
             let lines = try larder.ask("POST", "purge", words).split(separator: "\n")
             guard let last = lines.last, let count = JSONAnswer(String(last))["count"] as? Int else {
-                Terminal.talk("larder: the purge is in effect, but Larder did not report its end\n")
+                Terminal.talk("larder: the purge is in effect, but Larder did not report that it has finished\n")
                 throw ExitCode.failure
             }
             return count

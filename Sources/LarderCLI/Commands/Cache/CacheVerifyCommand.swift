@@ -5,7 +5,7 @@ import ProxyAdmin
 struct CacheVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify all checksums and the database; exits with 5 if something is damaged.",
-        discussion: "SQLite's own check of the whole file takes long, and runs only when Larder is not running.")
+        discussion: "If Larder is not running, SQLite also checks the whole file, which takes long.")
 
     @OptionGroup var place: CachePlace
 

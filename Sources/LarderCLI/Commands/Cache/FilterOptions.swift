@@ -15,10 +15,10 @@ struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Older than this, such as 12h, since the origin generated the response.", valueName: "time"))
+    @Option(help: ArgumentHelp("Age more than this, such as 12h, since the origin generated the response.", valueName: "time"))
     var olderThan: String?
 
-    @Option(help: ArgumentHelp("Younger than this.", valueName: "time"))
+    @Option(help: ArgumentHelp("Age less than this.", valueName: "time"))
     var youngerThan: String?
 
     @Flag(help: "Fresh, by the origin's Cache-Control or Expires.")

@@ -11,18 +11,20 @@ struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch", abstract: "Fetch files by URL, through the store, and verify them.",
         discussion: """
-            A file gets its name once it is complete and its digest matches. An interrupted download is resumed, also by a later call.
+            A file gets its final name only when it is complete and its digest matches. If a download is interrupted, the same \
+            command resumes it.
 
               larder fetch https://example.com/image.iso
               larder fetch --digest sha256:… -o image.iso https://example.com/latest
               larder fetch -i list.txt -d downloads --at-once 8
 
-            A line of a list has a URL, optionally followed by sha256:… and out=NAME.
+            Each line of a list is a URL, optionally followed by sha256:… and out=NAME.
 
-            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a file cannot be written, or exists; 4 a rule or the settings deny \
-            the request, or nothing is stored (--offline); 5 a different digest; 7 the server is not trusted; 8 the server cannot be reached, \
-            or closed the connection early; 9 the server responds with an error. For several URLs, the code of the first one that failed, in \
-            their order. 128 and more if a signal ended it.
+            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a file cannot be written, or exists; 4 a rule or the \
+            settings deny the request, or nothing is stored (--offline); 5 a different digest; 7 the server is not trusted; 8 \
+            the server cannot be reached, or closed the connection early; 9 the server responds with an error. With several \
+            URLs, the code is that of the first URL in the list that failed. If a signal ended the command, it is 128 plus the \
+            signal's number.
             """)
 
     @Option(
@@ -33,7 +35,7 @@ struct FetchCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The file to write; - is standard output. Standard output, pipes and devices receive nothing before the file is complete.",
+            "The file to write; - is standard output. Larder writes to standard output, pipes and devices only when the file is complete.",
             valueName: "file"))
     var output: String?
 
@@ -80,14 +82,14 @@ struct FetchCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A settings file whose values replace those of the main one; `rules` and `tls.hosts` are one value each.",
+            "A settings file whose values replace those of the main file. It replaces `rules` and `tls.hosts` as a whole.",
             valueName: "file"))
     var policy: String?
 
     @Option(help: ArgumentHelp("The store file, or :memory:.", valueName: "path"))
     var store: String?
 
-    @Flag(help: "Print the result of each URL on standard output, as one JSON object on each line.")
+    @Flag(help: "Print one line of JSON on standard output for each URL.")
     var json = false
 
     @Flag(name: [.short, .long], help: "Print only errors.")
@@ -190,7 +192,7 @@ struct FetchCommand: ParsableCommand {
         return outcome.endings
     }
 
-    // MARK: What was said
+    // MARK: Messages
 
     private func items() throws(FetchFailure) -> [FetchItem] {
         var items: [FetchItem] = []

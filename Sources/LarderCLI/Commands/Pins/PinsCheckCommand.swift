@@ -6,12 +6,13 @@ import PinTools
 extension PinsCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check the pins of every pinned host now, and warn of coming problems.",
+            commandName: "check", abstract: "Check the pins of every pinned host now, and warn about future problems.",
             discussion: """
-                Makes one TLS handshake with each host, and sends no request. Without hosts, it checks all hosts with pins in the settings.
+                This command makes one TLS handshake with each host, and sends no request. Without a HOST, it checks all hosts \
+                with pins in the settings.
 
-                Exit codes: 0 success; 7 a host is rejected, or will be once its pins are enforced (with --strict, also a host with a warning); \
-                1 a host cannot be reached.
+                Exit codes: 0 success; 7 Larder rejects a host, or will reject it once its pins are enforced (with --strict, \
+                also if a host has a warning); 1 a host cannot be reached.
                 """)
 
         enum Output: String, CaseIterable, ExpressibleByArgument { case text, json, junit }

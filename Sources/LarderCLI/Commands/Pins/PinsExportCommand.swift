@@ -10,7 +10,8 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Print the pins in the settings in the format of another program.",
             discussion:
-                "Standard error lists what the format cannot express. Pins of tls.default belong to no host and are left out.")
+                "Standard error lists what the format cannot express. The output omits the pins of tls.default, because they belong to no host."
+        )
 
         @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat

@@ -12,14 +12,15 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "learn", abstract: "Show a server's certificate chain, and propose pins.",
             discussion: """
-                Makes one TLS handshake with each host, and sends no request. It prints a file for tls.pins_from; --write writes it there, unless \
-                the host already has a policy. It learns nothing from a server that is not trusted.
+                This command makes one TLS handshake with each host, and sends no request. It prints a file for tls.pins_from. \
+                --write writes the file there, unless the host already has a policy. The command learns nothing from a server \
+                that is not trusted.
 
-                --from-log and --from-store connect to no server. --from-log learns what a running Larder has seen and verified, from its access \
-                log (ndjson). --from-store verifies the certificates recorded with stored responses, as of now. Without a host, \
-                these two options cover all hosts that have no policy.
+                --from-log and --from-store connect to no server. --from-log reads the access log (ndjson) for the certificates \
+                that a running Larder has verified. --from-store reads the certificates recorded with stored responses, and \
+                verifies them with today's date. Without a host, these two options cover all hosts that have no policy.
 
-                Exit codes: 0 every host was learned, 1 a host was not.
+                Exit codes: 0 every host was learned; 1 a host was not learned.
                 """)
 
         enum Mode: String, CaseIterable, ExpressibleByArgument {

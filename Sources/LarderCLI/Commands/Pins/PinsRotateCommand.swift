@@ -12,8 +12,9 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Add the next key of a host, or retire an old one.",
             discussion: """
-                Add a key as a backup; it is in use once the server uses it. Retire the old key when the server no longer uses it: --retire \
-                connects to the server to check. The command changes a file of tls.pins_from; for other files it prints what to change.
+                Add the next key as a backup before the server uses it. Retire the old key when the server no longer uses it: \
+                --retire connects to the server to check. The command changes a file of tls.pins_from; for other files it prints \
+                what to change.
 
                 Exit codes: 0 written; 1 not written: the change would make connections fail, or the file changed in the meantime.
                 """)

@@ -7,11 +7,12 @@ import TextCoding
 extension PolicyCommand {
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "diff", abstract: "List what a new policy opens and closes; exits with 6 if it opens anything.",
+            commandName: "diff",
+            abstract: "List which requests a new policy newly allows and denies; exits with 6 if it allows more.",
             discussion: """
-                Compares egress.default and the rules of two settings files, by host, port, scheme, method and path, and shows one request \
-                for each difference. Other words of a match are not compared: what depends on them may open. The command also exits \
-                with 6 for what may open.
+                Compares egress.default and the rules of two settings files, by host, port, scheme, method and path, and shows \
+                one request for each difference. It does not compare other keys of a match. A difference that depends on them is \
+                shown as `may open` or `may close`. The command also exits with 6 if something may open.
                 """)
 
         @Argument(help: "The settings file with the old policy.")

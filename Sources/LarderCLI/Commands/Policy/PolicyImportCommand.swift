@@ -8,8 +8,9 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Print the access rules of a squid.conf as settings.",
             discussion: """
-                Standard error lists by line each directive that is not imported, or not exactly. Exits with 6 if there is one. Of two \
-                lines for the same request squid uses the first one; in Larder a rule that denies wins.
+                Standard error lists each directive that is not imported, or not exactly, with its line. The command exits with \
+                6 if there is one. If two lines match the same request, squid uses the first one, but in Larder a rule that \
+                denies wins.
                 """)
 
         @Argument(help: "The squid.conf.")

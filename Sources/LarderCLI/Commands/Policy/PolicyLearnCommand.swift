@@ -14,9 +14,9 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "learn", abstract: "Write a policy that allows only what a command requests.",
             discussion: """
-                Runs the command as `larder run` does, but without your rules: every request is allowed. Then it writes a settings file that denies \
-                every request except these. Digests and versions in paths become `*` where the path still names a project. Comments say from how many \
-                requests each rule was learned.
+                This runs the command as `larder run` does, but without your rules: Larder allows every request. Then it writes \
+                a settings file that allows only these requests. It replaces digests and versions in paths by `*` if the path \
+                still names a project. A comment at each rule says from how many requests it was learned.
 
                   larder policy learn -o policy.yaml -- pip install six
                   larder run --policy policy.yaml --strict -- pip install six
@@ -29,7 +29,8 @@ extension PolicyCommand {
 
         @Option(
             name: [.customShort("o"), .customLong("output")],
-            help: ArgumentHelp("The file to write. The default, except for a command, is standard output.", valueName: "file"))
+            help: ArgumentHelp(
+                "The file to write. The default is standard output; with a command, the file is required.", valueName: "file"))
         var output: String?
 
         @Flag(help: "Replace an existing file.")
@@ -43,7 +44,8 @@ extension PolicyCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The most rules to write. Merged rules allow more than was requested: a comment says where.", valueName: "number")
+                "Write at most this many rules. Merged rules allow more than the command requested, and a comment marks them.",
+                valueName: "number")
         )
         var maxRules: Int?
 
@@ -103,7 +105,8 @@ extension PolicyCommand {
             if let remark = tally?.untrustedRemark { Terminal.talk("larder: \(printable(remark, limit: 4096))\n") }
             let ended = try code.get()
             if ended != 0 {
-                Terminal.talk("larder: the command exited with \(ended); the policy allows what it requested until then\n")
+                Terminal.talk(
+                    "larder: the command exited with \(ended); the policy allows the requests that it sent until then\n")
             }
             let traffic = observer.traffic
             if ended == 0 || !traffic.isEmpty { try write(traffic, larder.settings) }
@@ -137,7 +140,8 @@ extension PolicyCommand {
             for remark in policy.remarks { Terminal.talk("larder: \(printable(remark, limit: 4096))\n") }
             let text = policy.text(writesHosts: !settings.tls.hasPolicies)
             guard text.utf8.count <= YAMLReader.lengthLimit else {
-                throw Self.failed("the policy is longer than a settings file may be: learn the parts of the command one by one")
+                throw Self.failed(
+                    "the policy is longer than a settings file may be: run larder policy learn for each part of the command")
             }
             guard let output else { return Terminal.output(text) }
             do throws(WholeFile.Unwritten) {

@@ -10,12 +10,12 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "test", abstract: "Run the tests of a settings file; exits with 3 if one fails.",
             discussion:
-                "Also lists the rules that no test's request matches. Without FILE, it runs those of the active settings file.")
+                "This command also lists the rules that no test matches. Without FILE, it runs the tests of your settings file.")
 
         @Argument(help: "The settings file.")
         var file: String?
 
-        @Option(help: ArgumentHelp("Write the result to this file, as JUnit writes it in XML.", valueName: "file"))
+        @Option(help: ArgumentHelp("Write the result to this file, in JUnit's XML format.", valueName: "file"))
         var junit: String?
 
         func run() throws {

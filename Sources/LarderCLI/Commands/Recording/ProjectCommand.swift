@@ -11,10 +11,10 @@ struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "project", abstract: "Decide whether to use the settings in a project's .larder folder.",
         discussion: """
-            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, Larder uses only settings that cannot \
-            send data to another server or weaken your own settings. These are rules that leave responses unchanged, replay, \
-            limits, record.match, and stricter trust. \
-            A decision holds for the folder's files as they are now. If any file changes, except the recording and the key, you must decide again.
+            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, Larder uses only settings that \
+            cannot send data to another server or weaken your own settings. These are rules that leave responses unchanged, \
+            replay, limits, record.match, and stricter trust. A decision applies to the folder's files as they are now. If any \
+            file changes, except the recording and the key, you must decide again.
 
               larder project status
               larder project allow
@@ -63,7 +63,7 @@ struct ProjectCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "allow", abstract: "Use all settings of the project, until one of its files changes.",
             discussion:
-                "Read .larder/policy.yaml first: it can set servers, certificates and proxies for everything that the project's commands send."
+                "Read .larder/policy.yaml first: it can set the servers, certificates and proxies for all requests of the project's commands."
         )
 
         @OptionGroup var options: Options

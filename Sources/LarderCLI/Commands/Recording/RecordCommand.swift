@@ -13,9 +13,9 @@ struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Run a command, and record its requests and their responses into one file.",
         discussion: """
-            Like `larder run`, it runs the command with its own Larder. Every request is forwarded and recorded: nothing is served from the \
-            store, and nothing is stored. Responses that no cache may store are recorded too. Secrets are not recorded; placeholders replace \
-            them. The file is called FILE.partial until the command has ended.
+            Like `larder run`, this runs the command with its own Larder. Larder forwards and records every request, and does \
+            not use the store. It also records responses that no cache may store. Placeholders replace secrets. The file is \
+            called FILE.partial until the command has ended.
 
               larder record -o build.larder -- make
               larder record -o build.larder --missing -- make
@@ -36,7 +36,7 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Append a generation to a file that exists.")
     var append = false
 
-    @Flag(help: "Serve the responses in the file, and record only other requests into it.")
+    @Flag(help: "Serve the responses in the file, and record only the requests that it lacks.")
     var missing = false
 
     @Flag(help: "Replace a file that exists, once the new one is complete.")

@@ -14,8 +14,9 @@ struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Run a command, and serve its requests from recordings; no request leaves this machine.",
         discussion: """
-            Like `larder run`, it runs the command with its own Larder. With several files (--layer), the first file that matches serves the \
-            request. A request without a match gets 504, which names the nearest recordings; so does the summary.
+            Like `larder run`, this runs the command with its own Larder. With several files (--layer), Larder uses the first \
+            file that has a matching recording. A request without a match gets 504. The 504 and the summary name the nearest \
+            recordings.
 
               larder replay build.larder -- make
               larder replay --strict --unused build.larder -- npm ci
@@ -32,7 +33,8 @@ struct ReplayCommand: ParsableCommand {
     var file: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("A further snapshot, for requests that the ones before do not match.", valueName: "file"))
+        name: .long,
+        help: ArgumentHelp("A further snapshot, for requests that match no recording in the earlier ones.", valueName: "file"))
     var layer: [String] = []
 
     @Flag(help: "Serve requests without a recording from the store, at any age.")
@@ -48,11 +50,14 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Replay only what was recorded up to this generation, day such as 2026-11-23 (in UTC, inclusive), or time such as 2026-11-23T10:00:00Z.",
+            "Replay only recordings up to this generation, this day (such as 2026-11-23, in UTC, inclusive), or this time (such as 2026-11-23T10:00:00Z).",
             valueName: "moment"))
     var asOf: String?
 
-    @Option(help: "What follows the last of several responses to one request: loop, last or error.")
+    @Option(
+        help:
+            "How to answer after the last of several responses to one request: the first again (loop), the last again (last), or 504 (error)."
+    )
     var sequenceEnd: LarderSettings.SequenceEnd?
 
     @OptionGroup var shared: CommandOptions
@@ -66,7 +71,9 @@ struct ReplayCommand: ParsableCommand {
             """
             Exit with 4 if a request was denied, missed or failed, or if no request came through Larder, even if the command succeeded.
             """,
-            discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
+            discussion:
+                "Use --strict (the default for the project's recording in .larder) or --no-strict (the default for other files).")
+    )
     var strict: Bool?
 
     @Flag(help: "List the recordings that no request used.")
@@ -84,12 +91,13 @@ struct ReplayCommand: ParsableCommand {
             """)
     var clock = ReplayClock.recorded
 
-    @Option(help: ArgumentHelp("How old a recording may be when it is replayed, such as 30d.", valueName: "time"))
+    @Option(help: ArgumentHelp("The maximum age of a recording, such as 30d.", valueName: "time"))
     var expiresAfter: String?
 
     @Option(
         help: """
-            What happens with an older recording. warn: replay it, with a warning; fail: exit with 125; refresh: forward every request and re-record the file.
+            What to do with an older recording. warn: replay it, with a warning; fail: exit with 125; refresh: forward every \
+            request and re-record the file.
             """)
     var onExpired: LarderSettings.OnExpired?
 
@@ -106,7 +114,9 @@ struct ReplayCommand: ParsableCommand {
         if shared.command.isEmpty {
             throw ValidationError("Which command? Write it after --, for example: larder replay build.larder -- make")
         }
-        if prune, asOf != nil { throw ValidationError("--prune with --as-of would remove what was recorded later.") }
+        if prune, asOf != nil {
+            throw ValidationError("--prune cannot be used with --as-of, because it would remove later recordings.")
+        }
     }
 
     func run() throws {
@@ -166,7 +176,7 @@ struct ReplayCommand: ParsableCommand {
         guard let recording = larder.recordings.ended else { throw EphemeralProxy.failureCode }
         let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
         if !quiet || !summary.isWritten {
-            let remark = unused || prune ? ["nothing was replayed, so --unused and --prune list and remove nothing"] : []
+            let remark = unused || prune ? ["nothing was replayed, so --unused lists nothing and --prune removes nothing"] : []
             Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + remark))
         } else if let unseen {
             Terminal.talk("larder: \(unseen.sentence)\n")

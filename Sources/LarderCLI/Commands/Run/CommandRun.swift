@@ -46,7 +46,7 @@ struct CommandRun {
         if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
             Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
         }
-        // Programs to which no variable tells of the CA find it where the system's CAs are.
+        // Programs that read no variable for the CA find it among the system's CAs.
         let trusting = isTransparent ? network?.trusting(ClientFiles(folder: folder.path)) : network
         return try start(command, variables.merging(former) { $1 }, in: trusting)
     }
@@ -91,7 +91,8 @@ struct CommandRun {
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
             Terminal.talk(
-                "larder: \(printable(name)) overrides these settings: programs that read it may bypass Larder, uncounted\n")
+                "larder: \(printable(name)) overrides these settings: programs that read it may bypass Larder, and their requests are not counted\n"
+            )
         }
     }
 

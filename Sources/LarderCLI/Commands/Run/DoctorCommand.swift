@@ -10,9 +10,10 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Diagnose why programs bypass Larder, and suggest fixes.",
         discussion: """
-            Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then each installed program \
-            fetches a file from a local test server that doctor starts, with the variables of larder env. Nothing leaves this machine \
-            except a program's own DNS query for that server, and nothing is changed. If upstream.proxy is set, no program is tried.
+            Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then each \
+            installed program fetches a file from a local test server that doctor starts, with the variables of larder env. \
+            Nothing leaves this machine except a program's own DNS query for that server, and nothing is changed. If \
+            upstream.proxy is set, larder doctor tries no programs.
 
               larder doctor
               larder doctor --client git --client pip -o json

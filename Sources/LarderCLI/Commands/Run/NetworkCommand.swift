@@ -12,7 +12,7 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Create a network namespace, and send it through this socket.")
     var make: Int32?
 
-    @Option(help: "With --make: what the namespace reaches.")
+    @Option(help: "With --make: which ports of Larder the namespace reaches.")
     var reach = NetworkReach.listener
 
     @Option(help: "Descriptors of the namespaces to enter.")
@@ -21,13 +21,13 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Libraries to load into the program.")
     var preload: String?
 
-    @Option(help: "A file to mount over the one of --over, in turn.")
+    @Option(help: "A file to mount at the path in --over. Repeatable, in the same order as --over.")
     var file: [String] = []
 
-    @Option(help: "The place of a file.")
+    @Option(help: "The path at which to mount a file.")
     var over: [String] = []
 
-    @Argument(parsing: .postTerminator, help: "The program's file, and its arguments.")
+    @Argument(parsing: .postTerminator, help: "The program's path, and its arguments.")
     var program: [String] = []
 
     func run() throws {

@@ -41,14 +41,14 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The project's key for --locked, with which the lock was written. The default is .larder/project.key in the project.",
+            "The project's key for --locked. It must be the key with which the lock file was written. The default is .larder/project.key in the project.",
             valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("The name by which rules with `run` know the requests of this command.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of this run, for rules with `run`.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Use the running Larder, with its store and settings.")
+    @Flag(help: "Use the running Larder, its store and its settings.")
     var join = false
 
     @Flag(help: "Serve stored responses of any age, and 504 for other requests; forward no request.")
@@ -68,8 +68,8 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Run the command in a network namespace without any connection but Larder. Programs that ignore proxies also reach it, at ports 80 \
-            and 443 of every address, under the same rules.
+            Run the command in a network namespace where it can reach only Larder. Programs that ignore proxies also reach \
+            Larder, at ports 80 and 443 of every address. The same rules apply.
             """)
     var netns = false
 
@@ -82,7 +82,9 @@ struct RunCommand: ParsableCommand {
         if locked != nil, join || offline || store != nil {
             throw ValidationError("--locked forwards every request, so it cannot be used with --join, --offline or --store.")
         }
-        if locked == nil, key != nil { throw ValidationError("--key needs --locked: without a lock, Larder writes no secret.") }
+        if locked == nil, key != nil {
+            throw ValidationError("--key needs --locked: Larder uses the key only to compare responses with a lock file.")
+        }
         if join, strict || summary {
             throw ValidationError(
                 "--summary and --strict cannot be used with --join: a running Larder does not count one command's requests separately."

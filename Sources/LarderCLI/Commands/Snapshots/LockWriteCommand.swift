@@ -9,15 +9,16 @@ struct LockWriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write", abstract: "Write the lock file of a snapshot, or of the requests that a command sends now.",
         discussion: """
-            A command runs as with `larder run --locked`: every request is forwarded, the store is not used, and only the lock file is kept. The \
-            command uses standard output itself, so the lock needs a file (-o). The file is written completely, or stays as it was.
+            A command runs as with `larder run --locked`: Larder forwards every request, does not use the store, and keeps only \
+            the lock file. With a command, -o is required, because the command uses standard output. If this command fails, an \
+            existing lock file is unchanged.
 
               larder lock write build.larder > build.lock
               larder lock write -o build.lock -- make
               larder run --locked build.lock -- make
 
-            Exit codes with a command: its own, if it failed; 4 if a response failed, was incomplete or could not be inspected; 125 if Larder \
-            failed. In these cases no lock file is written.
+            Exit codes with a command: the command's own, if it failed; 4 if a response failed, was incomplete or could not be \
+            inspected; 125 if Larder failed. In these cases no lock file is written.
             """)
 
     @Argument(help: "A snapshot; omit it if you give a command.")
@@ -25,7 +26,9 @@ struct LockWriteCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The lock file. The default, for a snapshot only, is standard output.", valueName: "file"))
+        help: ArgumentHelp(
+            "The lock file. For a snapshot, the default is standard output; for a command, the file is required.",
+            valueName: "file"))
     var output: String?
 
     @Option(

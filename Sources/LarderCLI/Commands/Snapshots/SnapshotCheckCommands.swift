@@ -8,7 +8,7 @@ extension SnapshotCommand {
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Verify a whole snapshot; exits with 5 if something differs from what was signed.")
+            abstract: "Verify that a snapshot is intact; exits with 5 if it is damaged or lacks a required signature.")
 
         @Argument(help: "A snapshot.")
         var file: String
@@ -51,7 +51,7 @@ extension SnapshotCommand {
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if there are any.",
-            discussion: "Fields that change with each response, such as Date, do not count (docs/snapshot-format.md).")
+            discussion: "This ignores fields that change with each response, such as Date (docs/snapshot-format.md).")
 
         @Argument(help: "A snapshot.")
         var old: String

@@ -11,15 +11,15 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "rematch", abstract: "Apply match rules to a recording, and recompute its keys.",
             discussion: """
-                The rules of FILE replace those that the snapshot was recorded with; nothing is requested again. Put the match rule that \
-                a miss report proposes into this file:
+                The rules of FILE replace the snapshot's match rules; Larder sends no request. Put the match rule that a miss \
+                report proposes into this file:
 
                   {"canonicalisers": [{"uri": "*", "query": {"ignore": ["_"]}}]}
 
                   larder snapshot rematch build.larder --match match.json
 
-                The snapshot is replaced completely, or stays as it was. Its signatures are removed: sign it again, or give --sign-with. \
-                Warnings list requests that are equal under the rules, although their responses have different bodies.
+                If this command fails, the snapshot is unchanged. The new snapshot has no signatures: sign it again, or give \
+                --sign-with. Warnings list requests that are equal under the rules but have responses with different bodies.
 
                 Exit codes: 0 success; 1 a file cannot be read or written, or the rules are malformed; 2 wrong usage; 5 the snapshot is damaged or \
                 would contain secrets.
@@ -33,7 +33,7 @@ extension SnapshotCommand {
 
         @Option(
             name: [.customShort("o"), .customLong("output")],
-            help: ArgumentHelp("The new snapshot. The default replaces the old one.", valueName: "file"))
+            help: ArgumentHelp("The new snapshot. The default is to replace the old one.", valueName: "file"))
         var target: String?
 
         @Option(
@@ -74,7 +74,7 @@ extension SnapshotCommand {
 
     struct Edit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Replace bodies of a recording by edited ones.",
+            commandName: "edit", abstract: "Replace bodies in a recording with edited ones.",
             discussion: """
                 Export the snapshot, change a body, and give it to edit:
 
@@ -82,10 +82,11 @@ extension SnapshotCommand {
                   $EDITOR review/bodies/2cf2…a1.json
                   larder snapshot edit build.larder --changed review/bodies/2cf2…a1.json
 
-                The body changes in every request and response that contains it. Digests, Content-Length and ETag are recomputed. Content codings \
-                stay, so the file of a compressed body must be compressed. Recordings keep their order, times and certificates.
+                The body changes in every request and response that contains it. Digests, Content-Length and ETag are \
+                recomputed. Content codings stay, so a compressed body must be compressed again. Recordings keep their order, \
+                times and certificates.
 
-                The snapshot is replaced completely, or stays as it was. Its signatures are removed: sign it again, or give --sign-with.
+                If this command fails, the snapshot is unchanged. The new snapshot has no signatures: sign it again, or give --sign-with.
 
                 Exit codes: 0 success; 1 a file cannot be read or written, or is not an exported body of this snapshot; 2 wrong usage; 5 the \
                 snapshot is damaged or would contain secrets.
@@ -112,7 +113,7 @@ extension SnapshotCommand {
                 let source = try SnapshotFiles.open(file)
                 let bodies = try changedBodies()
                 if bodies.isEmpty {
-                    Terminal.talk("larder: nothing changed: every body is as it was exported\n")
+                    Terminal.talk("larder: nothing changed: every body is the same as in the snapshot\n")
                     return Terminal.output("changed 0 bodies\n")
                 }
                 let result = try SnapshotFiles.of(file) {

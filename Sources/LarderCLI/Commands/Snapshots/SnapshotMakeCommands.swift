@@ -8,7 +8,7 @@ import TextCoding
 extension SnapshotCommand {
     struct Merge: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "merge", abstract: "Merge snapshots into one; the later ones are served first.",
+            commandName: "merge", abstract: "Merge snapshots into one; later snapshots take precedence.",
             discussion:
                 "The recordings of earlier snapshots stay as earlier generations. The first snapshot's match rules apply.")
 
@@ -55,7 +55,7 @@ extension SnapshotCommand {
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Write a snapshot as a folder of readable files, for review.",
+            commandName: "export", abstract: "Write a snapshot as a folder of text files, for review.",
             discussion: "snapshot create --from-text creates a snapshot with the same roots from the folder.")
 
         @Argument(help: "A snapshot.")
@@ -78,8 +78,8 @@ extension SnapshotCommand {
             commandName: "create",
             abstract: "Create a snapshot from a text folder, an unfinished recording, or stored responses.",
             discussion: """
-                --from-cache uses stored responses, with the filters of larder cache ls: complete responses to requests without Authorization. \
-                Larder may be running.
+                --from-cache uses stored responses, and takes the filters of larder cache ls. It uses only complete responses to \
+                requests without Authorization. Larder may be running.
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
@@ -101,7 +101,7 @@ extension SnapshotCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The project's key, with which Larder recognizes the store's secrets. It is created if necessary.",
+                "The project's key, with which Larder recognizes secrets in stored responses. It is created if necessary.",
                 valueName: "file"
             ))
         var key: String?
