@@ -54,7 +54,8 @@ struct WalkTests {
         ])
     func readsSteps(step: String, names: Names) { #expect(Names(in: step) == names) }
 
-    @Test("A walk includes continuation lines, the steps shared with the first walk, and the files beside it")
+    @Test(
+        "A walk includes continuation lines, the steps shared with the first walk, and the files that it names as also involved")
     func readsWalks() {
         let text = """
             ### A hit (2 files)
@@ -65,7 +66,7 @@ struct WalkTests {
                (`B.swift`).
             5. `C.swift`.
 
-            Beside it: `D.swift`,
+            Also involved: `D.swift`,
             and `E.swift`.
 
             `F.swift`
@@ -137,7 +138,7 @@ struct WalkTests {
                 } else if let shared = line.prefixMatch(of: /Files 1 to (\d+) of a hit/) {
                     walks[last].sharedCount = Int(shared.1) ?? 0
                     part = .none
-                } else if line.hasPrefix("Beside it:") {
+                } else if line.hasPrefix("Also involved:") {
                     walks[last].beside = String(line)
                     part = .beside
                 } else if line.isEmpty {
