@@ -6,7 +6,8 @@ import Testing
 struct GatheredBodyTests {
     private func octets(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) } }
 
-    @Test("The gathered bytes are those appended, whatever length was reserved", arguments: [nil, 0, 10, 300_000, 5_000_000])
+    @Test(
+        "The gathered bytes equal the appended bytes, whatever length was reserved", arguments: [nil, 0, 10, 300_000, 5_000_000])
     func gathers(told: Int?) throws {
         let checks = try CheckPool()
         defer { checks.stop() }

@@ -26,7 +26,7 @@ struct LeafCacheTests {
         #expect(cache.context(for: .originTest, at: noon) == nil && cache.count == 0)
     }
 
-    @Test("A leaf is sent until 30 days before its end, or to the end of a root that ends with it")
+    @Test("A leaf is sent until 30 days before it expires, or until its root expires if both expire together")
     func endsInTime() throws {
         var cache = LeafCache<Int>()
         let long = try leaf("origin.test")
@@ -44,7 +44,7 @@ struct LeafCacheTests {
         #expect(cache.context(for: .originTest, at: POSIXTime(seconds: end.seconds + 1)) == nil)
     }
 
-    @Test("At the limit, recently used entries stay, and a new one replaces another")
+    @Test("At the limit, a new entry replaces one that was not used recently")
     func isBounded() throws {
         var cache = LeafCache<Int>(limit: 3)
         for number in 1...3 { cache.keep(number, of: try leaf("h\(number).test")) }

@@ -51,7 +51,7 @@ struct LocalAuthorityTests {
         #expect(facts.notAfter == POSIXTime(seconds: noon.seconds + Int64(days) * 86_400))
     }
 
-    @Test("The owner is part of the name as far as its length permits, without unprintable characters")
+    @Test("The root's name contains the owner, shortened to the length limit and without unprintable characters")
     func namesOwners() throws {
         let terms = RootTerms(user: "bø\u{7}b,CN=x", host: String(repeating: "h", count: 300))
         let made = try LocalAuthority(making: terms, at: noon)

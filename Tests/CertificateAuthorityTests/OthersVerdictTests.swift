@@ -36,7 +36,7 @@ struct OthersVerdictTests {
 
     /// OpenSSL treats the last second as expired.
     @Test(
-        "openssl too rejects a leaf before and after its root's validity",
+        "openssl also rejects a leaf before and after its root's validity",
         arguments: [(-86_401, false), (-86_400, true), (2 * 86_400 - 1, true), (2 * 86_400 + 1, false)] as [(Int64, Bool)])
     func verifiesDates(offset: Int64, isGood: Bool) throws {
         let authority = try authority(days: 2, at: Self.now)

@@ -18,7 +18,7 @@ struct PasswordFileTests {
     private func file(_ text: String = text) throws -> PasswordFile { try PasswordFile(parsing: Array(text.utf8)) }
 
     @Test(
-        "A name with its password is accepted, with colons, in UTF-8, or as long as bcrypt's limit",
+        "A name's password is accepted, even with colons, in UTF-8, or as long as bcrypt's limit",
         arguments: [
             ("alice:open sesame", true), ("bob:pa:ss:word", true), ("jürgen:grüß dich", true),
             ("long:" + String(repeating: "x", count: 72), true), ("alice:open sesamE", false), ("alice:", false),
@@ -31,7 +31,7 @@ struct PasswordFileTests {
         #expect(try file().accepts(Fixtures.credentials(credentials)) == isGood)
     }
 
-    @Test("A password that contains a NUL is not accepted for the part before it")
+    @Test("A password that contains a NUL is not equal to the part before the NUL")
     func readsWhole() throws {
         // As a field would contain it; the field's parser rejects it before.
         #expect(throws: Fixtures.NoCredentials.self) { try Fixtures.credentials("alice:open sesame\0x") }
@@ -42,7 +42,7 @@ struct PasswordFileTests {
     }
 
     @Test(
-        "A line without a name and a bcrypt hash is refused with its number, and not repeated",
+        "A line without a name and a bcrypt hash is refused; the error has its number and not its text",
         arguments: [
             ("alice", "expected `name:hash`"), ("alice:secret", "expected a bcrypt hash"),
             ("alice:$apr1$abcdefgh$abcdefghijklmnopqrstu/", "expected a bcrypt hash"),
@@ -56,7 +56,7 @@ struct PasswordFileTests {
             (":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
             ("a\tb:" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
             (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
-            ("carol:" + Fixtures.colons, "this name is already in line 1"),
+            ("carol:" + Fixtures.colons, "line 1 already has this name"),
         ])
     func refuses(line: String, reason: String) {
         do throws(PasswordFile.Faults) {
@@ -80,7 +80,7 @@ struct PasswordFileTests {
         }
     }
 
-    @Test("Digests are equal for equal credentials, and differ for all others and after the file is read again")
+    @Test("Equal credentials have equal digests; other credentials do not, and a reload changes all digests")
     func digests() throws {
         let (one, other) = (try file(), try file())
         let credentials = try Fixtures.credentials("alice:open sesame")

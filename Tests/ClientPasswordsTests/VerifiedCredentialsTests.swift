@@ -11,7 +11,7 @@ struct VerifiedCredentialsTests {
 
     private func digest(_ number: Int) throws -> CredentialsDigest { file.digest(of: try Fixtures.credentials("u:\(number)")) }
 
-    @Test("Each entry is known until its end, and no longer")
+    @Test("Each entry is remembered exactly until it expires")
     func ends() throws {
         let verified = Held(VerifiedCredentials(limits: CredentialsLimits()))
         #expect(!verified.contains(try digest(1), at: 0))
@@ -23,7 +23,7 @@ struct VerifiedCredentialsTests {
         #expect(verified.count == 0)
     }
 
-    @Test("The number is limited; beyond it, expired entries are removed first, then the one that expires first")
+    @Test("The number of entries is limited: expired entries are removed first, then the entry that expires first")
     func isBounded() throws {
         var limits = CredentialsLimits()
         limits.verifiedCount = 3
@@ -77,7 +77,7 @@ struct AttemptAllowancesTests {
         #expect(allowances.take(for: IPAddress(ipv4: 0xC000_0202), at: 0))
     }
 
-    @Test("Many correct passwords may come from one address at once; simultaneous guesses are a debt")
+    @Test("One address may send many correct passwords at once; simultaneous wrong guesses use up its later attempts")
     func countsAtTheEnd() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<96 { #expect(allowances.begin(for: client, at: 0) == .granted) }
@@ -100,7 +100,7 @@ struct AttemptAllowancesTests {
     }
 
     @Test(
-        "The number of addresses is limited; those that have all attempts back are removed first, then the one counted longest ago"
+        "The number of addresses is limited: addresses that have all attempts back are removed first, then the one counted longest ago"
     )
     func isBounded() {
         var limits = CredentialsLimits()

@@ -54,7 +54,7 @@ struct HiddenSocketsTests {
     }
 
     @Test(
-        "A variable names sockets as each program writes them",
+        "Sockets are found in variables in each form that programs write",
         arguments: [
             ("unix:path=/run/user/1/bus,guid=7;unix:path=/b", ["/run/user/1/bus", "/b"]), ("unix:abstract=/tmp/dbus-1", []),
             ("unix:///run/docker.sock", ["/run/docker.sock"]), ("tcp://127.0.0.1:2375", []), ("ssh://host", []),

@@ -48,7 +48,7 @@ struct NameAnswerTests {
         #expect(answer.count == 12 + 14 + 4)
     }
 
-    @Test("A name with addresses of its own has one of each kind, and both in a query for any record")
+    @Test("A name with addresses of its own has one IPv4 and one IPv6 address; a query for any record returns both")
     func hasTwoAddresses() throws {
         let ipv6 = [UInt8](repeating: 0xFD, count: 16)
         func answer(type: UInt8, ipv6: [UInt8]?) throws -> [UInt8] {
@@ -88,7 +88,7 @@ struct NameAnswerTests {
     }
 
     @Test(
-        "A query about other records of a name that does not exist has the answer of one about its addresses, and looks up none",
+        "A query for other records of a missing name gets the same response as a query for its addresses, and looks up no name",
         arguments: [15, 16, 12, 33, 65, 2, 6] as [UInt8])
     func tellsOfNoNameInEachType(type: UInt8) throws {
         let query = Self.query(["Mail", "denied", "test"], type: type)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Finding a program")
 struct ProgramSearchTests {
-    @Test("The first executable file in PATH is found, and a file that is not executable differs from a missing one")
+    @Test("The first executable file in PATH is found; a file that is not executable gives a different error than a missing file")
     func looks() throws {
         let folder = try TemporaryFolder()
         for (name, mode) in [("a/tool", 0o644), ("b/tool", 0o755), ("c/tool", 0o755), ("a/text", 0o644)] {

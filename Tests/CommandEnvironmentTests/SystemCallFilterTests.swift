@@ -56,7 +56,7 @@ struct SystemCallFilterTests {
     private static let (typing, pasting, reading): (UInt64, UInt64, UInt64) = (0x5412, 0x541C, 0x5401)
 
     @Test(
-        "Sockets of families that no namespace separates, typing into the terminal, rings and keys are refused, in each form of call",
+        "The filter refuses sockets of families that no namespace isolates, terminal input, io_uring and keys, in each form of call",
         arguments: [
             (.x86, socket: 41, ioctl: 16, ring: 425, key: 249), (.i386, 359, 54, 425, 287), (.aarch64, 198, 29, 425, 218),
             (.arm, 281, 54, 425, 310), (.x86, 41 | 0x4000_0000, 514 | 0x4000_0000, 425 | 0x4000_0000, 249 | 0x4000_0000),
@@ -84,7 +84,9 @@ struct SystemCallFilterTests {
         }
     }
 
-    @Test("i386 makes sockets by a call whose arguments a filter cannot read: no socket, but pairs and all else")
+    @Test(
+        "i386 makes sockets by a call whose arguments a filter cannot read: sockets are refused, pairs and other calls are allowed"
+    )
     func refusesSocketCalls() throws {
         for call in 1...20 as ClosedRange<UInt64> {
             let verdict = try Self.verdict(architecture: Architecture.i386.rawValue, number: 102, arguments: [call])

@@ -83,7 +83,7 @@ struct FetchPartsTests {
         }
     }
 
-    @Test("A bar is never wider than the width, whatever it shows", arguments: [20, 40, 60, 80, 100, 200])
+    @Test("A progress bar is never wider than the given width", arguments: [20, 40, 60, 80, 100, 200])
     func fitsBars(width: Int) {
         for label in ["a", "a-name-that-is-a-good-deal-longer-than-the-terminal-is-wide-in-some-cases.iso"] {
             for total: UInt64? in [nil, 0, 1 << 30] {

@@ -17,7 +17,7 @@ struct ClientRuleTests {
         "Proxy-Authorization: Basic \(Base64.encode(Array("\(user):open sesame".utf8)))\r\n"
     }
 
-    @Test("A rule for a user allows the requests of this user alone, stored responses included", arguments: [1, 4])
+    @Test("A rule for a user allows only the requests of this user, also those that stored responses answer", arguments: [1, 4])
     func users(loops: Int) throws {
         let passwords = try PasswordFile(parsing: Array("alice:\(Self.hash)\nbob:\(Self.hash)".utf8))
         let stage = try Stage(
@@ -57,7 +57,7 @@ struct ClientRuleTests {
         #expect(try client.readResponse(to: "POST").code == "egress_denied")
     }
 
-    @Test("A field that is nominated as the connection's own is not forwarded, so no rule allows the request by it")
+    @Test("A field that Connection nominates is not forwarded, so no rule can allow a request because of it")
     func fields() throws {
         let stage = try Stage(
             """

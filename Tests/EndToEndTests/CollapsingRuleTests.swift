@@ -54,7 +54,7 @@ struct CollapsingRuleTests {
         }
     }
 
-    @Test("variants: only the newest ones are kept, up to the number", arguments: StoreTier.allCases)
+    @Test("variants: only the newest variants are kept, up to the given number", arguments: StoreTier.allCases)
     func variants(tier: StoreTier) throws {
         let stage = try Stage(
             "rules: [{name: few, match: {path: /few}, cache: {variants: 2}}, {name: many, match: {path: /many}, cache: {variants: 50}}]",

@@ -98,7 +98,8 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "A validated body is stored or not by the directives of its rest, too", arguments: [("no-store", 3), ("max-age=600", 2)])
+        "The directives of the rest also decide whether a validated body is stored",
+        arguments: [("no-store", 3), ("max-age=600", 2)])
     func keepsCheckedUnderTermsOfRest(directive: String, requestCount: Int) throws {
         let json = "{\"a\": [1, 2, 3]}"
         let count = Counter()
@@ -119,7 +120,7 @@ struct ContinuedBodyTests {
     }
 
     @Test(
-        "A body whose rest has an Age higher by the time that passed, or another cookie, is stored",
+        "A body is stored even if its rest has another cookie, or an Age that is higher by the elapsed time",
         arguments: [
             ("Cache-Control: max-age=86400\r\nAge: 100\r\n", "Cache-Control: max-age=86400\r\nAge: 160\r\n"),
             ("Cache-Control: max-age=600\r\nSet-Cookie: a=1\r\n", "Cache-Control: max-age=600\r\nSet-Cookie: a=2\r\n"),

@@ -7,7 +7,9 @@ struct EgressDefaultTests {
         connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "answer to \(request.target)")
     }
 
-    @Test("What no rule allows is answered 403, and nothing is sent; what a rule allows is forwarded", arguments: [1, 4])
+    @Test(
+        "A request that no rule allows gets 403 and is not forwarded; a request that a rule allows is forwarded",
+        arguments: [1, 4])
     func deniesUnlisted(loops: Int) throws {
         let stage = try Stage(
             """
@@ -31,7 +33,7 @@ struct EgressDefaultTests {
         #expect(try stage.fetch("/pub/%61", host: "a.test").text == "answer to /pub/%61")
     }
 
-    @Test("A rule for an address matches each spelling that a lookup takes for it")
+    @Test("A rule for an address matches each spelling that a lookup accepts for the address")
     func matchesSpelledAddresses() throws {
         let stage = try Stage("rules: [{name: no, match: {host: 127.0.0.1, path: /no}, deny: {}}]", answer: Self.answers)
         for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]"] {
@@ -83,7 +85,7 @@ struct EgressDefaultTests {
         #expect(try client.readToEnd().isEmpty)
     }
 
-    @Test("An intercepted host is denied and allowed by the requests inside, and nobody connects to it for a denied one")
+    @Test("Rules decide on each request to an intercepted host, and Larder does not connect to the host for a denied request")
     func looksInside() throws {
         let stage = try InterceptingStage(Self.tunnels)
         #expect(try stage.fetch("/b").code == "egress_denied")

@@ -83,7 +83,7 @@ struct EgressTests {
         #expect(stage.origin.connectionCount == 1)
     }
 
-    @Test("T01 a listener on other addresses without a list of clients is refused when the settings are read")
+    @Test("T01 a listener on non-loopback addresses without a list of clients is refused when the settings are read")
     func refusesOpenProxy() throws {
         for address in ["0.0.0.0:3180", "[::]:3180", "192.0.2.1:3180"] {
             #expect(throws: SettingsRefused.self, "\(address)") { try TestProxy.settings("listen: ['\(address)']") }

@@ -146,7 +146,7 @@ struct ExplainTests {
         #expect(line["reuse"] as? String == word && line["error"] as? String == word)
     }
 
-    @Test("A tunnel that egress.default denies is not announced")
+    @Test("explain does not announce a tunnel that egress.default denies")
     func namesDeniedTunnels() throws {
         let explained = try Explained(
             "egress: {default: deny}\nrules: [{name: a, match: {host: origin.example, path: /x}, allow: {}}]")

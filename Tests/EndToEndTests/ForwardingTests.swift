@@ -88,7 +88,7 @@ struct ForwardingTests {
         #expect(stage.origin.requestHeads.first?.hasPrefix("GET / HTTP/1.1\r\n") == true)
     }
 
-    @Test("A client that has ended its side gets its response", arguments: [false, true])
+    @Test("A client that has closed its sending side gets its response", arguments: [false, true])
     func servesHalfClosed(isSlow: Bool) throws {
         let asked = Gate()
         let ended = Gate()

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("T36 Clients that end their side while they wait")
+@Suite("T36 Clients that close their sending side while they wait")
 struct HalfClosedClientTests {
     private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 

@@ -518,7 +518,8 @@ struct InterceptionTests {
         #expect(try client.readResponse().text == "answer to POST /up")
     }
 
-    @Test("Requests that arrive together with the end of the client's side are all answered", arguments: [33, 100, 5_000])
+    @Test(
+        "Requests that arrive together with the close of the client's sending side are all answered", arguments: [33, 100, 5_000])
     func answersAllBeforeTheEnd(count: Int) throws {
         let stage = try InterceptingStage()
         #expect(try stage.fetch("/a").text == "answer to GET /a")
@@ -530,7 +531,7 @@ struct InterceptionTests {
     }
 
     @Test(
-        "A hundred clients that leave at once are all closed while others are served, and a last request before an end is answered"
+        "A hundred clients that leave at once are all closed while others are served, and a last request before a close is answered"
     )
     func letsManyGo() throws {
         let stage = try InterceptingStage()
@@ -560,7 +561,7 @@ struct InterceptionTests {
         try eventually { stage.proxy.server.connectionCount == 0 }
     }
 
-    @Test("An upload that ends together with the client's side is read completely and answered")
+    @Test("An upload that arrives together with the close of the client's sending side is read completely and answered")
     func hearsUploadsToTheirEnd() throws {
         let stage = try InterceptingStage(answer: { request, connection in
             if request.method == "POST", connection.read(count: 200_000) == nil { return false }

@@ -97,7 +97,7 @@ struct PartialContentTests {
         #expect(origin.sentCount == Self.length)
     }
 
-    @Test("If the fetch of the missing bytes breaks off, Larder resumes it")
+    @Test("If the fetch of the missing bytes is interrupted, Larder resumes it")
     func continuesCompletion() throws {
         var plan = RangedOrigin.Plan()
         plan.sends = { $0 == 2 ? 500_000 : .max }

@@ -67,7 +67,7 @@ struct PolicyTrialTests {
         #expect(logged.count == 2 && logged.allSatisfy { $0.contains("\"would_deny\":\"egress_denied\"") })
     }
 
-    @Test("A reload removes what report mode has found")
+    @Test("A reload removes the findings of report mode")
     func forgetsAtReload() throws {
         let settings = "egress: {default: deny, enforce: report}\n"
         let stage = try Stage(settings, answer: Self.answers)
@@ -87,7 +87,8 @@ struct PolicyTrialTests {
         #expect(target.url.hasPrefix("http://127.0.0.1:") && target.url.hasSuffix("p…") && target.url.utf8.count == 512 + 3)
     }
 
-    @Test("A shadow policy is compared for tunnels too: one that looks at requests denies a CONNECT that is not intercepted")
+    @Test(
+        "A shadow policy is compared for tunnels too: if its rules look at requests, it denies a CONNECT that is not intercepted")
     func comparesTunnels() throws {
         let origin = ScriptedOrigin { connection in
             while let bytes = connection.readSome(), connection.send(bytes: bytes) {}

@@ -11,7 +11,7 @@ struct PrivateAddressTests {
         """
 
     @Test(
-        "Where requests without a rule are denied, so are private addresses, for every method, name and spelling",
+        "If requests that no rule allows are denied, private addresses are denied too, for every method, name and spelling",
         arguments: ["127.0.0.1", "own.test", "localhost", "0", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
     func refuses(host: String) throws {
         let stage = try Stage(Self.yaml) { _, connection in connection.respond() }
@@ -32,7 +32,7 @@ struct PrivateAddressTests {
         #expect(stage.origin.connectionCount == 0)
     }
 
-    @Test("An allowed address is reached at its port, by its name too, and no other port is")
+    @Test("An allowed address can be reached at its port, also by its name; other ports cannot")
     func allows() throws {
         let other = ScriptedOrigin { _ in }
         defer { other.stop() }
@@ -60,7 +60,8 @@ struct PrivateAddressTests {
         #expect(try client.readResponse().code == "destination_private")
     }
 
-    @Test("A background validation does not connect to an address that is denied by then, and not over an idle connection either")
+    @Test(
+        "A background validation does not connect to an address that is denied by then, nor does it use an idle connection to it")
     func refusesValidation() throws {
         let stage = try Stage { _, connection in
             connection.respond(fields: "Cache-Control: max-age=60, stale-while-revalidate=600\r\n", body: "old")

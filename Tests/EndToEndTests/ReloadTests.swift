@@ -61,7 +61,7 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
-    @Test("A drain closes connections that one loop has accepted for another when it begins")
+    @Test("When a drain begins, it closes connections that one loop has accepted for another")
     func closesLateConnections() throws {
         for _ in 0..<10 {
             let asked = Gate()

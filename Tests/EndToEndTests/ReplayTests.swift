@@ -329,7 +329,7 @@ struct ReplayTests {
     ]
 
     @Test(
-        "A body that ended early is replayed up to the same byte and then broken off, for every kind of request", arguments: 0..<5
+        "A body that ended early is replayed up to the same byte and then cut off, for every kind of request", arguments: 0..<5
     )
     func replaysBrokenBodies(index: Int) throws {
         let (fields, content) = Self.brokenAnswers[index]

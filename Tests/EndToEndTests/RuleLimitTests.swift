@@ -54,7 +54,7 @@ struct RuleLimitTests {
         #expect(line["rule"] as? String == "limited" && line["cache"] as? String == "denied")
     }
 
-    @Test("A rate refuses what its bucket has no token for")
+    @Test("A rate refuses requests for which its bucket has no token")
     func limitsRate() throws {
         let stage = try Stage(rule("rate: 2/h"), answer: Self.answers)
         let responses = try (0..<3).map { _ in try stage.fetch("/a") }

@@ -40,7 +40,7 @@ struct RuleModeInterceptionTests {
     }
 
     @Test(
-        "If a rule can hold back requests to the host, a client that offers only HTTP/2 is refused, and the log has the reason",
+        "If a rule can block requests to the host, a client that offers only HTTP/2 is refused, and the log has the reason",
         arguments: [
             "{name: r, match: {host: one.test}, cache: {policy: stored_only}}",
             "{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}",

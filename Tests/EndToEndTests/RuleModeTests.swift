@@ -16,7 +16,7 @@ struct RuleModeTests {
 
         """
 
-    @Test("A rule replays its requests and lets none of them out; all others are forwarded as before")
+    @Test("A rule replays its requests and forwards none of them; all others are forwarded as before")
     func replaysWhatMatches() throws {
         let says = Counter()
         let stage = try RecordedStage { request, _, connection in
@@ -72,7 +72,7 @@ struct RuleModeTests {
     }
 
     @Test(
-        "Where the main mode sends nothing out, a rule cannot be live or record",
+        "If the main mode forwards nothing, a rule cannot set live or record",
         arguments: ["live", "record", "record_missing"])
     func staysClosed(mode: String) throws {
         let stage = try RecordedStage()

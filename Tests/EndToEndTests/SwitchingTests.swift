@@ -106,7 +106,7 @@ struct SwitchingTests {
         #expect(received.wait())
     }
 
-    @Test("Bytes right behind either head are passed on once and in order", arguments: Way.allCases)
+    @Test("Bytes directly after either head are passed on once and in order", arguments: Way.allCases)
     func passesEarlyOctets(way: Way) throws {
         let stage = try SwitchingStage(way) { _, connection in
             connection.send(SwitchingStage.grant + "hello ")

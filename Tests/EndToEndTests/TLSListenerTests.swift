@@ -222,7 +222,7 @@ struct TLSListenerTests {
         #expect(try client.readToEnd().isEmpty)
     }
 
-    @Test("Bytes right behind a CONNECT reach the origin once, after the tunnel is open")
+    @Test("Bytes directly after a CONNECT reach the origin once, after the tunnel is open")
     func tunnelWithEarlyBytes() throws {
         let stage = try ListenerStage { connection in
             guard let bytes = connection.read(count: 5) else { return }

@@ -74,7 +74,7 @@ struct TunnelReloadTests {
         #expect(try client.readResponse().text == "late")
     }
 
-    @Test("A CONNECT that waits for the client's first bytes is judged by the rules that are active then")
+    @Test("A CONNECT that waits for the client's first bytes is evaluated by the rules that are active when they arrive")
     func judgesByNewRules() throws {
         let stage = try InterceptingStage("rules: []")
         let client = try stage.connect("one.test")

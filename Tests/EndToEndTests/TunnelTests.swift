@@ -13,7 +13,7 @@ struct TunnelTests {
         return try client.readResponse(to: "CONNECT")
     }
 
-    @Test("Bytes behind a CONNECT that is refused or fails are not read as a request (T34)", arguments: [25, 443])
+    @Test("Bytes after a CONNECT that is refused or fails are not read as a request (T34)", arguments: [25, 443])
     func discardsEarlyBytes(port: Int) throws {
         let stage = try Stage("resolve: {gone.test: 127.0.0.9}") { _, connection in connection.respond(body: "reached") }
         let client = try stage.client()

@@ -49,7 +49,7 @@ struct EventLoopDescriptorTests {
         #expect(loop.registrationCount == 0)
     }
 
-    @Test("A registration that is closed with its descriptor is not reported any more, and its peer sees the close")
+    @Test("A registration that is closed with its descriptor is no longer reported, and its peer sees the close")
     func closed() throws {
         let loop = try EventLoop()
         let pair = try makeSocketPair()

@@ -61,7 +61,7 @@ struct CachingSequenceTests {
         }
     }
 
-    @Test("A request that must not be forwarded fails with the reason for which it would be")
+    @Test("A request that must not be forwarded fails with the reason for which it would have been forwarded")
     func failsUnsent() {
         var stored = Self.sequence(get("Cache-Control: only-if-cached"))
         _ = stored.begin()
@@ -156,7 +156,7 @@ struct CachingSequenceTests {
     }
 
     @Test(
-        "A new representation that may not be stored removes the former one; an error or a reason of this request alone does not",
+        "A new representation that may not be stored removes the former one; an error, or a reason that concerns only this request, does not",
         arguments: [(200 as UInt16, "", true), (404, "", true), (500, "", false), (403, "", false), (200, "no-store", false)])
     func removesFormer(status: UInt16, wish: String, isRemoved: Bool) throws {
         let head = wish.isEmpty ? request() : get("Cache-Control: \(wish), max-age=0")

@@ -35,7 +35,7 @@ struct VaryTests {
     }
 
     @Test(
-        "Blanks around a value, and around the commas of a list, do not matter; other blanks do",
+        "Whitespace around a value, and around the commas of a list, does not matter; other whitespace does",
         arguments: [
             ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: gzip,br", true),
             ("Accept-Encoding", "Accept-Encoding: gzip \t,\t br", "Accept-Encoding: gzip,br", true),

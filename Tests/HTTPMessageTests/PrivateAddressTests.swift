@@ -23,7 +23,7 @@ struct PrivateAddressTests {
     }
 
     @Test(
-        "A public address is none of them, in each form",
+        "A public address is recognized as public in each form",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
             "172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255",

@@ -62,7 +62,7 @@ struct JSONValueEncoderTests {
         }
     }
 
-    @Test("Nested containers, a superclass, and a name that is encoded twice")
+    @Test("Nested containers, a superclass, and a name that is encoded twice are handled")
     func nests() throws {
         let value = try JSONValueEncoder().encode(Derived())
         #expect(value.description == "{\"b\":3,\"super\":{\"a\":1},\"nested\":{\"b\":null},\"list\":[true,null]}")

@@ -45,7 +45,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A number beyond all doubles gives no Double",
+        "A number outside the range of Double gives no Double",
         arguments: [("1e400", nil), ("1e308", 1e308), ("-1e-400", 0)] as [(String, Double?)])
     func readsDoubles(text: String, expected: Double?) throws {
         #expect(try Double(#require(JSONNumber(text))) == expected)

@@ -64,7 +64,7 @@ struct DownloadTests {
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test("A download that broke off is resumed with Range and If-Range, and so is its progress")
+    @Test("An interrupted download is resumed with Range and If-Range, and its progress continues")
     func goesOn() async throws {
         let content = PatternBytes.make(100 * 1024, seed: 2)
         let origin = PartialOrigin(content, entityTag: "\"v1\"") { number in number == 1 ? .cut(at: 60 * 1024) : .serve }

@@ -122,7 +122,7 @@ struct ResourceTests {
         #expect(try await HTTPSession.failure { try await tasks[2].value }.code == .unacceptableStatus)
     }
 
-    @Test("A quote with a combining mark does not end a word of curl's line")
+    @Test("A quote with a combining mark does not end a word of the curl command")
     func quotesCombinedQuotes() throws {
         let session = try HTTPSession.plain { $0.defaultFields = [:] }
         let value = "'\u{301}; echo ran; '\u{301}"
@@ -132,7 +132,7 @@ struct ResourceTests {
         #expect(words.split(separator: "\n").contains(Substring(value)), "\(words)")
     }
 
-    @Test("curl's line is quoted so that nothing ends its word, and says no secret")
+    @Test("The curl command is quoted so that no text ends its word, and contains no secret")
     func describesByCurl() throws {
         let session = try HTTPSession.plain { $0.defaultFields = [:] }
         let request = HTTPRequest(

@@ -28,7 +28,7 @@ struct ResponseParserTests {
         #expect(try Int(Reading.response("HTTP/1.1 \(code) X\r\n\r\n").0.status.code) == code)
     }
 
-    @Test("T11 Blanks before a colon are removed from the name (§5.1)", arguments: [" ", "\t", " \t "])
+    @Test("T11 Whitespace before a colon is removed from the name (§5.1)", arguments: [" ", "\t", " \t "])
     func removesBlanksBeforeColon(blanks: String) throws {
         let (head, _) = try Reading.response("HTTP/1.1 200 X\r\nETag\(blanks): a\r\nX-Own\(blanks):b\r\n\r\n")
         #expect(head.fields.combinedValue(of: .etag) == "a")

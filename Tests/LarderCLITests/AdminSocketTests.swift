@@ -26,7 +26,7 @@ struct AdminSocketTests {
 
     /// The settings, the sockets in the folder with a running Larder, other sockets, and the one that is found.
     @Test(
-        "A command contacts the Larder on the port in the settings, else the only one that is running",
+        "A command contacts the Larder on the port in the settings, else the only running one",
         arguments: [
             ("", [], ["admin-4000.sock"], .path("admin-3180.sock")),
             ("", ["admin-4000.sock"], ["admin-5000.sock", "admin-4000.sock.lock"], .path("admin-4000.sock")),

@@ -53,7 +53,7 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
-    @Test("status lists what report mode forwarded and where the shadow differs, with long texts cut")
+    @Test("status lists the requests that report mode forwarded and those on which the shadow differs; long texts are cut")
     func listsReports() throws {
         let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "hello") }
         defer { origin.stop() }

@@ -217,7 +217,7 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
     }
 
-    @Test("A key with an older OpenSSL encryption is not followed by an unencrypted key either")
+    @Test("If the old key has an older OpenSSL encryption, the next key must be encrypted too")
     func knowsOlderEncryption() throws {
         let stage = try AuthorityStage()
         let locked = try CommandLineTests.shell(

@@ -79,7 +79,7 @@ struct CacheCommandTests {
     }
 
     @Test(
-        "A row number that cannot exist is not stored, and requesting it has no effect on the Larder",
+        "A request for a row number that cannot exist reports that nothing is stored, and does not affect Larder",
         arguments: [Int64.min, -1, 0, 1, Int64.max])
     func findsNoSuchRow(row: Int64) throws {
         let served = try Served(store: "store.sqlite")

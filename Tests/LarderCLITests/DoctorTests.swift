@@ -150,7 +150,7 @@ struct DoctorTests {
         #expect(outcome.output == "ca\nca.bad\nca.bad2\n", "\(outcome)")
     }
 
-    @Test("If another program uses the port, that is the problem, and another port fixes it")
+    @Test("If another program uses the port, doctor reports this, and another port fixes it")
     func namesTheTakenPort() throws {
         let outcome = try Self.outcome(
             of: """
@@ -258,7 +258,7 @@ struct DoctorTests {
             outcome.output.hasSuffix("good     npm, https: it trusts Larder's root certificate\n"), "\(outcome)")
     }
 
-    @Test("When a signal ends it, it leaves neither files nor processes", arguments: [("INT", 130), ("TERM", 143)])
+    @Test("When a signal ends doctor, it leaves neither files nor processes", arguments: [("INT", 130), ("TERM", 143)])
     func sweepsWhenEnded(name: String, code: Int) throws {
         let script = Self.npm("echo $$ > $HOME/npm; sleep 60")
         let outcome = try Self.outcome(
@@ -274,7 +274,7 @@ struct DoctorTests {
         #expect(outcome.output == "\(code)\n", "\(outcome)")
     }
 
-    @Test("Without a running Larder, that is the problem")
+    @Test("Without a running Larder, doctor reports this as the problem")
     func missesTheServer() throws {
         let outcome = try Self.outcome(of: "larder stop > $HOME/said; named; serve; eval \"$(larder env)\"; well")
         #expect(outcome.output.hasPrefix("bad      larder: Larder is not running: no process answers on"), "\(outcome)")

@@ -149,7 +149,7 @@ struct EmptySettingsTests {
 
     /// The file, the output of `config check`, and its warnings.
     @Test(
-        "config check warns about files and keys that set nothing",
+        "config check warns about empty files and keys without a value",
         arguments: [
             ("", "empty, 0 rules", ["larder.yaml is empty: it sets nothing"]),
             ("# rules:\n", "empty, 0 rules", ["larder.yaml is empty: it sets nothing"]),

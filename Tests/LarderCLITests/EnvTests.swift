@@ -114,7 +114,7 @@ struct EnvTests {
                 && lines.allSatisfy { $0.hasPrefix("larder: clients.authenticate requires a password from every client") })
     }
 
-    @Test("Without a running Larder it reports that and exits with 1")
+    @Test("Without a running Larder, env reports this and exits with 1")
     func saysThatNoneRuns() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])

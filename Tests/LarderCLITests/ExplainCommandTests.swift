@@ -79,7 +79,7 @@ struct ExplainCommandTests {
         #expect(long.code == 0 && long.output.contains("answer: 414, failed"))
     }
 
-    @Test("With -c or --set the given settings apply, beside a running Larder too, and the output says whose they are")
+    @Test("With -c or --set the given settings apply, even beside a running Larder, and the output says which settings it uses")
     func usesTheGivenSettings() throws {
         let served = try ServeTests.Served()
         _ = try served.ports()
@@ -105,7 +105,7 @@ struct ExplainCommandTests {
         }
     }
 
-    @Test("Without a running Larder the step trust names the policy that would judge the server, or why it is not known")
+    @Test("Without a running Larder the step trust names the policy that would verify the server, or why it is not known")
     func namesThePolicy() throws {
         let folder = try TemporaryFolder()
         let bundle = try folder.write(CertificateText.pem(TestAuthority().der), to: "root.pem")

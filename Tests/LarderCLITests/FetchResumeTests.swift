@@ -140,7 +140,7 @@ struct FetchResumeTests {
         #expect(stage.content("a") == Self.body && origin.requests.last?["Range"] == nil)
     }
 
-    @Test("Without a strong validator, a body that breaks off within a call is fetched from the start, and this is reported")
+    @Test("Without a strong validator, a body that is interrupted within a call is fetched from the start, and this is reported")
     func beginsAnew() throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.body, tag: nil, fields: Self.unkept, breaksAfter: number == 1 ? Self.half : nil)
@@ -230,7 +230,7 @@ struct FetchResumeTests {
         #expect(outcome.code == 143 && outcome.talk.contains("interrupted; kept "), "\(outcome)")
     }
 
-    @Test("A file that changes with every response is given up", .timeLimit(.minutes(1)))
+    @Test("A fetch of a file that changes with every response ends with an error", .timeLimit(.minutes(1)))
     func givesUpChanging() throws {
         let origin = FetchOrigin { number, _ in
             FetchOrigin.Manner(body: Self.large, tag: "\"\(number)\"", fields: Self.unkept)

@@ -77,7 +77,7 @@ struct FetchTests {
     }
 
     @Test(
-        "The exit code tells the kind of failure",
+        "Each kind of failure has its own exit code",
         arguments: [
             (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "its scheme is not http or https"),
             (

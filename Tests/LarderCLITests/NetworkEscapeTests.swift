@@ -104,7 +104,7 @@ struct NetworkEscapeTests {
     }
 
     @Test(
-        "Sockets of services that would fetch for the command, and abstract sockets, are out of reach; other sockets are reached")
+        "Sockets of services that would fetch for the command, and abstract sockets, cannot be reached; other sockets can")
     func hidesSockets() throws {
         let outcome = try Self.shell(
             #"""

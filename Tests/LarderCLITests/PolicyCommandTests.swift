@@ -117,7 +117,7 @@ struct PolicyCommandTests {
                 && passed.output.hasPrefix("passed \(good):11: GET https://api.example/v1/a: allowed by rule `the API`\n"))
     }
 
-    @Test("diff exits with 6 if the new policy opens something, and with 0 if it only closes")
+    @Test("diff exits with 6 if the new policy allows more, and with 0 if it only denies more")
     func compares() throws {
         let old = try folder.write(Self.policy, to: "a.yaml")
         let new = try folder.write(Self.policy.replacingOccurrences(of: "[GET, HEAD]", with: "[GET, HEAD, PUT]"), to: "b.yaml")
@@ -146,7 +146,9 @@ struct PolicyCommandTests {
         #expect(try CommandLineTests.larder("policy", "eval", "GET", "http://www.example.org/", "-c", settings).code == 4)
     }
 
-    @Test("serve does not start with settings whose tests fail; a reload rejects them, and prints what others open and close")
+    @Test(
+        "serve does not start with settings whose tests fail; a reload rejects them, and prints what other settings newly allow and deny"
+    )
     func servesTested() throws {
         func tests(_ path: String, _ verdict: String) -> String {
             "tests:\n  - {request: GET http://api.example\(path), verdict: \(verdict)}\n"

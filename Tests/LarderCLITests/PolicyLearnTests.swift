@@ -19,7 +19,7 @@ struct PolicyLearnTests {
         }
     }
 
-    @Test("The same command passes under the policy that it taught, and every other request is denied and not forwarded")
+    @Test("The same command passes under the policy that was learned from it; every other request is denied and not forwarded")
     func learnsFromACommand() throws {
         let stage = try Stage()
         let learned = try stage.shell(
@@ -57,7 +57,7 @@ struct PolicyLearnTests {
         #expect(outcome.output == "/a 0\n/a 0\n", "\(outcome)")
     }
 
-    @Test("A file is replaced only with --force, and no command runs before that is known")
+    @Test("An existing file is replaced only with --force, which is checked before the command runs")
     func keepsFiles() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -71,7 +71,7 @@ struct PolicyLearnTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("An access log and a recording teach the same policy as the command, and print it")
+    @Test("An access log and a recording give the same policy as the command, and the policy is printed")
     func learnsFromFiles() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -86,7 +86,7 @@ struct PolicyLearnTests {
         #expect(outcome.output == "0\n0\n0\n1\n", "\(outcome)")
     }
 
-    @Test("Lines of a log that are not in its format are counted, and a log without requests teaches nothing")
+    @Test("Lines of a log that are not in its format are counted, and nothing is learned from a log without requests")
     func readsLogs() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -118,7 +118,7 @@ struct PolicyLearnTests {
         #expect(outcome.output.hasPrefix("0\n0\n0\n        - /hooks/*/send"), "\(outcome)")
     }
 
-    @Test("The command's own exit code is returned, with a policy for what it requested")
+    @Test("The command's own exit code is returned, and a policy for its requests is written")
     func handsTheCodeOn() throws {
         let stage = try Stage()
         let outcome = try stage.shell(
@@ -130,7 +130,7 @@ struct PolicyLearnTests {
     }
 
     @Test(
-        "Wrong usage is named",
+        "Wrong usage is reported",
         arguments: [
             ("", "Give one source"), ("--from-log a --from-snapshot b", "Give one source"), ("-- true", "Give a file"),
             ("--max-rules 0 --from-log a", "--max-rules is at least 1"),

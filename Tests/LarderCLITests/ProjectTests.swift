@@ -159,7 +159,7 @@ struct ProjectTests {
         #expect(outcome.output == "200\nexit 0\n200\nexit 0\nexit 125\n200\nexit 0\nexit 2\n", "\(outcome)")
     }
 
-    @Test("Folders that no decision is possible for: with links, pipes, too many or too long files, and missing folders")
+    @Test("No decision is possible for folders with links, pipes, too many or too long files, or for missing folders")
     func refusesFolders() throws {
         let outcome = try Stage().shell(
             """

@@ -37,7 +37,7 @@ struct RequestTallyTests {
                 """)
     }
 
-    @Test("A request that names another host than its connection is for counts as denied, and a failure at the origin does not")
+    @Test("A request for a different host than its connection counts as denied; a failure at the origin does not")
     func deniesMisdirected() {
         let tally = Self.tally([
             #"{"method":"GET","url":"http://a.test/1","cache":"failed","error":"misdirected_request","transparent":true}"#,

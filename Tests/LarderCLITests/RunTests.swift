@@ -263,7 +263,7 @@ struct RunTests {
         #expect(told.count == 1 && told[0].contains("was moved to \(folder.path)/\(lines.last ?? "none");"), "\(outcome.talk)")
     }
 
-    @Test("A home folder that is not writable is not an obstacle")
+    @Test("A run works if the home folder is not writable")
     func needsNoHome() throws {
         let origin = Self.keepable()
         defer { origin.stop() }
@@ -289,7 +289,7 @@ struct RunTests {
     }
 
     @Test(
-        "Variables that tools prefer to the usual ones name Larder too; those it cannot set are reported once, before the command runs"
+        "Variables that tools prefer to the usual ones also name Larder; those it cannot set are reported once, before the command runs"
     )
     func isNotPassed() throws {
         let folder = try TemporaryFolder()
@@ -328,7 +328,7 @@ struct RunTests {
     }
 
     @Test(
-        "--log keeps the access log, counted or not; without it the output is the command's alone",
+        "--log writes the access log, with or without a summary; without --log, only the command writes output",
         arguments: [true, false])
     func logs(isCounted: Bool) throws {
         let origin = Self.keepable()
@@ -350,7 +350,9 @@ struct RunTests {
         #expect(address.hasPrefix("127.0.0.1:") && outcome.output.contains("listens on   \(address),"), "\(outcome)")
     }
 
-    @Test("Rules match the name of the run, and the summary says what they denied or would deny", arguments: ["deny", "report"])
+    @Test(
+        "Rules match the name of the run, and the summary names the requests that they denied or would deny",
+        arguments: ["deny", "report"])
     func matchesItsName(enforce: String) throws {
         let origin = Self.keepable()
         defer { origin.stop() }

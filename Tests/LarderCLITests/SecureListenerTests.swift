@@ -84,7 +84,7 @@ struct SecureListenerTests {
         var certificate: [String] { ["--proxy-cert", "\(folder.path)/client.pem", "--proxy-key", "\(folder.path)/client.key"] }
     }
 
-    @Test("Requests and tunnels pass through it, small and large, in both directions")
+    @Test("Requests and tunnels pass through a TLS listener, small and large, in both directions")
     func serves() throws {
         let stage = try Stage()
         for origin in stage.origins {
@@ -157,7 +157,7 @@ struct SecureListenerTests {
     }
 
     @Test(
-        "If it requires certificates, a client without one is rejected, and one with one is named in the log and needs no password"
+        "If a listener requires certificates, a client without one is rejected, and one with one is named in the log and needs no password"
     )
     func asksForCertificates() throws {
         let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
@@ -207,7 +207,7 @@ struct SecureListenerTests {
         }
     }
 
-    @Test("With the CA: a certificate for the address, and TLS inside TLS for intercepted hosts")
+    @Test("With the local CA, a listener has a certificate for its address, and intercepts hosts in TLS inside TLS")
     func intercepts() throws {
         let stage = try Stage(
             "tls: {authority: {folder: .local/share/larder/ca}, default: {anchors: {bundle: root.pem}, connect: intercept}}\n",

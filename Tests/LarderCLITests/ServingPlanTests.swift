@@ -27,7 +27,7 @@ struct ServingPlanTests {
         #expect(!address.redacted.contains("me"))
     }
 
-    @Test("The store's place is as configured, else in the user's cache folder")
+    @Test("The store's path is as configured, else in the user's cache folder")
     func placesTheStore() throws {
         #expect(try plan("").storePath == "/home/x/.cache/larder/store.sqlite")
         #expect(try plan("", environment: ["XDG_CACHE_HOME": "/cache"]).storePath == "/cache/larder/store.sqlite")

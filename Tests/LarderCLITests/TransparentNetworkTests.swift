@@ -57,7 +57,7 @@ struct TransparentNetworkTests {
         func log() throws -> String { try String(contentsOfFile: "\(folder.path)/log", encoding: .utf8) }
     }
 
-    @Test("A program without variables reaches what a rule allows, and the log names the way; the proxy works too")
+    @Test("A program without variables reaches the hosts that a rule allows, and the log marks its requests; the proxy works too")
     func servesHTTP() throws {
         let stage = try Stage()
         let outcome = try stage.inside(
@@ -128,7 +128,7 @@ struct TransparentNetworkTests {
         #expect(stage.sent == ["CONNECT allowed.test:443"])
     }
 
-    @Test("The name server has every address, over UDP and TCP, and answers from the address of the query")
+    @Test("The name server is at every address, over UDP and TCP, and answers from the address of the query")
     func answersEverywhere() throws {
         let outcome = try Stage().inside(
             "",
@@ -174,7 +174,7 @@ struct TransparentNetworkTests {
         #expect(outcome.output == "in\nexit code 0\n", "\(outcome)")
     }
 
-    @Test("The command's exit code and its end by a signal are those of larder run, and it has standard input")
+    @Test("The command's exit code or signal is reported as by larder run, and the command has standard input")
     func handsCodesOn() throws {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.shell(
@@ -193,7 +193,7 @@ struct TransparentNetworkTests {
         #expect(outcome.output == "exit code 4\n" && outcome.talk.contains("names denied (--strict)"), "\(outcome)")
     }
 
-    @Test("--strict exits with 4 if a request named another host than the one of its address")
+    @Test("--strict exits with 4 if a request named a different host than its address does")
     func countsMisdirected() throws {
         let outcome = try Stage().inside(
             "--strict --summary", "get -o page -w '%{http_code}\\n' -H 'Host: path.test' http://allowed.test/")

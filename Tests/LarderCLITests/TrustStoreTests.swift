@@ -48,7 +48,7 @@ struct TrustStoreTests {
         try stage.larder(words + ["--root", image.root], path: "\(image.tools):/usr/bin:/bin")
     }
 
-    @Test("uninstall undoes install to the byte", arguments: SystemTrustStore.Layout.allCases)
+    @Test("uninstall restores the trust stores byte for byte", arguments: SystemTrustStore.Layout.allCases)
     func installsAndTakesBack(layout: SystemTrustStore.Layout) throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(layout)
@@ -134,7 +134,7 @@ struct TrustStoreTests {
         #expect(try stage.text(image.bundle).isEmpty)
     }
 
-    @Test("Another's file with the same root stays, and is not an error")
+    @Test("A file that Larder did not write stays, even if it has the same root, and is not an error")
     func leavesOthersFiles() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -151,7 +151,7 @@ struct TrustStoreTests {
             "\(others.talk)")
     }
 
-    @Test("The symbolic links of a tree in place of / do not lead out of it, and no hook in it is run")
+    @Test("With another folder as /, symbolic links do not lead out of it, and no hook in it runs")
     func staysInTheTree() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)
@@ -177,7 +177,7 @@ struct TrustStoreTests {
         #expect(try stage.text("\(image.folder.path)/words").contains("--hooksdir /dev/null"))
     }
 
-    @Test("Removing the root needs no key, nor permissions that protect it")
+    @Test("Removing the root works without the key, and whatever the permissions of its files")
     func uninstallsWithoutKey() throws {
         let stage = try AuthorityStage()
         let image = try SystemImage(.debian)

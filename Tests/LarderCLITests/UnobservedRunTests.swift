@@ -139,7 +139,7 @@ struct UnobservedRunTests {
             outcome.talk.contains("larder:   not recorded (websocket): http://127.0.0.1:\(origin.port)/ws\n"), "\(outcome.talk)")
     }
 
-    @Test("larder replay of a project's recording is strict unless --no-strict is given; any other file is not")
+    @Test("larder replay is strict for a project's recording unless --no-strict is given, and not strict for other files")
     func replaysProjectsStrictly() throws {
         let stage = try Stage()
         let outcome = try stage.shell(

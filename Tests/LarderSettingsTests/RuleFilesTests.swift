@@ -110,17 +110,19 @@ struct RuleFilesTests {
     @Test(
         "A variable with a wrong name or value, and a text that it does not fit into, are errors",
         arguments: [
-            ("{a b: x}", "/x", "a variable's name is"), ("{a: {b: c}}", "/x", "expected a value or a list, found a mapping"),
+            ("{a b: x}", "/x", "a variable's name may contain only letters"),
+            ("{a: {b: c}}", "/x", "expected a value or a list, found a mapping"),
             ("{a: []}", "/x", "the list is empty"), ("{a: $(b)}", "/x", "a variable cannot contain `$(name)`"),
-            ("[a]", "/x", "expected a mapping"), ("{a: [x, y]}", "/$(a)", "a variable within a text must be one value"),
-            ("{a: x}", "/$(a", "`$(` has no end"), ("{a: x}", "/$(b)", "unknown variable `b`"),
+            ("[a]", "/x", "expected a mapping"),
+            ("{a: [x, y]}", "/$(a)", "a variable inside a longer text must be a single value"),
+            ("{a: x}", "/$(a", "`$(` is not closed"), ("{a: x}", "/$(b)", "unknown variable `b`"),
         ])
     func mistakes(variables: String, path: String, problem: String) throws {
         try write("variables: \(variables)\nrules: [{name: n, match: {path: \"\(path)\"}, deny: {}}]")
         #expect(problems().count == 1 && problems()[0].contains(problem), "\(problems())")
     }
 
-    @Test("Variables that multiply are bounded")
+    @Test("The number of values that variables expand to is limited")
     func multiplies() throws {
         let list = (0..<1000).map { "h\($0)" }.joined(separator: ", ")
         try write(

@@ -156,7 +156,7 @@ struct SettingsReaderTests {
         }
     }
 
-    @Test("The message about a word that is not allowed lists the word that stands for the default too")
+    @Test("The message about an invalid word lists the allowed words, including the one for the default")
     func namesAllWords() throws {
         #expect(
             problems("egress: {addresses: {private: maybe}}") == [

@@ -79,7 +79,7 @@ struct SettingsSourcesTests {
         #expect(!problems(SettingsSources(file: wrong, environment: [:])).isEmpty)
     }
 
-    @Test("Private addresses are denied where requests without a rule are, unless the settings say otherwise")
+    @Test("Private addresses are denied if requests that no rule allows are denied, unless the settings say otherwise")
     func deniesPrivateAddresses() throws {
         func denies(_ yaml: String) throws -> Bool { try settings(yaml).transport.addresses.deniesPrivate }
         #expect(try !denies(""))

@@ -22,7 +22,7 @@ struct ShadowPolicyTests {
         #expect(settings.policy.isEmpty && settings.policy.egress.default == .allow)
     }
 
-    @Test("A mistake in the shadow is one of the settings, with its own file, line and column")
+    @Test("A mistake in the shadow file is reported as a mistake in the settings, with its own file, line and column")
     func reportsMistakes() throws {
         let folder = try TemporaryFolder()
         guard case .problems(let problems) = try load("rules:\n  - {name: a, alow: {}}\n", folder) else {

@@ -47,7 +47,7 @@ struct TunnelConsistencyTests {
         #expect(found.problems.isEmpty && found.warnings.isEmpty, "\(found)")
     }
 
-    @Test("If every host is intercepted, only the hosts that are excepted contradict")
+    @Test("If every host is intercepted, only the excepted hosts are reported")
     func goesByTheFallback() throws {
         func problems(_ host: String) throws -> Int {
             let yaml = "{egress: {default: deny}, rules: [{name: r, match: {host: '\(host)', path: /x}, allow: {}}]}"

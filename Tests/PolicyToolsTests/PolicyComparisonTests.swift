@@ -10,7 +10,7 @@ struct PolicyComparisonTests {
         PolicyComparison.differences(from: old, to: new).lines
     }
 
-    @Test("Policies that allow the same have no differences, in whatever order and under whatever names their rules stand")
+    @Test("Policies that allow the same requests have no differences, whatever the order and names of their rules")
     func findsNothing() throws {
         let a = try Policies.rule("a", ["h.test"], paths: ["/v1/**"])
         let b = try Policies.rule("b", ["i.test"])
@@ -25,7 +25,7 @@ struct PolicyComparisonTests {
         #expect(PolicyComparison.differences(from: Policies.denying(wide), to: Policies.denying(wide, narrow)).isEmpty)
     }
 
-    @Test("A new rule opens, with the shortest path and the rule that allows it")
+    @Test("A new rule opens a request, which is shown with the shortest path and the rule that allows it")
     func opens() throws {
         let old = try Policies.rule("old", ["h.test"], paths: ["/v1/**"])
         let new = try Policies.rule("new", ["h.test"], methods: ["GET"], paths: ["/v2/*"])
@@ -39,7 +39,7 @@ struct PolicyComparisonTests {
             ])
     }
 
-    @Test("A rule that denies closes, and the policy that has it opens nothing")
+    @Test("A new rule that denies closes requests, and opens none")
     func closes() throws {
         let all = try Policies.rule("all", ["h.test"])
         let deny = try Policies.rule("no", ["*.test"], paths: ["/admin/**"], denies: true)
@@ -64,7 +64,7 @@ struct PolicyComparisonTests {
         #expect(found.mayOpen && found.changes.contains { $0.method == "CONNECT" && $0.kind == .opens })
     }
 
-    @Test("A denied CONNECT of some clients may open when the rule goes")
+    @Test("If a rule that denies CONNECT for some clients is removed, this CONNECT may open")
     func comparesTunnelsOfClients() throws {
         let deny = try Policies.rule("no", ["h.test"], methods: ["CONNECT"], denies: true, other: "user: bob")
         let open = PolicyRuleSet(rules: [])
@@ -74,7 +74,7 @@ struct PolicyComparisonTests {
         #expect(!closed.mayOpen && closed.changes.map(\.method) == ["CONNECT"])
     }
 
-    @Test("Report mode opens what the same rules deny otherwise, and closes nothing")
+    @Test("Report mode opens the requests that the same rules deny without it, and closes none")
     func comparesReportMode() throws {
         let rule = try Policies.rule("one", ["h.test"], paths: ["/v1/**"])
         let denying = Policies.denying(rule)
@@ -84,7 +84,7 @@ struct PolicyComparisonTests {
         #expect(PolicyComparison.differences(from: allowing, to: reporting).isEmpty)
     }
 
-    @Test("The other default opens every host")
+    @Test("Changing the default to allow opens every host")
     func comparesDefaults() throws {
         let found = PolicyComparison.differences(from: Policies.denying(), to: .empty)
         #expect(found.changes.first?.hosts == "any other host")
@@ -99,7 +99,7 @@ struct PolicyComparisonTests {
         #expect(found.changes.allSatisfy { $0.doubt == nil })
     }
 
-    @Test("Words that are not compared give doubtful changes, but none if both policies have the same")
+    @Test("Keys that are not compared give changes that may open or close, but none if both policies have the same rule")
     func doubts() throws {
         let plain = try Policies.rule("plain", ["h.test"], methods: ["GET"], paths: ["/a"])
         let other = try Policies.rule("other", ["h.test"], methods: ["GET"], paths: ["/b"], other: "query")
@@ -110,7 +110,7 @@ struct PolicyComparisonTests {
         #expect(PolicyComparison.differences(from: Policies.denying(plain), to: Policies.denying(plain, other)).mayOpen)
     }
 
-    @Test("Rules that are too complex for the steps are named, and count as opening")
+    @Test("Rules that are too complex to compare are named, and count as opening")
     func namesWhatIsNotCompared() throws {
         let new = try Policies.rule("new", ["h.test"], paths: ["/**a**b**c"])
         let found = PolicyComparison.differences(from: Policies.denying(), to: Policies.denying(new), steps: 20)
@@ -118,7 +118,7 @@ struct PolicyComparisonTests {
         #expect(found.lines.last?.hasPrefix("not compared, because the rules are too complex: ") == true)
     }
 
-    @Test("Of more changes than wanted, the list is cut, and says so")
+    @Test("A list with more changes than requested is cut, and says so")
     func cuts() throws {
         let rules = try (0..<30).map { try Policies.rule("r\($0)", ["h\($0).test"], methods: ["GET"]) }
         let new = PolicyRuleSet(rules: rules).under(EgressTerms(.deny))

@@ -31,7 +31,9 @@ struct PolicyEvaluationTests {
         #expect(suggestion == #"{"match":{"host":"i.test","method":"GET","path":"/"},"allow":{}}"#)
     }
 
-    @Test("An https request shows what the rules say of its tunnel", arguments: [("/**", "allow"), ("/a", "intercept")])
+    @Test(
+        "The evaluation of an https request also shows the verdict on its tunnel",
+        arguments: [("/**", "allow"), ("/a", "intercept")])
     func showsTheTunnel(path: String, word: String) throws {
         let policy = Policies.denying(try Policies.rule("a", ["h.test"], paths: [path]))
         #expect(try evaluation("GET https://h.test/a", policy).tunnel?.word.rawValue == word)
@@ -39,7 +41,7 @@ struct PolicyEvaluationTests {
     }
 
     @Test(
-        "Text that is no request is refused",
+        "Text that is not a request is refused",
         arguments: ["GET", "GET /a", "GET h.test", "GET ftp://h.test/", "GET https://h.test/ b"])
     func refuses(line: String) {
         #expect(throws: PolicyRequest.Fault.self) { try PolicyRequest(line) }

@@ -24,7 +24,7 @@ struct PolicyTestRunTests {
         return PolicyTestRun(read.tests, of: policy).outcomes.first?.failure
     }
 
-    @Test("A test passes for its verdict, and says what came instead")
+    @Test("A test passes if the verdict is as expected; otherwise it names the actual verdict")
     func comparesVerdicts() throws {
         let policy = Policies.denying(
             try Policies.rule("a", ["h.test"], methods: ["GET"]), try Policies.rule("d", ["h.test"], paths: ["/no"], denies: true)
@@ -67,7 +67,7 @@ struct PolicyTestRunTests {
         #expect(run.unmatchedRules == ["b"] && run.ruleCount == 2 && run.failures.isEmpty)
     }
 
-    @Test("A test that is no request is a mistake of the settings")
+    @Test("A test whose request is invalid is a mistake in the settings")
     func reportsMistakes() {
         #expect(tests(["verdict": scalar("allow")]).problems == ["the key `request` is missing"])
         #expect(tests(["request": scalar("https://h.test/"), "verdict": scalar("allow")]).problems.count == 1)

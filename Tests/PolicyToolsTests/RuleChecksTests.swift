@@ -11,7 +11,7 @@ struct RuleChecksTests {
         return RuleChecks.remarks(on: policy).map { $0.text(of: policy) { "line \($0 + 1)" } }
     }
 
-    @Test("A rule whose requests another rule denies names that rule, in either order")
+    @Test("A rule whose requests another rule denies is reported with that rule, in either order")
     func namesDenials() throws {
         let allow = try Policies.rule("a", ["x.h.test"], methods: ["GET"], paths: ["/v1/*"])
         let deny = try Policies.rule("d", ["*.h.test"], paths: ["/v1/**"], denies: true)
@@ -30,7 +30,7 @@ struct RuleChecksTests {
         #expect(texts(narrow, wide).isEmpty)
     }
 
-    @Test("A rule in report mode overrules no other")
+    @Test("A rule in report mode overrides no other rule")
     func trustsReportsNot() throws {
         let wide = try Policies.rule("wide", ["h.test"], denies: true)
         let trial = PolicyRule(name: "trial", condition: wide.condition, reason: "no", enforcement: .report)
@@ -87,7 +87,7 @@ struct RuleChecksTests {
 
     private func methods(_ names: String...) -> [RuleCondition.MethodName] { names.compactMap { RuleCondition.MethodName($0) } }
 
-    @Test("A CONNECT has no query, no length of content and no scheme but https, and a rule with a method allows none")
+    @Test("A CONNECT has no query, no length of content and no scheme but https, and a rule with a method allows no CONNECT")
     func namesContradictionsOfConnect() throws {
         #expect(
             try reason {

@@ -79,7 +79,7 @@ struct SquidImportTests {
     }
 
     @Test(
-        "What a rule cannot express is listed by its line",
+        "Lines that rules cannot express are listed with their numbers",
         arguments: [
             ("acl a time 10:00-12:00", "http_access deny a"), ("acl a url_regex -i porn", "http_access deny a"),
             ("acl a urlpath_regex \\.exe$", "http_access deny a"), ("acl a dst 10.0.0.1", "http_access allow a"),

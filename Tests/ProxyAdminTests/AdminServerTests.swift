@@ -190,7 +190,7 @@ struct AdminServerTests {
         #expect(try reader.readResponse().body.count == 100 * 64 * 1024)
     }
 
-    @Test("A response that breaks off cannot be mistaken for a complete one")
+    @Test("An interrupted response cannot be mistaken for a complete one")
     func breaksOff() throws {
         let route = AdminRoute(.get, "/v1/broken") { _, exchange in
             var hasBegun = false

@@ -133,7 +133,7 @@ struct BackgroundValidationTests {
         try book.run(.validates, [.fetch], .clientGone, [.cancelUpstream, .finish])
     }
 
-    @Test("The validation repeats the client's request, but for the whole, without its conditions and cache directives")
+    @Test("The validation repeats the client's request for the complete response, without its conditions and cache directives")
     func asksAsClient() throws {
         let book = try served(
             try stored(), "HEAD http://a.example/x",

@@ -37,7 +37,7 @@ struct MultipartRangesTests {
         #expect(try choice(ranges) == expected)
     }
 
-    @Test("If the parts would be longer than the whole, the whole is sent")
+    @Test("If the parts would be longer than the complete body, the complete body is sent")
     func answersWhole() throws {
         #expect(try choice("0-4999,5000-") == "whole")
         #expect(try choice("0-4900,5100-9990,9999-") == "whole")

@@ -207,7 +207,7 @@ struct OriginValidationTests {
         #expect(book.written?.cacheStatus["fwd"] == "request")
     }
 
-    @Test("A validation requests the whole, so that it can replace the stored response")
+    @Test("A validation requests the complete response, so that it can replace the stored response")
     func asksForTheWhole() throws {
         let book = try Playbook()
         try book.run(

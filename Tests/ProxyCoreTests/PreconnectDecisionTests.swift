@@ -27,7 +27,7 @@ struct PreconnectDecisionTests {
         #expect(ExchangeContext(rules: storing).preconnectDecision(for: Self.origin) == .connect)
     }
 
-    @Test("Where no rule allows every request to the host, Larder waits")
+    @Test("If no rule allows every request to the host, Larder waits")
     func goesByDefault() throws {
         for (match, decision) in [
             (["host": "one.test", "path": "/a"], PreconnectDecision.wait(.egressDefault)), (["host": "one.test"], .connect),

@@ -180,7 +180,7 @@ struct ResponseChecksTests {
         #expect(book.written?["larder-validation"] == (word == "annotate" ? "unsupported_coding" : nil))
     }
 
-    @Test("With a body check, a range is not forwarded but cut from the checked whole")
+    @Test("With a body check, a range is not forwarded but cut from the checked body")
     func cutsRangeFromTheWhole() throws {
         for (range, status, contentRange) in [
             ("bytes=0-3", UInt16(206), "bytes 0-3/12"), ("bytes=50-", 416, "bytes */12"), ("bytes=0-1,3-4", 206, "bytes 0-4/12"),
@@ -197,7 +197,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("A range request for a body too large to be checked gets the whole")
+    @Test("A range request for a body too large to be checked gets the complete body")
     func oversizeRange() throws {
         let book = try book("block", ["wellformed": "json", "oversize": "pass"])
         try ask(book, nil, "Range: bytes=0-3")

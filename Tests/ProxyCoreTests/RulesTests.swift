@@ -41,7 +41,7 @@ struct RulesTests {
     }
 
     @Test(
-        "No rule is suggested that would allow more than the request, or not even the request",
+        "No rule is suggested if it would allow more than the request, or not the request itself",
         arguments: [
             "GET http://a.example/**", "GET http://a.example/a//b", "GET http://a.example/a;x", "BREW http://a.example/a",
         ])

@@ -29,7 +29,7 @@ struct StoragePlanTests {
         #expect(plan == .streamPart(Self.part, length: 5))
     }
 
-    @Test("A whole is rejected if its key was invalidated or it is too long for the store")
+    @Test("A complete body is rejected if its key was invalidated or it is too long for the store")
     func admitsWhole() {
         let plan = StoragePlan.stream(length: 100)
         #expect(plan.admission(isInvalidated: false, isStorable: true, greatestLength: 100) == .offer)
@@ -45,7 +45,7 @@ struct StoragePlanTests {
         #expect(plan.rejectionByStore == StorageRejection(.storeBusy, isCounted: true, joined: .fetchThemselves))
     }
 
-    @Test("For a part, the length of the whole is checked, and a rejection is reported as an unstored part")
+    @Test("For a part, the length of the complete body is checked, and a rejection is reported as an unstored part")
     func admitsParts() {
         let plan = StoragePlan.streamPart(Self.part, length: 5)
         let rejected = StorageRejection(.partialContent, isCounted: true, joined: .wait)
@@ -90,7 +90,7 @@ struct StoragePlanTests {
         #expect(isMissing && !isStale)
     }
 
-    @Test("A tunnel needs no connection if a rule forbids it, and one otherwise, in any mode")
+    @Test("A tunnel that a rule forbids needs no connection; any other tunnel needs one, in any mode")
     func closesTunnels() throws {
         let book = try Playbook(rules: [["mode": "offline"]])
         try book.run(.request("CONNECT a.example:443"), [.openTunnel])
@@ -128,7 +128,7 @@ struct FetchDemandTests {
         #expect(!isWanted(body(80, isKept: false)) && !isWanted(body(80, isOverlapped: true)) && !isWanted(body(80, of: nil)))
     }
 
-    @Test("The fetch continues for the store if a client has its part of the whole")
+    @Test("The fetch continues for the store once a client has its part of the body")
     func goesOnForTheWhole() {
         #expect(isWanted(body(0), isForStore: true))
         #expect(!isWanted(body(0, isKept: false), isForStore: true) && !isWanted(nil, isForStore: true))

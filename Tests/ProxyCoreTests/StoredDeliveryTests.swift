@@ -73,7 +73,8 @@ struct StoredDeliveryTests {
         #expect(head.cacheStatus["hit"] == "")
     }
 
-    @Test("A condition that is not met gets the whole", arguments: ["If-None-Match: \"v0\"", "If-None-Match: broken"])
+    @Test(
+        "A condition that is not met gets the complete response", arguments: ["If-None-Match: \"v0\"", "If-None-Match: broken"])
     func answersWhole(field: String) throws {
         let book = try Playbook()
         try book.run(
@@ -116,7 +117,7 @@ struct StoredDeliveryTests {
     }
 
     @Test(
-        "T26: invalid ranges, other units, and ranges that cover everything get the whole from the store",
+        "T26: invalid ranges, other units, and ranges that cover everything get the complete response from the store",
         arguments: [
             "bytes=5-1", "bytes=a-b", "lines=1-2", "bytes=", "bytes=0-1,,9-", "bytes=0-4,0-9,3-", "",
             "bytes=" + Array(repeating: "0-", count: 200).joined(separator: ","),

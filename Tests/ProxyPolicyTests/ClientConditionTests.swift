@@ -36,7 +36,7 @@ struct ClientConditionTests {
         #expect(try verdicts("client: \(client)", facts(address)) == [matches, matches])
     }
 
-    @Test("An unknown client is not allowed by its address, and is denied by it")
+    @Test("A client whose address is unknown matches rules that deny by address, and no rule that allows by address")
     func unknownClient() throws {
         #expect(try verdicts("client: 10.0.0.0/8", facts()) == [false, true])
         #expect(try verdicts("not: {client: 10.0.0.0/8}", facts()) == [false, true])
@@ -84,7 +84,7 @@ struct ClientConditionTests {
     }
 
     @Test(
-        "The length of content is a range of bytes; content of unknown length is not allowed, and is denied",
+        "The length of content is a range of bytes; unknown length matches rules that deny, and no rule that allows",
         arguments: [
             ("0", "0", [true, true]), ("0", "1", [false, false]), ("0-1MiB", "1048576", [true, true]),
             ("0-1MiB", "1048577", [false, false]), ("1MiB-", "1048577", [true, true]), ("1MiB-", "1", [false, false]),
@@ -106,7 +106,7 @@ struct ClientConditionTests {
     }
 
     @Test(
-        "Mistakes have their place",
+        "Mistakes are reported with their place",
         arguments: [
             ("client: h", "f:1:28: rules[0].match.client: expected an address or a range such as 10.0.0.0/8, found `h`"),
             (

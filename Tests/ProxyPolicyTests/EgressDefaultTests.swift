@@ -11,7 +11,7 @@ struct EgressDefaultTests {
 
     private func isAllowed(_ rules: String, _ line: String) throws -> Bool { try verdict(rules, line).isAllowed }
 
-    @Test("Without a rule, and with rules that do not allow it, a request is denied")
+    @Test("A request is denied if there are no rules, or if no rule allows it")
     func deniesUnlisted() throws {
         #expect(try verdict("[]", "GET http://h/") == .unlisted)
         #expect(try verdict("[{name: n, cache: {store: never}}]", "GET http://h/") == .unlisted)
@@ -30,7 +30,7 @@ struct EgressDefaultTests {
         }
     }
 
-    @Test("Under the default allow, a rule with allow changes nothing but what its other words say")
+    @Test("Under the default allow, `allow` has no effect, and the rule's other keys apply")
     func changesNothing() throws {
         var matched = MatchedRules()
         let rules = try ruleSet("[{name: n, match: {host: h}, allow: {}, cache: {store: never}}]")
@@ -90,7 +90,7 @@ struct EgressDefaultTests {
         #expect(try verdict(rules, "GET http://h/@scope%2fname%2fx") == .unlisted)
     }
 
-    @Test("An escaped star in a pattern is a star of the path")
+    @Test("An escaped star in a pattern matches a literal star in the path")
     func escapesStar() throws {
         let rules = "[{name: n, match: {path: \"/a%2Ab\"}, allow: {}}]"
         #expect(try isAllowed(rules, "GET http://h/a*b"))
@@ -100,7 +100,7 @@ struct EgressDefaultTests {
         #expect(try verdict(rules, "GET http://h/a%252Ab") == .ambiguousPath)
     }
 
-    @Test("A path with more readings than Larder makes is allowed only where every path is")
+    @Test("A path with more readings than Larder makes is allowed only if every path is allowed")
     func boundsReadings() throws {
         let path = "/a" + String(repeating: "/..;/%2e%2e/%252e%255c%2f;x/b%5cc//.", count: 40)
         #expect(try verdict("[{name: n, match: {path: /a/**}, allow: {}}]", "GET http://h\(path)") == .ambiguousPath)

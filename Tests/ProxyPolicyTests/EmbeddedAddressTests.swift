@@ -39,7 +39,7 @@ struct EmbeddedAddressTests {
         }
     }
 
-    @Test("What an allow excludes is excluded in every form, and what a deny excludes only in the plain one")
+    @Test("An address that an allow excludes is excluded in every form; one that a deny excludes, only in its plain form")
     func excludes() throws {
         let allow = "[{name: a, match: {not: {host: 10.0.0.1}}, allow: {}}]"
         for host in Self.plain + Self.embedding { #expect(try verdict(allow, host) == .unlisted, "\(host)") }

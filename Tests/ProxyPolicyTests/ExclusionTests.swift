@@ -16,7 +16,7 @@ struct ExclusionTests {
     }
 
     @Test(
-        "A request matches unless all words of a mapping match",
+        "A request matches a rule with `not` unless it matches all keys of one mapping",
         arguments: [
             ("not: {host: h}", "GET http://h/", false), ("not: {host: h}", "GET http://H./", false),
             ("not: {host: h}", "GET http://i/", true),
@@ -40,7 +40,7 @@ struct ExclusionTests {
         #expect(try isDenied(match, line) == matches)
     }
 
-    @Test("A rule that allows excludes what matches in any reading, one that denies what matches in every reading")
+    @Test("A rule that allows excludes requests that match in any reading; a rule that denies, those that match in every reading")
     func readings() throws {
         for path in ["/%61", "/x/../a", "/b/..;/a", "//a"] {
             #expect(try !isAllowed("not: {path: /a}", "GET http://h\(path)"), "\(path)")
@@ -54,7 +54,7 @@ struct ExclusionTests {
         #expect(try !isDenied("not: {path: /pub/**}", "GET http://h/pub/a%20b"))
     }
 
-    @Test("A CONNECT does not match a rule that excludes requests by what a tunnel hides")
+    @Test("A CONNECT does not match a rule that excludes requests by properties that a tunnel hides")
     func tunnels() throws {
         for match in [
             "not: {method: GET}", "not: {path: /a}", "not: {query: {a: x}}", "not: {field: {A: x}}", "not: {scheme: http}",
@@ -75,7 +75,7 @@ struct ExclusionTests {
     }
 
     @Test(
-        "Mistakes have their place",
+        "Mistakes are reported with their place",
         arguments: [
             ("not: {}", "f:1:25: rules[0].match.not: the match is empty; remove it if the rule is for every request"),
             ("not: []", "f:1:25: rules[0].match.not: the list is empty; remove the key instead"),

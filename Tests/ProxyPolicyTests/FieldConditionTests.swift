@@ -42,7 +42,7 @@ struct FieldConditionTests {
         #expect(try isDenied("{X-Mode: write}", lines) == isExpected)
     }
 
-    @Test("Values are globs, of several one has to match, and all names have to match")
+    @Test("Values are globs; one of several must match, and all names must match")
     func values() throws {
         #expect(try isAllowed("{Content-Type: \"application/*\"}", ["Content-Type: application/json"]))
         #expect(try isAllowed("{Content-Type: [\"text/*\", application/json]}", ["Content-Type: application/json"]))
@@ -64,7 +64,7 @@ struct FieldConditionTests {
     }
 
     @Test(
-        "Mistakes have their place, and show no value",
+        "Mistakes are reported with their place, and without values",
         arguments: [
             ("{}", "f:1:27: rules[0].match.field: the mapping is empty; remove the key instead"),
             ("{a b: x}", "f:1:28: rules[0].match.field.a b: `a b` is not a field name"),

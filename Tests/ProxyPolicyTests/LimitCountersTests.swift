@@ -49,7 +49,7 @@ struct LimitCountersTests {
     }
 
     @Test(
-        "A rate permits its number at once, then one request whenever a token has come",
+        "A rate permits its number of requests at once, then one request for each new token",
         arguments: ["2/s", "120/m", "7200/h"])
     func limitsRate(rate: String) throws {
         let limit = try limit("rate: \(rate)")

@@ -141,7 +141,7 @@ struct NamedOperationTests {
     }
 
     @Test(
-        "A fetch whose service may be read as a push is neither allowed nor missed by a rule that denies pushes",
+        "A fetch whose service may be read as a push is not allowed, and a rule that denies pushes denies it",
         arguments: [
             "service=git-upload-pack&service=git-receive-pack", "service=git-receive-pack&service=git-upload-pack",
             "service=git%2dreceive-pack&service=git-upload-pack", "s%65rvice=git-receive-pack", "service=git%2Dreceive%2Dpack",
@@ -152,7 +152,7 @@ struct NamedOperationTests {
         #expect(try denies("{host: h, operation: git-push}", line))
     }
 
-    @Test("An operation restricts beside path, and every reading of the path has to be one of its paths")
+    @Test("An operation restricts a rule in addition to path, and every reading of the path must be one of its paths")
     func restrictsBesidePath() throws {
         let match = "{host: h, path: /o/r.git/**, operation: git-fetch}"
         #expect(try verdict(match, "POST https://h/o/r.git/git-upload-pack").isAllowed)
@@ -172,7 +172,7 @@ struct NamedOperationTests {
         #expect(try verdict(match, "GET https://h/r.git/info/refs?service=git-upload-pack") == .unlisted)
     }
 
-    @Test("What is excluded by an operation is not allowed in any reading")
+    @Test("Requests that an operation excludes are not allowed in any reading")
     func excludes() throws {
         let match = "{host: h, not: {operation: git-push}}"
         #expect(try verdict(match, "GET https://h/r.git/info/refs?service=git-upload-pack").isAllowed)
@@ -203,7 +203,7 @@ struct NamedOperationTests {
     }
 
     @Test(
-        "A name that is no operation is an error with the name that was meant",
+        "An unknown operation is an error that suggests the nearest name",
         arguments: [
             ("git-fech", "git-fetch"), ("git-pull", "git-fetch"), ("git-clone", "git-fetch"), ("git_push", "git-push"),
             ("docker-pull", "registry-pull"), ("npm-instal", "npm-install"), ("pip", "pip-install"), ("readonly", "read-only"),

@@ -43,7 +43,7 @@ struct OriginRulesTests {
         #expect(try found(rules).withholding == nil)
     }
 
-    @Test("A rule that names the host is distinguished from one for every host, and a closed mode from a denial")
+    @Test("A rule that names the host is distinguished from one for every host, and a mode that forwards nothing from a denial")
     func tellsApart() throws {
         let named = try found("[{name: all, cache: {store: never}}, {name: r, match: {host: one.test}, cache: {store: never}}]")
         #expect(named.naming?.name == "r" && named.closing == nil)

@@ -69,7 +69,7 @@ struct PathPatternTests {
         #expect(rules.match(try request("GET http://h/%01a/*/"), into: &matched) == .deny)
     }
 
-    @Test("The longest pattern works, in every word of states")
+    @Test("The longest pattern works, in every machine word of the state set")
     func longest() throws {
         let text = "/*" + String(repeating: "ab", count: 254) + "c"
         #expect(text.utf8.count == PathPattern.longest)

@@ -15,7 +15,7 @@ struct PolicyRuleSetTests {
         return obligations
     }
 
-    @Test("No rules, and rules of which none matches, have no effect")
+    @Test("An empty list, and a list in which no rule matches, have no effect")
     func none() throws {
         #expect(try obligations("[]") == .none)
         #expect(try obligations("[{name: n, match: {host: i}, cache: {store: never}}]") == .none)

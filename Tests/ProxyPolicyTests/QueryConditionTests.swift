@@ -56,7 +56,7 @@ struct QueryConditionTests {
     }
 
     @Test(
-        "Values are globs, of several one has to match, and all names have to match",
+        "Values are globs; one of several must match, and all names must match",
         arguments: [
             ("query: {a: \"*\"}", "?a", true), ("query: {a: \"*\"}", "?b", false), ("query: {a: \"\"}", "?a=", true),
             ("query: {a: \"x*z\"}", "?a=xyz", true), ("query: {a: \"x*z\"}", "?a=xy", false),
@@ -70,7 +70,7 @@ struct QueryConditionTests {
         #expect(try verdict(match, allowing: query) == isAllowed)
     }
 
-    @Test("A query with more parameters than Larder reads is denied by either rule")
+    @Test("A query with more parameters than Larder reads is not allowed, and is denied")
     func bounds() throws {
         let long = "?" + Array(repeating: "x=y", count: 255).joined(separator: "&")
         #expect(try verdict(Self.fetch, allowing: long + "&service=git-upload-pack"))
@@ -139,7 +139,7 @@ struct QueryConditionTests {
     }
 
     @Test(
-        "Mistakes have their place",
+        "Mistakes are reported with their place",
         arguments: [
             ("query: {}", "f:1:27: rules[0].match.query: the mapping is empty; remove the key instead"),
             ("query: [a]", "f:1:27: rules[0].match.query: expected a mapping, found a list"),

@@ -14,7 +14,7 @@ struct ReportModeTests {
 
     private static let report = EgressTerms(.deny, enforcement: .report)
 
-    @Test("What would be denied is allowed with the reason")
+    @Test("A request that would be denied is allowed, with the reason")
     func reports() throws {
         #expect(try reported(verdict("[]", Self.report)) == .unlisted)
         #expect(try reported(verdict("[{name: a, match: {host: i}, allow: {}}]", Self.report)) == .unlisted)

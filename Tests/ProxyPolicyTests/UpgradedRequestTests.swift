@@ -46,7 +46,7 @@ struct UpgradedRequestTests {
         #expect(unlisted.reported == .unlisted)
     }
 
-    @Test("A CONNECT is not upgraded, and not judged as if it were")
+    @Test("A CONNECT is not upgraded, and rules do not decide on an https URL for it")
     func sparesConnect() throws {
         var matched = MatchedRules()
         let rules = try ruleSet(

@@ -93,7 +93,7 @@ struct ReservedNamesTests {
     }
 
     @Test(
-        "What cannot be a host name has no address, so that it cannot change the request that Larder makes of it",
+        "Text that cannot be a host name has no address, so it cannot change the request that Larder makes from it",
         arguments: [
             "", ".", "a..b", ".a", "a.", "a b", "a\r\nHost: b", "a/b", "a@b", "a:80", "1.2.3.4", "127.1", "a.0x7f", "*.a",
             "ä.test",

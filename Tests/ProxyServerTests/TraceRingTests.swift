@@ -46,7 +46,7 @@ struct TraceRingTests {
         #expect(ring.find(4)?.key == String(repeating: "k", count: TraceRing.keyLimit))
     }
 
-    @Test("The latest trace with a method and a key is found that decided about storage")
+    @Test("The latest trace with a method and a key that decided about storage is found")
     func findsDecisionsAboutStorage() {
         let ring = TraceRing(count: 10, byteCount: 1 << 20)
         let key = Array("http://a.example:80/x".utf8)

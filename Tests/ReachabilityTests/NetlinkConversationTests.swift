@@ -93,7 +93,7 @@ struct NetlinkConversationTests {
         #expect(conversation.lose() == .beginAgain(milliseconds: 100))
     }
 
-    @Test("A change to a part that was already answered spoils the answer; a change to a later part does not")
+    @Test("A change to a part that was already answered makes the answer invalid; a change to a later part does not")
     func spoils() {
         var conversation = NetlinkConversation(port: Self.port)
         let all = [Self.link(), Self.address, Self.route]
@@ -106,7 +106,7 @@ struct NetlinkConversationTests {
         #expect(Self.answer(&conversation, all, interruptedAt: .addresses) == .beginAgain(milliseconds: 100))
     }
 
-    @Test("A picture that is spoilt more often than the limit is reported, and requested once more")
+    @Test("A picture that becomes invalid more often than the limit is reported, and requested once more")
     func tellsSpoilt() {
         var conversation = NetlinkConversation(port: Self.port)
         let all = [Self.link(), Self.address, Self.route]

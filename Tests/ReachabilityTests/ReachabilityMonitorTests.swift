@@ -69,7 +69,7 @@ struct ReachabilityMonitorTests {
         #expect(monitor.status == .unknown)
     }
 
-    @Test("A machine with loopback alone is offline")
+    @Test("A machine with only loopback is offline")
     func loopbackAlone() async throws {
         let here = try NetworkNamespace()
         try here.ip("link set lo up")

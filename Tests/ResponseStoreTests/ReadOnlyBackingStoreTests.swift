@@ -7,7 +7,7 @@ import Testing
 
 @testable import ResponseStore
 
-@Suite("A file of another process, read behind memory")
+@Suite("A file of another process, read below the memory tier")
 struct ReadOnlyBackingStoreTests {
     private static func behind(
         _ fixture: StoreFixture, _ adjust: (inout StoreConfiguration) -> Void = { _ in }

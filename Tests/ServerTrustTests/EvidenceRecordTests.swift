@@ -2,7 +2,7 @@ import Testing
 
 @testable import ServerTrust
 
-@Suite("Server evidence that is stored and judged later")
+@Suite("Server evidence that is stored and verified later")
 struct EvidenceRecordTests {
     private static let file = VectorFile.shared
 

@@ -24,7 +24,7 @@ struct TLSSessionTests {
         #expect(pair.received.client.count == lengths.reduce(0, +))
     }
 
-    @Test("An end is reported once everything before it was returned, and stays", arguments: 1...10)
+    @Test("The end is reported after all data before it, and every time from then on", arguments: 1...10)
     func ends(seed: Int) throws {
         let pair = try SessionPair(seed: UInt64(seed))
         pair.settle()

@@ -11,7 +11,8 @@ struct AddressPolicyTests {
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
     @Test(
-        "An allowed address comes before a denied one, and a denied one before private ones; our own listeners are never allowed")
+        "An allowed address takes precedence over a denied one, and a denied one over private ones; our own listeners are never allowed"
+    )
     func decidesInOrder() throws {
         let ten = try #require(AddressRange("10.0.0.0/8"))
         let allowed = try ["10.1.2.3:5432", "192.168.0.0/16", "10.9.9.9"].map { try #require(AllowedAddress($0)) }
@@ -29,7 +30,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "A private address is refused on every way out, by every spelling and name",
+        "A private address is refused for every kind of connection, spelling and name",
         arguments: ["127.0.0.1", "127.1", "0.0.0.0", "localhost", "own.test", "two.test", "::1", "::ffff:127.0.0.1"])
     func refusesPrivate(host: String) throws {
         let origin = ScriptedOrigin { _ in }
@@ -80,7 +81,7 @@ struct AddressPolicyTests {
         #expect(harness.fetch(port: origin.port, host: "own.test").metrics.remoteAddress == .loopbackIPv4)
     }
 
-    @Test("An upstream proxy may have a private address; hosts that are written as one are refused, and names are not")
+    @Test("An upstream proxy may have a private address; URLs with a private address are refused, and names are not")
     func reachesProxy() throws {
         let proxy = ScriptedOrigin { connection in
             while connection.readHead() != nil { connection.respond() }

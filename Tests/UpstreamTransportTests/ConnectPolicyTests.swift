@@ -38,7 +38,7 @@ struct ConnectPolicyTests {
         #expect(try Self.policy().way(host: Self.judgedHost(host), port: 443) == way)
     }
 
-    @Test("If every host gets a tunnel, no ClientHello needs to be judged")
+    @Test("If every host gets a tunnel, no ClientHello needs to be checked")
     func asksNothing() throws {
         #expect(!ConnectPolicy().isGuarding)
         #expect(try !Self.policy([("a.test", .tunnel)]).isGuarding)
@@ -126,7 +126,7 @@ struct ConnectPolicyTests {
         #expect(policy.decide(on: nil, host: "192.0.2.9", port: 443) == .refuse(.notTLS))
     }
 
-    @Test("Data other than TLS passes to hosts that are not judged")
+    @Test("Data other than TLS passes to hosts that are not guarded")
     func passesOthers() throws {
         let policy = try Self.policy()
         for (host, decision) in [("other.test", .pass), ("192.0.2.9", .pass), ("pinned.test", .refuse(.notTLS))]
@@ -175,7 +175,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "A tunnel is entered if its host may be intercepted, or at the port of plain HTTP",
+        "Larder inspects a tunnel if its host may be intercepted, or at the port of plain HTTP",
         arguments: [
             ("any.test", 443, true), ("inspected.test", 443, true), ("a.maker.test", 443, false), ("a.maker.test", 80, true),
             ("tunnel.test", 443, false), ("tunnel.test", 80, true), ("probed.test", 443, false), ("probed.test", 80, true),
@@ -185,7 +185,7 @@ struct ConnectPolicyTests {
         #expect(try Self.intercepting().isEntered(host: host, port: port) == isEntered)
     }
 
-    @Test("If no host is intercepted, only plain HTTP is entered")
+    @Test("If no host is intercepted, Larder inspects only tunnels for plain HTTP")
     func entersPlainHTTPAlone() throws {
         for policy in [ConnectPolicy(), try Self.policy()] {
             #expect(policy.isEntered(host: "other.test", port: 80) && !policy.isEntered(host: "other.test", port: 443))
@@ -194,7 +194,7 @@ struct ConnectPolicyTests {
     }
 
     @Test(
-        "In an entered tunnel the name in the ClientHello must match the authority, or says which host an address belongs to (T17)",
+        "In an inspected tunnel the name in the ClientHello must match the authority, or says which host an address belongs to (T17)",
         arguments: [
             ("any.test", "any.test", .intercept(host: "any.test")), ("any.test", "ANY.test.", .intercept(host: "any.test")),
             ("any.test", nil, .intercept(host: "any.test")), ("any.test", "other.test", .refuse(.nameMismatch)),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import UpstreamTransport
 
-@Suite("Servers are judged before a tunnel to them is opened")
+@Suite("Servers are verified before a tunnel to them is opened")
 struct ProbeTests {
     private let authority = TestAuthority()
 
@@ -129,7 +129,7 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "one.test", port: origin.port).error?.reason.description == "empty_pins")
     }
 
-    @Test("T04: tunnels go to the address that was judged, even if the name later resolves elsewhere")
+    @Test("T04: tunnels go to the address that was verified, even if the name later resolves elsewhere")
     func keepsAddress() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -152,7 +152,7 @@ struct ProbeTests {
         #expect(usurper.connectionCount == 1)
     }
 
-    @Test("If the judged address no longer answers, the name is resolved again and the server there is judged")
+    @Test("If the verified address no longer answers, the name is resolved again and the server there is verified")
     func moves() throws {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
@@ -250,7 +250,7 @@ struct ProbeTests {
         func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) { self.result = result }
     }
 
-    @Test("A server at an address is judged as the given host, and the address is not cached for that host")
+    @Test("A server at an address is verified as the given host, and the address is not cached for that host")
     func judgesAtAddress() throws {
         let origin = ScriptedOrigin(identity: authority.identity(names: "DNS:two.test")) { connection in
             #expect(connection.serverName == "two.test")

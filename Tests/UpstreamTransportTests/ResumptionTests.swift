@@ -18,7 +18,9 @@ struct ResumptionTests {
         }
     }
 
-    @Test("A further connection to a server resumes its session, and has the verdict of the first", arguments: [0x303, 0x304])
+    @Test(
+        "A further connection to a server resumes its session, and has the verdict of the first connection",
+        arguments: [0x303, 0x304])
     func resumes(version: Int32) throws {
         let origin = origin(authority.identity(version: version))
         defer { origin.stop() }

@@ -191,7 +191,7 @@ struct TLSBodyTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("Through an upstream proxy the server is judged inside a tunnel, and the proxy sees only the CONNECT request")
+    @Test("Through an upstream proxy the server is verified inside a tunnel, and the proxy sees only the CONNECT request")
     func throughProxy() throws {
         let identity = authority.identity()
         let proxy = ScriptedOrigin { connection in

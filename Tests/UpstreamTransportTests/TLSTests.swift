@@ -189,7 +189,7 @@ struct TLSTests {
         #expect(harness.transport.statistics.connections == 0)
     }
 
-    @Test("T33: connections judged by different policies are pooled separately")
+    @Test("T33: connections verified under different policies are pooled separately")
     func poolKeys() throws {
         let origin = Origin(scheme: .https, host: "one.test", port: 443)
         let one = try authority.policy()

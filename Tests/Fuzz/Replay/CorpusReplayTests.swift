@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The corpus of the fuzzers")
 struct CorpusReplayTests {
-    @Test("Every input that is kept still keeps the target's word", arguments: FuzzTarget.all.map(\.name))
+    @Test("Every input in the corpus still satisfies its fuzz target", arguments: FuzzTarget.all.map(\.name))
     func replays(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Corpus/\(name)").standardized

@@ -77,7 +77,7 @@ struct LearnedPolicyPropertyTests {
         }
         let limit = layouts.random.chance(50) ? nil : 1 + layouts.random.below(8)
         let stage = try LearnedStage(traffic, atMost: limit)
-        let ambiguous = stage.policy.remarks.contains { $0.contains("may be read in too many ways") }
+        let ambiguous = stage.policy.remarks.contains { $0.contains("can be interpreted in too many ways") }
         for request in requests where !(ambiguous && request.contains("odd.example")) {
             #expect(try stage.allows(request), "\(request)\n\(stage.text)")
         }

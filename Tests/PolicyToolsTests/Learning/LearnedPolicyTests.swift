@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A learned policy")
 struct LearnedPolicyTests {
-    @Test("It names scheme, host, port, method and path, intercepts https hosts, and says what each rule was learned from")
+    @Test(
+        "A learned policy names scheme, host, port, method and path, intercepts https hosts, and says what each rule was learned from"
+    )
     func isReadable() throws {
         let stage = try LearnedStage([
             "GET https://pypi.example/simple/six/", "GET https://pypi.example/simple/six/?format=json",
@@ -43,7 +45,7 @@ struct LearnedPolicyTests {
                 """)
     }
 
-    @Test("A method is allowed only on the paths where it was requested; HEAD is allowed with GET where both were")
+    @Test("A method is allowed only on the paths where it was requested; HEAD is allowed with GET if both were requested")
     func separatesMethods() throws {
         let stage = try LearnedStage([
             "GET https://h.example/app.git/info/refs", "POST https://h.example/app.git/git-upload-pack",
@@ -125,7 +127,7 @@ struct LearnedPolicyTests {
         #expect(try LearnedStage(["GET http://h.example/a"]).text.contains("egress: {default: deny}\n"))
     }
 
-    @Test("Beside policies of the user's own, the hosts to intercept are comments")
+    @Test("If the user has policies for hosts, the hosts to intercept are written as comments")
     func keepsPolicies() throws {
         let stage = try LearnedStage(["GET https://h.example/a"])
         let text = stage.policy.text(writesHosts: false)
@@ -146,7 +148,7 @@ struct LearnedPolicyTests {
         #expect(stage.text.contains("# Note: no rule can be made for 3 requests"))
     }
 
-    @Test("Hosts in any spelling are read as one")
+    @Test("Different spellings of a host are read as one host")
     func readsHosts() throws {
         let stage = try LearnedStage([
             "GET http://H.example/a", "GET http://h.example.:80/a", "GET http://user:word@h.example/a", "GET http://[::1]:8080/a",
