@@ -15,7 +15,7 @@ extension ProxyServer {
         return (counts.entries, counts.bytes)
     }
 
-    /// Finds the trace of a request by its id in the log; `nil` if no ring has it, or has it any more.
+    /// Finds the trace of a request by its id in the log; `nil` if no ring has it, or no longer has it.
     package func trace(of id: UInt64, _ reply: Reply<TracedRequest?>) {
         askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }
     }

@@ -17,8 +17,8 @@ package struct ServerSettings: Sendable {
         package var clientBody = 60_000
         /// Between requests.
         package var clientIdle = 75_000
-        /// For a client that has ended its side and has no response to come. TCP does not tell whether the client has left or only sends no
-        /// more.
+        /// For a client that has closed its sending side, while no response can be sent to it. TCP does not show whether the
+        /// client has left or only sends nothing more.
         package var halfClosed = 5_000
         /// How long a connection stays open after its last response, so that the client can read it.
         package var lingering = 2_000

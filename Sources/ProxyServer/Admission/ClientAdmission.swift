@@ -7,7 +7,8 @@ package struct ClientAdmission: Sendable {
     package enum Asked: Sendable {
         /// Clients that are neither on this machine nor on the list.
         case unlisted
-        /// Clients that are not on this machine. The list then restricts which addresses may connect; an empty list does not.
+        /// Clients that are not on this machine. The list then restricts which addresses may connect; an empty list restricts
+        /// none.
         case remote
         /// All clients; the list works as with `remote`.
         case all

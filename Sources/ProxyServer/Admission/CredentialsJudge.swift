@@ -3,9 +3,9 @@ import EventLoop
 import HTTPMessage
 import ProxyCore
 
-/// Verifies names and passwords for all loops. Credentials that were recently accepted only cost a look-up under a keyed digest. Others
-/// wait in a bounded queue for dedicated threads, because a verification takes up to a second. The same name and password is verified once,
-/// however many requests bring it meanwhile.
+/// Verifies names and passwords for all loops. Credentials that were recently accepted only cost a look-up under a keyed digest.
+/// Others wait in a bounded queue for dedicated threads, because a verification takes up to a second. The same name and password
+/// are verified once, however many requests send them meanwhile.
 final class CredentialsJudge: Sendable {
     private struct Work: Sendable {
         let credentials: BasicCredentials
@@ -47,7 +47,7 @@ final class CredentialsJudge: Sendable {
     /// - Parameters:
     ///   - now: from the monotonic clock.
     ///   - reply: makes the reply, if the caller has to wait.
-    /// - Returns: `nil` if the reply will have the result.
+    /// - Returns: `nil` if the reply will deliver the result.
     func judge(
         _ credentials: BasicCredentials, by file: PasswordFile, from client: IPAddress, at now: MonotonicTime,
         reply: () -> Reply<CredentialsJudgement>

@@ -32,9 +32,9 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// Reads from and writes to the client, with or without TLS.
     @exclusivity(unchecked) var channel: ByteChannel
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// Whether it could be read, but others come first (`FairnessQueue`).
+    /// Whether the socket could be read, but other clients have precedence (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
-    /// Whether established clients come first. This stays true after the first request, until `admit()`.
+    /// Whether established clients have precedence over this one. This stays true after the first request, until `admit()`.
     @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
     /// The number of requests that may begin before others have their turn.
@@ -49,7 +49,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// Whether `flush` is running further up the stack: it covers what a nested call would write.
     private var isFlushing = false
     var peerHasEnded = false
-    /// Whether the client has ended its side while waiting for its response: it may have left, or still be reading (RFC 9112 §9.6).
+    /// Whether the client has closed its sending side while waiting for its response: it may have left, or still be reading (RFC
+    /// 9112 §9.6).
     @exclusivity(unchecked) private var isHalfClosed = false
     /// The time limit for a client that reads nothing, and the number of bytes written when it began; `nil` while the timer is used
     /// otherwise.
@@ -386,7 +387,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         flush()
     }
 
-    // MARK: What comes next
+    // MARK: After an exchange
 
     /// Closes the connection with a reset.
     override func abort() {
@@ -449,10 +450,10 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     private var hasEndedInTLS: Bool { channel.isSecured && channel.hasPeerEnded }
 
-    /// With TLS, the end of the client's side must be known before anything is read.
+    /// With TLS, Larder must know whether the client has closed its sending side before it reads anything.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
-    /// After the whole request was read, the end of the client's side may mean that it has left; it is reported once.
+    /// After the whole request was read, a close of the client's sending side may mean that it has left; it is reported once.
     private var interestInEnd: Interest {
         isHalfClosed || driver?.isReadingRequestBody == true ? Interest() : .peerClose
     }

@@ -4,7 +4,7 @@ protocol FirstBytesReader: AnyObject {
     var takesInput: Bool { get }
     /// - Parameter octets: not empty.
     func take(_ octets: UnsafeRawBufferPointer)
-    /// The client has ended its side.
+    /// The client has closed its sending side.
     /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool
     /// The client has left, or the connection ends for another reason.

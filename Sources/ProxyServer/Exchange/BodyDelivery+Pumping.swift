@@ -127,7 +127,7 @@ extension BodyDelivery {
         }
     }
 
-    /// The rest of the body is not available: the client must not take its part for the whole.
+    /// The rest of the body is not available: the client must not treat its part as the complete body.
     private func breakOff(for driver: ExchangeDriver) -> Bool {
         source = .none
         driver.handle(.deliveryEnded(isComplete: false, at: driver.now))

@@ -64,7 +64,7 @@ final class BodyDelivery {
         isChunked = false
         offset = 0
         end = .max
-        // Checked first, because each release of nothing is a call.
+        // Checked first, because releasing an empty value is also a call.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
         if !bytes.isEmpty { bytes = [] }
@@ -148,7 +148,7 @@ final class BodyDelivery {
         if !driver.exchange.delivery.sendsContent, !isPending { source = .none }
     }
 
-    /// The origin sends the whole instead of a part: the client reads its part from the pending response.
+    /// The origin sends the complete body instead of a part: the client reads its part from the pending response.
     private func cutPart(for driver: ExchangeDriver) {
         guard let part = driver.exchange.partToCut else { return }
         driver.tell(.wholeStored)

@@ -35,13 +35,14 @@ final class ClientTunnel {
             scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)
     }
 
-    /// Why the active settings, beside the rules, allow no tunnel to this host, or to the address that this descriptor is connected to.
+    /// Why the active settings, apart from the rules, allow no tunnel to this host, or to the address that this descriptor is
+    /// connected to.
     func transportFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
         driver.worker.transport.denial(of: origin(of: driver), byTunnel: true, at: descriptor).map { FaultMapping.fault($0) }
     }
 
-    /// The same for a connection that has switched protocols: why no request may be sent to its origin, or the CONNECT in which the request
-    /// came be answered.
+    /// The same for a connection that has switched protocols: why its origin, or the CONNECT through which the request was sent,
+    /// is now denied.
     func switchedFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
         let origin = Origin(
             scheme: Origin.Scheme(of: driver.exchange), host: String(decoding: driver.exchange.originHost, as: UTF8.self),

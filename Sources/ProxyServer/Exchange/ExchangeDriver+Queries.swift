@@ -40,7 +40,7 @@ extension ExchangeDriver {
         switch result {
         case .found(let variants): variants.responses
         case .absent: []
-        // The disk is not available: memory has all there is.
+        // The disk is not available: only the responses in memory can be found.
         case .unavailable: responsesInMemory
         }
     }
@@ -75,7 +75,7 @@ extension ExchangeDriver {
             })
     }
 
-    /// Invalidates keys: no request joins their fetches any more, and the store refuses their responses.
+    /// Invalidates keys: no further request joins their fetches, and the store refuses their responses.
     func invalidate() {
         worker.fetches.invalidate(exchange.changes.invalidatedKeys)
         store.invalidate(exchange.changes.invalidatedKeys)

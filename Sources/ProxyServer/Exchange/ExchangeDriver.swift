@@ -48,7 +48,7 @@ final class ExchangeDriver {
     /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
-    /// Whether the client takes its connection for one to an origin.
+    /// Whether the client believes that its connection goes to an origin.
     private(set) var isTransparent = false
 
     init(_ worker: LoopWorker) {
@@ -140,7 +140,7 @@ final class ExchangeDriver {
     /// The client has not sent the rest of the request's body in time.
     func requestBodyStalled() { upload.fail(.requestTimeout, for: self) }
 
-    /// The client has ended its side within the request's body.
+    /// The client has closed its sending side within the request's body.
     func requestBodyCut() { upload.fail(.malformedRequest(detail: "incomplete_body"), for: self) }
 
     /// The connection has written all its output.

@@ -15,12 +15,12 @@ struct LoggedFacts {
     /// The verified chain of the server for this request (`OriginExchange.judgedChain`).
     var judgedChain: [Certificate] = []
 
-    /// Something has come after the end of the exchange.
+    /// A fact was noted after the end of the exchange.
     @inline(__always) var isTouched: Bool { connectOutcome != nil || !judgedChain.isEmpty }
 
     mutating func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
-    // Checked first, because each release of nothing is a call.
+    // Checked first, because releasing an empty value is also a call.
     @inline(__always)
     mutating func reset() {
         if !recordingMember.isEmpty { recordingMember = [] }

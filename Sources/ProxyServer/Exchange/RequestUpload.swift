@@ -63,7 +63,7 @@ final class RequestUpload {
         let upstream = driver.fetch.upstream
         var fault: Fault?
         var refusal: LimitRefusal?
-        // Handled after access to the input has ended, because handling may read on.
+        // Handled after access to the input has ended, because handling may continue to read it.
         var event: ExchangeEvent?
         client.withInput { input in
             var offset = 0
@@ -216,7 +216,7 @@ final class RequestUpload {
         mayEnd(within: driver.exchange.context.limits.drainedBodyLength) && !driver.exchange.mayWithholdContent
     }
 
-    /// Whether the remaining content may be no longer than this.
+    /// Whether the remaining content is certainly no longer than this.
     private func mayEnd(within limit: UInt64) -> Bool {
         switch framing {
         case .none: true

@@ -265,7 +265,7 @@ final class ResponseStoring {
         releaseJoined(.complete(selected), for: driver)
     }
 
-    /// Removes stored responses that are outdated or must not be stored any more.
+    /// Removes stored responses that are outdated or must no longer be stored.
     func removeOutdated(for driver: ExchangeDriver) {
         for removed in driver.exchange.changes.removed { driver.store.remove(removed) }
     }

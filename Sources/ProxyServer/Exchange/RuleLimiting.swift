@@ -37,7 +37,8 @@ final class RuleLimiting {
         driver.exchange.refusal(of: total, .requestBody) ?? take(UInt64(count), .bytesOut, for: driver)
     }
 
-    /// The request is to be sent to the origin. A response from the store brings nothing in, so it is served beyond `bytes_in`.
+    /// The request is to be sent to the origin. A response from the store does not count for `bytes_in`, so it is served beyond
+    /// that quota.
     func refusalOfFetch(for driver: ExchangeDriver) -> LimitRefusal? {
         demands.isEmpty || !driver.exchange.hasLimit(.bytesIn)
             ? nil : limits(of: driver).refusalOfFetch(demands, at: driver.loop.now)

@@ -9,7 +9,7 @@ import ResponseStore
 
 /// Transforms of stored responses that rules require: found in the cache, or made there once for all requests, off the loop.
 final class Transforming {
-    /// The transform that it leads for other requests, until the work has been started.
+    /// The transform that this exchange leads for other requests, until the work has been started.
     private var leads: TransformCache.Lead?
     /// The started work: its patience, and the lead if other requests may wait for it.
     private var task: (patience: WorkPatience, lead: TransformCache.Lead?)?
@@ -272,7 +272,7 @@ final class Transforming {
         leave(for: driver)
     }
 
-    /// Releases the transformed content, which is not needed any more.
+    /// Releases the transformed content, which is no longer needed.
     func letGo(for driver: ExchangeDriver) {
         guard let body = driver.exchange.takeTransformed() else { return }
         driver.worker.checks.letGo(of: [consume body])

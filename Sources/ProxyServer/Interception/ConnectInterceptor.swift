@@ -71,7 +71,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: Bytes from the client
 
-    /// The client has ended its side.
+    /// The client has closed its sending side.
     /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool {
         guard case .reading = state, !held.isEmpty, !mustReadRequests else { return false }
@@ -113,7 +113,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
     }
 
-    /// Ends the tunnel if the active rules, which may be others than those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = owner.exchange.renewVerdict(under: worker.context) else { return false }
         refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied)
@@ -219,7 +219,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         shownHost = host
         let rules = worker.context.rules.rules(for: secureAuthority)
         if rules.withholding == nil { return openTunnel(reason) }
-        // The client uses HTTP/1, so it can be intercepted. It may be a different one from the client that refused the certificate.
+        // The client uses HTTP/1, so it can be intercepted. It may not be the client that refused the certificate.
         if reason == .certificateRefused { return intercept(as: host) }
         refuse(rules.closing != nil ? .closedByRule : .hiddenFromRules)
     }

@@ -9,7 +9,7 @@ final class BufferPool {
         if let lent = spare.popLast() { buffer = lent }
     }
 
-    /// - Parameter capacity: A larger buffer is not kept, in bytes.
+    /// - Parameter capacity: The maximum capacity of a buffer that is kept, in bytes.
     func takeBack(_ buffer: inout [UInt8], upTo capacity: Int) {
         let kept = buffer
         buffer = []

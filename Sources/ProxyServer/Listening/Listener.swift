@@ -8,7 +8,7 @@ import ProxyCore
 /// When the process has no descriptors left, or as many clients are connected and others refused as allowed, it pauses accepting and logs a
 /// warning. Clients wait in the kernel's queue, and open connections continue.
 final class Listener: EventHandler, TimerHandler, BatchHandler {
-    /// Whom the clients connect to.
+    /// The server that the clients connect to.
     enum Clients {
         /// The proxy. The associated value is the listener's index in the settings.
         case ofProxy(number: Int)

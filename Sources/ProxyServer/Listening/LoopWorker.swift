@@ -255,7 +255,7 @@ final class LoopWorker {
 
     func note(_ transform: TransformTrace) { counts.note(transform) }
 
-    /// One name a line, in reused storage.
+    /// One name on each line, in reused storage.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)
         for index in 0..<matched.count {

@@ -36,7 +36,7 @@ final class NetworkFollower: Sendable {
         monitor?.stop()
     }
 
-    /// Stops watching for good.
+    /// Stops watching permanently.
     func close() {
         state.withLock { $0.hasEnded = true }
         end()

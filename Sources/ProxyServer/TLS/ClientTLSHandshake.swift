@@ -13,7 +13,7 @@ protocol ClientTLSHandshakeDelegate: AnyObject {
     /// The client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
     /// The TLS context, and the scope of the session's tickets, as for `TLSSession`.
-    /// - Returns: `nil` if there is no CA any more.
+    /// - Returns: `nil` if there is no longer a CA.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
     /// From here on, all output comes from the session.
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession)

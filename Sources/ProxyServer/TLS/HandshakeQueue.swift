@@ -1,8 +1,8 @@
 import EventLoop
 
-/// Begins handshakes with clients one by one, in order, on a thread beside the loop. Beginning one costs as much as ten responses from
-/// memory, and only its own client waits for it. If the maximum number is in progress, the one that began first is ended in favor of a
-/// waiting one, unless it began only recently. Confined to its loop.
+/// Begins handshakes with clients one by one, in order, on a separate thread. Beginning one costs as much as ten responses from
+/// memory, and only its own client waits for it. If the maximum number is in progress, the handshake that began first is ended in
+/// favor of a waiting one, unless it began only recently. Confined to its loop.
 final class HandshakeQueue: TimerHandler {
     private struct Begun {
         let handshake: ClientTLSHandshake
@@ -12,13 +12,13 @@ final class HandshakeQueue: TimerHandler {
     private unowned let worker: LoopWorker
     private let beginner: LoopHandle
     private var waiting = WaitingQueue<ClientTLSHandshake>()
-    /// The number of waiting ones that have left.
+    /// The number of waiting handshakes whose clients have left.
     private var leftCount = 0
     /// Begun but not finished, in order, up to the limit.
     private var underWay: [Begun] = []
-    /// Whether one is being begun on the other thread.
+    /// Whether a handshake is being begun on the other thread.
     private var isBeginning = false
-    /// Whether the next one is being chosen.
+    /// Whether the next handshake is being chosen.
     private var isChoosing = false
     private var timer: TimerID?
 

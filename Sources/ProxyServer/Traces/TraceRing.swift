@@ -90,8 +90,8 @@ final class TraceRing {
         return nil
     }
 
-    /// The latest trace with this method and key for which it was decided whether to store the response. A key that is kept without its
-    /// query is no key.
+    /// The latest trace with this method and key for which it was decided whether to store the response. A key that is kept
+    /// without its query never matches.
     func latestStorage(method: [UInt8], key: [UInt8]) -> TracedRequest? {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]

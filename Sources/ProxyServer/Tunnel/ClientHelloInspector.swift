@@ -54,7 +54,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The client has ended its side.
+    /// The client has closed its sending side.
     func inputEnded() {
         if reader.octets.isEmpty, tunnel?.needsName == false { open() } else { decide(on: nil) }
     }
@@ -90,7 +90,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// Ends the tunnel if the active rules, which may be others than those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = tunnel?.renewVerdict() else { return false }
         end { $0.refuse(fault, alert: .accessDenied) }

@@ -100,8 +100,8 @@ final class SplicedDirection: TunnelDirection {
             heldOffset = 0
             return
         }
-        // Fewer bytes than the buffer holds were all there were. Later bytes cause a new event, but an end that came with these bytes does
-        // not.
+        // If the read did not fill the buffer, there were no more bytes. Later bytes cause a new event, but an end that came with
+        // these bytes does not.
         if received < buffer.count, !isSourceEnding { state = .waitsForSource }
     }
 

@@ -4,8 +4,9 @@ import Glibc
 import ProxyCore
 import UpstreamTransport
 
-/// A tunnel between a client and an origin (RFC 9110 §9.3.6), or the connection after a 101: relays bytes in both directions, each of which
-/// ends by itself. Inside TLS an end is signaled by close_notify, otherwise by closing that direction of the connection.
+/// A tunnel between a client and an origin (RFC 9110 §9.3.6), or the connection after a 101: relays bytes in both directions,
+/// each of which ends separately. Inside TLS an end is signaled by close_notify, otherwise by closing that direction of the
+/// connection.
 ///
 /// Between two sockets the kernel moves the bytes (`SplicedDirection`); if TLS ends here on one side, they pass through the channels.
 ///
@@ -57,13 +58,13 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var isContinuing = false
     private var isClosed = false
     private var isRefused = false
-    /// Whether the client ended its side while the gate was closed.
+    /// Whether the client closed its sending side while the gate was closed.
     private var hasClientEnded = false
     /// The client's ClientHello named the host, as the rules require.
     private var namesHost = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
-    /// Used for good after a sink's first delay: before that, its readiness would only cause useless wake-ups.
+    /// Used permanently after a sink's first delay: before that, its readiness would only cause useless wake-ups.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes over both connections and begins to relay bytes.
@@ -134,8 +135,8 @@ final class Tunnel: TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) { close() }
 
-    /// Closes at once, for example when the proxy stops, without signaling an end that did not happen: without that signal, a side knows
-    /// that its data is incomplete.
+    /// Closes at once, for example when the proxy stops. It signals no orderly end, so each side knows that its data is
+    /// incomplete.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -219,7 +220,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 // MARK: Other settings
 
 extension Tunnel {
-    /// Other settings are active. A tunnel that they deny is cut, so that neither side takes that for an end.
+    /// Other settings are active. A tunnel that they deny is cut, so that neither side treats this as an orderly end.
     func settingsChanged() {
         guard !isClosed, !isRefused, let owner, let fault = denial(of: owner) else { return }
         owner.tunnelRefused(fault, counts)
@@ -234,7 +235,7 @@ extension Tunnel {
         if owner.exchange.obligations.limitsContent { return .contentHidden }
         guard kind == .blind else { return owner.tunnel.switchedFault(of: owner, at: origin.descriptor) }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
-        // Its first bytes were passed without a look at them.
+        // Its first bytes were forwarded without inspection.
         if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
         return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
     }
