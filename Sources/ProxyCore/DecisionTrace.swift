@@ -43,7 +43,7 @@ package struct DecisionTrace: Sendable {
     package var fault: Fault?
     /// The rule whose limit ended the request, by its place among the matching rules.
     package internal(set) var decidingRule: UInt32?
-    /// Why the request would be denied that report mode forwards.
+    /// Why the rules would deny the request, which report mode forwards.
     package internal(set) var reported: ReportedDenial?
     /// `nil` if there is no shadow policy, or if its verdict is the same.
     package internal(set) var shadow: ShadowDifference?

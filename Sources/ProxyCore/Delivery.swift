@@ -37,7 +37,7 @@ package struct Delivery: Equatable, Sendable {
 
     mutating func closeConnection() { keepsConnection = false }
 
-    /// For a stored response: the whole, the requested part, or a 304 (RFC 9110 §13.2.2, §14.2).
+    /// For a stored response: the complete response, the requested part, or a 304 (RFC 9110 §13.2.2, §14.2).
     /// - Parameter ignoresDates: whether dates say nothing about whether the client has the same content.
     mutating func chooseStored(
         _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead,
@@ -103,7 +103,7 @@ package struct Delivery: Equatable, Sendable {
         length = .known(whole)
         guard response.status == .ok else { return frame() }
         switch Self.choice(of: whole, validators: response.fields, for: request) {
-        // Several parts are only cut from stored bodies; until the body is stored, the whole is sent.
+        // Several parts are only cut from stored bodies; until the body is stored, it is sent completely.
         case .whole, .several, nil: break
         case .unsatisfiable: chooseUnsatisfied()
         case .one(let part): choose(part)
@@ -111,7 +111,8 @@ package struct Delivery: Equatable, Sendable {
         frame()
     }
 
-    /// For a response that is relayed through the store: the origin sends the whole, and the client gets the part that it requested.
+    /// For a response that is relayed through the store: the origin sends the complete body, and the client gets the part that it
+    /// requested.
     mutating func cut(_ part: Range<UInt64>) {
         isCutFromRelayed = true
         choose(part)

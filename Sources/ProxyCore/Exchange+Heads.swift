@@ -23,7 +23,8 @@ extension Exchange {
         writeEnd(age: stored.facts.currentAge(at: moment), into: &output)
     }
 
-    /// Whether the head prepared for storage can be delivered. For a body in flight it cannot: it gives the length received so far.
+    /// Whether the head prepared for storage can be delivered. For a body in flight it cannot, because it gives the length
+    /// received so far.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         if delivery.length == .known(stored.body.length) { return true }
@@ -205,7 +206,7 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: body) }
     }
 
-    /// The time after which the same request may succeed. A quota for as long as Larder runs has none.
+    /// The time after which the same request may succeed. `nil` for a quota that applies as long as Larder runs.
     private func writeRetryAfter(into output: inout [UInt8]) {
         var seconds: UInt64 = 3
         if let refusal = incoming.limitRefusal {

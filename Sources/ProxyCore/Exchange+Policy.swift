@@ -3,8 +3,8 @@ import ProxyPolicy
 
 // MARK: Stored responses of denied requests
 
-/// Requests that the rules deny, with `stored: serve`: they are answered as in a mode that forwards nothing, and where neither a
-/// recording nor the store has a response, by the denial.
+/// Requests that the rules deny, with `stored: serve`: Larder answers them as in a mode that forwards nothing. If neither a
+/// recording nor the store has a response, it answers with the denial.
 extension Exchange {
     /// Continues a denied request without forwarding it, if the settings or the rule that denies it allow that.
     mutating func servesOnlyStored(insteadOf fault: Fault) -> Bool {
@@ -58,7 +58,7 @@ extension Exchange {
     /// Whether a rule allows a tunnel for any protocol (`tunnel: any`).
     package var tunnelIsForAnyProtocol: Bool { obligations.tunnel == .any && context.rules.egress.default == .deny }
 
-    /// Evaluates the request again if these settings are others than those that it was evaluated under. `tunnelFault` and
+    /// Evaluates the request again if these settings differ from those under which it was evaluated. `tunnelFault` and
     /// `tunnelNeedsName` follow them from then on.
     /// - Returns: why they deny the request.
     package mutating func renewVerdict(under active: ExchangeContext) -> Fault? {
@@ -119,11 +119,11 @@ extension Exchange {
         // Report mode lists requests that are forwarded.
         if state != .delivering { trace.reported = nil }
         trace.decidingRule = (0..<matched.count).first { matched[$0].name == refusal.rule }.map { UInt32($0) }
-        // No stored response stands in for what a rule forbids.
+        // No stored response replaces a response that a rule forbids.
         if state != .delivering { cache.selected = nil }
     }
 
-    /// What the request takes from the limits of its rules that count. Empty if none does.
+    /// The amounts that the request counts under the limits of its rules. Empty if no limit counts.
     package func limitDemands(client: IPAddress) -> [LimitDemand] {
         matched.limits.filter(\.limit.counts).map { rule, limit in
             let subject: [UInt8] =
@@ -164,7 +164,8 @@ extension Exchange {
     /// Whether a rule has a limit of this kind.
     package func hasLimit(_ word: RuleLimit.Word) -> Bool { matched.limits.contains { $0.limit.most(word) != nil } }
 
-    /// A stored or recorded response has the limits of one from the origin. What counts is the content to deliver, which may be a part.
+    /// The limits for a response from the origin also apply to a stored or recorded one. They count the content to deliver, which
+    /// may be a part.
     /// - Returns: `true` if the request has been answered with an error.
     @inline(never)
     mutating func refusesDelivery(into commands: inout CommandBuffer) -> Bool {

@@ -42,7 +42,7 @@ extension Exchange {
     /// 9110 §11.7.2).
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
-    /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that are not there yet.
+    /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that have not arrived.
     mutating func forgetUnreadRequest() {
         let method = request.method
         request.removeAll()
@@ -54,7 +54,7 @@ extension Exchange {
 
 /// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
-    /// Who may send the request depends on the client's address, or rules look at the client.
+    /// The client's address decides whether it may send the request, or rules look at the client.
     package var asksForClient: Bool {
         if context.rules.looksAtClients { return true }
         return if case .other = request.method { true } else { false }
@@ -179,7 +179,7 @@ extension Exchange {
         }
     }
 
-    /// What the rules can know of the request besides its head.
+    /// The facts about the request, besides its head, that rules can match.
     func facts(for rules: PolicyRuleSet) -> RequestFacts {
         var facts = RequestFacts()
         switch incoming.body {

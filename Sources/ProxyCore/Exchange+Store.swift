@@ -90,7 +90,7 @@ extension Exchange {
         return part
     }
 
-    /// Stores the whole; the client reads its part from the store.
+    /// Stores the complete response; the client reads its part from the store.
     mutating func cut(_ part: Range<UInt64>) {
         guard case .known(let whole) = upstream.body else { return }
         upstream.wholeLength = whole
@@ -226,7 +226,7 @@ extension Exchange {
 
 // MARK: Removal
 
-/// Stored responses that are outdated, or must not be stored any more.
+/// Stored responses that are outdated, or must no longer be stored.
 extension Exchange {
     /// The stored responses of another representation than the origin's new response (RFC 9111 §4.3.3).
     var replacedByResponse: [StoredResponse] {
@@ -258,7 +258,7 @@ extension Exchange {
         remove(outlived, into: &commands)
     }
 
-    /// Removes responses that are outdated, or must not be stored any more.
+    /// Removes responses that are outdated, or must no longer be stored.
     mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
         let count = changes.removed.count
         noteRemoved(outdated)
@@ -346,8 +346,8 @@ extension Exchange {
 /// A background validation (RFC 5861 §3): a response was served stale, and the client's request is used to validate it. The response is
 /// only for the store.
 ///
-///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
-///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
+///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (the response is stored) ──deliveryEnded──▶ finished
+///                            └─── a 304, a failure, or no storage ────────────────────────────────────────▶ finished
 extension Exchange {
     /// Prepares the exchange to validate the response that `served` has delivered, under the same rules.
     ///
@@ -435,7 +435,7 @@ extension Exchange {
 }
 
 extension RequestHead {
-    /// Removes from the client's request what does not apply to the store.
+    /// Removes the fields of the client's request that do not apply to the store.
     fileprivate mutating func becomeWholeGET() {
         if method == .head {
             methodName = fields.appendBytes(Array("GET".utf8).span)

@@ -60,7 +60,7 @@ extension Exchange {
             return writeForwardedHead(request.fields, into: &output)
         }
         var fields = request.fields
-        // The client's version was made here: the origin server does not know its validators.
+        // Larder made the client's version of the content: the origin server does not know its validators.
         if obligations.transforms || wantsWholeRecorded { fields.removeCacheConditions() }
         if cache.isValidating, let stored = cache.selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
@@ -329,7 +329,7 @@ extension Exchange {
     }
 }
 
-// MARK: Bodies that break off
+// MARK: Interrupted bodies
 
 /// A body that is cut off is resumed without the client noticing (RFC 9111 §3.3, C17).
 extension Exchange {
@@ -384,7 +384,7 @@ extension Exchange {
         cache.facts = nil
         upstream.continuation?.refusal = refusal
         trace.storage = .refused(refusal)
-        // The stored part is of the same representation, which must not be stored any more (RFC 9111 §3.4).
+        // The stored part is of the same representation, which must no longer be stored (RFC 9111 §3.4).
         if !refusal.isOfRequest, let completion = ranges.completion { changes.removed.append(completion.partial.response) }
         return false
     }

@@ -279,7 +279,7 @@ package struct Exchange: ~Copyable, Sendable {
             // The response is too long for the store, but it replaces the stored ones, which are outdated.
             if reason == .bodyTooLarge { noteRemoved(changes.replaced) }
 
-        // The stored responses that it replaces are removed, so that they are not found any more.
+        // The stored responses that it replaces are removed, so that they are no longer found.
         case .bodyStored: noteRemoved(changes.replaced)
 
         case .wholeStored: if let partToCut { cut(partToCut) }

@@ -79,7 +79,7 @@ package enum ExchangeEvent: Sendable {
     case storageRefused(StorageRefusal)
     /// The whole body has arrived, and is being stored.
     case bodyStored
-    /// The origin sends the whole instead of a part, and it is being stored: the client reads its part from the store.
+    /// The origin sends the complete body instead of a part, and it is being stored: the client reads its part from the store.
     case wholeStored
     case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has ended; `nil` if it could not begin.

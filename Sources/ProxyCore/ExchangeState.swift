@@ -83,8 +83,8 @@ package struct StoreChanges: RareState, Sendable {
     package internal(set) var freshened: [Freshened] = []
     /// The stored responses to remove: a 304 forbids storing them, or they are outdated.
     package internal(set) var removed: [StoredResponse] = []
-    /// The stored responses of an older representation than the one that is being stored. They are removed once its body has come, whether
-    /// the store takes it or not.
+    /// The stored responses of an older representation than the one that is being stored. They are removed once its body has
+    /// arrived, whether or not the store accepts it.
     var replaced: [StoredResponse] = []
     /// The keys that an unsafe request invalidates.
     package internal(set) var invalidatedKeys: [[UInt8]] = []
@@ -106,7 +106,7 @@ package struct RangeState: RareState, Sendable {
     package internal(set) var completion: RangeCompletion?
     /// The range of the response in its representation, if it is stored as a part.
     package internal(set) var part: Part?
-    /// The head of the whole of which `part` is stored.
+    /// The head of the complete response of which `part` is stored.
     var wholeHead: ResponseHead?
 
     package struct Part: Equatable, Sendable {
@@ -134,7 +134,7 @@ package struct UpstreamState: RareState, Sendable {
     package internal(set) var trustRefusal: TrustRefusal?
     /// How long the origin asks a background fetch to wait after an error, in milliseconds.
     package internal(set) var retryAfter: Int64?
-    /// How the body was resumed after it broke off.
+    /// How the body was resumed after an interruption.
     var continuation: BodyResumption?
 
     var isEmpty: Bool { !isAsked && trustRefusal == nil }

@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension Fields {
-    /// The fields of Larder's request for a part of one representation: the client's fields, without conditions on the whole (RFC 9110
-    /// §13.1.5, §14.2).
+    /// The fields of Larder's request for a part of one representation: the client's fields, without conditions on the complete
+    /// representation (RFC 9110 §13.1.5, §14.2).
     /// - Parameters:
     ///   - last: the last byte; `nil` for the end.
     ///   - tag: the strong entity tag; if the representation has changed, the origin sends the whole new one.

@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension Fields {
-    /// Removes digests of another message's content: for example of the whole, if a part is sent (RFC 9530 §2). Digests of the
-    /// representation (`Repr-Digest`) stay valid.
+    /// Removes digests of another message's content: for example of the complete content, if a part is sent (RFC 9530 §2).
+    /// Digests of the representation (`Repr-Digest`) stay valid.
     mutating func removeDigestsOfContent() {
         remove { fields, line in
             line.known == .other

@@ -17,7 +17,7 @@ package struct Fill: Sendable {
     let start: UInt64
 
     /// The next part to request.
-    /// - Returns: `nil` if nothing is missing, if it is already in flight, or if the whole could not be stored.
+    /// - Returns: `nil` if nothing is missing, if it is already in flight, or if the complete response could not be stored.
     package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> RangeCompletion?
     {
         var directives = RequestDirectives(request)

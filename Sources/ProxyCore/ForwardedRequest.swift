@@ -11,7 +11,7 @@ struct ForwardedRequest {
     let fields: Fields
     let body: BodyLength
     let context: ExchangeContext
-    /// Whether Range is removed, because the whole is needed.
+    /// Whether Range is removed, because the complete response is needed.
     let asksForWhole: Bool
     /// Whether the content is already gathered, so that Expect is not forwarded.
     var isBodyAtHand = false

@@ -21,7 +21,7 @@ package struct MultipartRanges: Equatable, Sendable {
     enum Choice: Equatable {
         case one(Range<UInt64>)
         case several(MultipartRanges)
-        /// The whole: the ranges cover it, or sending parts would not be shorter.
+        /// The complete representation: the ranges cover it, or sending parts would not be shorter.
         case whole
         case unsatisfiable
     }
@@ -36,7 +36,8 @@ package struct MultipartRanges: Equatable, Sendable {
         }
         if parts.isEmpty { return .unsatisfiable }
         if ranges.count == 1 { return .one(parts[0]) }
-        // Each part also has a head: if the parts together would be longer than the whole, the whole is sent (§17.15).
+        // Each part also has a head: if the parts together would be longer than the complete representation, that is sent
+        // (§17.15).
         let length = parts.reduce(0) { $0 + UInt64($1.count) + (parts.count > 1 ? joinedGap : 0) }
         if length >= whole { return .whole }
         return parts.count == 1 ? .one(parts[0]) : .several(MultipartRanges(parts: parts, whole: whole))

@@ -2,11 +2,11 @@ import HTTPMessage
 
 /// The protocol to which a connection may switch: only WebSocket (RFC 6455).
 ///
-/// RFC 9110 §7.8 leaves it to a proxy which Upgrade fields it forwards. After a 101, Larder does not inspect the bytes. So it only allows
-/// the protocol that is designed to pass through proxies: WebSocket clients mask their bytes, so intermediaries cannot take them for a
-/// request (RFC 6455 §10.3). `h2c` and `TLS` are only meant for the next hop, and would remove requests from this proxy's control. A
-/// WebSocket request has no content (RFC 6455 §4.1): with content, it would be ambiguous to which protocol the bytes belong. In all other
-/// cases, Larder ignores Upgrade and answers the request as usual.
+/// RFC 9110 §7.8 lets a proxy decide which Upgrade fields it forwards. After a 101, Larder does not inspect the bytes. So it only
+/// allows the protocol that is designed to pass through proxies: WebSocket clients mask their bytes, so intermediaries cannot
+/// take them for a request (RFC 6455 §10.3). `h2c` and `TLS` are only meant for the next hop, and would remove requests from this
+/// proxy's control. A WebSocket request has no content (RFC 6455 §4.1): with content, it would be ambiguous to which protocol the
+/// bytes belong. In all other cases, Larder ignores Upgrade and answers the request as usual.
 enum ProtocolSwitch {
     private static var name: StaticString { "websocket" }
 
