@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// What rules, settings or a session change in the cache's behavior for one request. Without overrides, RFC 9111 alone decides.
-/// Trivial.
+/// The changes that rules, settings or a session make to the cache's behavior for one request. Without overrides, RFC 9111 alone
+/// decides. Trivial.
 ///
 /// Each way to override the origin server has its own option: `ignored` for `no-store` and `private`, `setCookie: .always`, and
 /// `unsafe` for a policy or lifetime that applies despite `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an explicit
@@ -58,7 +58,7 @@ public struct CacheOverrides: Equatable, Sendable {
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
 
-    /// Policy and lifetime also override what the origin server said. Every decision that relied on this reports it.
+    /// Policy and lifetime also override the origin server's directives. Every decision that relied on this reports it.
     public var unsafe: Bool {
         get { isPolicyUnsafe || isTimeToLiveUnsafe }
         set {

@@ -16,7 +16,7 @@ package enum HEADEffect: Sendable {
     case freshened(StoredResponse)
     /// The origin server now has another representation, or no longer allows storing this one.
     case outdated
-    /// The request is one whose response says nothing about other requests.
+    /// The response to this request says nothing about other requests.
     case none
 }
 
@@ -116,7 +116,7 @@ package enum Freshening {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
 
-    // MARK: Which ones
+    // MARK: Which responses
 
     private enum Validators { case none, weak, strong }
 

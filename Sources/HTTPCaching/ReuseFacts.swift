@@ -12,7 +12,7 @@ package enum LifetimeSource: UInt8, CaseIterable, Sendable {
 
 /// The data about a stored response that the reuse decision needs, computed once when it is stored. Trivial: numbers only.
 ///
-/// It holds what the origin server said. Rules are applied on reading, so that a changed rule takes effect at once.
+/// It holds the origin server's directives. Rules are applied on reading, so that a changed rule takes effect at once.
 package struct ReuseFacts: Equatable, Sendable {
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt32

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// What rules use to distinguish the responses under one primary key, besides the fields that the responses nominate (RFC 9111 §4.1).
+/// The values by which rules distinguish the responses under one primary key, besides the fields that the responses nominate (RFC
+/// 9111 §4.1).
 ///
 /// It is part of the canonical form, beside the nominated fields, so that each value is a variant: invalidating the primary key reaches
 /// all of them.
