@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C41_5244
     static let version: Int64 = 3
 
-    /// What a file that SQLite can read contains.
+    /// The kind of content in a file that SQLite can read.
     enum Finding: Equatable {
         case empty
         case current

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Whose file it is, judging by its first page, read without SQLite: a user's file must not be renamed or written.
+/// The owner of a file, judging by its first page, which is read without SQLite: a user's file must not be renamed or written.
 enum StoreFileMark: Equatable {
     /// There is no file, or an empty one.
     case absent
     /// A Larder database, possibly damaged.
     case ours
-    /// A database; SQLite can tell whose it is.
+    /// A database; SQLite can tell which application owns it.
     case database
     case foreign
 

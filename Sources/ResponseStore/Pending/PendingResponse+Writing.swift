@@ -68,7 +68,7 @@ extension PendingResponse {
         for wake in wakes { wake() }
     }
 
-    /// The file was replaced: no part of this body is on disk any more.
+    /// The file was replaced: no part of this body is still on disk.
     func fileIsGone() {
         state.withLock { state in
             state.committed = 0

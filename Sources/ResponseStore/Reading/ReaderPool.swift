@@ -100,7 +100,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
         monitor.wake()
     }
 
-    /// Removes the jobs that will not be done any more.
+    /// Removes the jobs that will no longer be done.
     func takeAll() -> [Job] {
         monitor.withLock { contents in
             var jobs: [Job] = []

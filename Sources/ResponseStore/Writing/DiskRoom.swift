@@ -1,4 +1,4 @@
-/// What is known about the free space on the disk.
+/// The known state of the free space on the disk.
 struct DiskRoom {
     /// How many times deleting may fail before the file is emptied.
     static let attemptLimit = 4

@@ -145,7 +145,7 @@ extension StoreWriter {
         try tables.delete(row: row.id)
     }
 
-    // MARK: What the previous process left
+    // MARK: Rows that the previous process left
 
     /// A pending response with a strong validator is joined with what is stored of the same representation; others are deleted.
     func tidyUpPending(_ row: WritingTables.RowSummary) throws(StoreError) {

@@ -2,8 +2,8 @@ import SQLiteDatabase
 
 /// How the writer bounds SQLite's log (WAL).
 ///
-/// Above `checkpointBytes`, a separate thread writes the log back while the writer continues. That never empties a log that is written
-/// to all the time, so three more limits each slow down what feeds the log:
+/// Above `checkpointBytes`, a separate thread writes the log back while the writer continues. That never empties a log that is
+/// written to all the time, so three more limits slow down the work that adds to the log:
 /// - `logHoldBytes`: bodies being received, evictions below the high mark and purges wait, and the writer restarts the log as soon as
 ///   the checkpointer has caught up.
 /// - `logLimitBytes`: the queue accepts a response only while the log, with what the queue will add to it, stays below.

@@ -135,7 +135,7 @@ extension StoreWriter {
     /// 8 MiB.
     private static let chunkSlice = 64
 
-    // MARK: What the previous process left
+    // MARK: Rows that the previous process left
 
     /// Runs before the first lookup, which would otherwise miss partial responses. If the previous process left more than this, the
     /// rest is cleaned up between batches.
