@@ -163,8 +163,8 @@ final class Connector {
         nudgeTimer = nil
     }
 
-    /// No caller waits for the attempt any more. Its name lookup may continue: if the handle were removed now, libcurl would
-    /// leave the lookup to a thread that is not counted.
+    /// No caller waits for the attempt now. Its name lookup may continue: if the handle were removed now, libcurl would leave the
+    /// lookup to a thread that is not counted.
     func letGo(_ attempt: CurlAttempt) {
         attempt.observer = nil
         if attempt.hasAddress { end(attempt) }
@@ -178,7 +178,7 @@ final class Connector {
         cancelledCount = 0
     }
 
-    /// Including lookups that no caller waits for any more.
+    /// Including lookups that no caller waits for.
     var lookUpsUnderWay: Int { lookUpCount + overdue.count }
 
     /// Called when an attempt's first address is known, and when an attempt ends without one.

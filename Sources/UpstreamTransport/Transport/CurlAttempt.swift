@@ -48,7 +48,7 @@ final class CurlAttempt: ConnectAttempt {
             hasAddress = true
             connector?.noteLookedUp()
         }
-        // No caller waits any more, so no connection is made.
+        // No caller is waiting, so no connection is made.
         if observer == nil { return -1 }
         let raw = UnsafeRawPointer(larder_curl_address(address))
         guard let raw, let (remote, port) = IPAddress.withPort(sockaddr: raw, length: Int(address.pointee.addrlen)) else {

@@ -6,7 +6,7 @@ import Synchronization
 package final class EgressGate: Sendable {
     package enum Position: UInt8, Sendable {
         case open
-        /// Only for hosts that are this machine.
+        /// Open only for hosts that name this machine.
         case openToThisMachine
         case closed
     }

@@ -135,7 +135,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         observer?.didFailToConnect(judge.failure.map { .untrusted($0) } ?? TransportError(alertTo: judge, or: error))
     }
 
-    /// - Returns: the connection, for its next owner. No loop watches it any more.
+    /// - Returns: the connection, for its next owner. No loop watches it.
     private func end() -> ConnectedPeer? {
         observer = nil
         switch state {

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What the settings refuse before a name is looked up.
+/// The requests that the settings refuse before a name is looked up.
 extension TransportConfiguration {
     /// Checks an address literal in the host before anything is sent, in every spelling that a resolver accepts. The addresses
     /// of a name are checked when they are connected to.

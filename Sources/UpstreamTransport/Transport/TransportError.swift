@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// Why an exchange with an origin, or a tunnel to one, failed or broke off.
+/// Why an exchange with an origin, or a tunnel to one, failed or was interrupted.
 package enum TransportError: Error, Equatable, Sendable {
     /// The egress gate is closed.
     case egressClosed

@@ -161,7 +161,7 @@ package final class UpstreamBudgets: Sendable {
         }
     }
 
-    // MARK: Books
+    // MARK: Queue and counts
 
     private func permits(_ key: PoolKey, books: Books) -> Bool {
         guard books.total < connectionLimit else { return false }

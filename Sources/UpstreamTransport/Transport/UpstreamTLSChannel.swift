@@ -172,7 +172,7 @@ final class UpstreamTLSChannel {
 
     // MARK: The end
 
-    /// Announces our end, and closes the descriptor, which no loop may watch any more.
+    /// Announces our end, and closes the descriptor. No loop may still watch it.
     func close() {
         if isClosed { return }
         _ = endSending()

@@ -194,8 +194,8 @@ extension ConnectPolicy {
         }
     }
 
-    /// Why a tunnel that is allowed for this host alone ends: its client does not speak TLS with that host, as far as the ClientHello shows. An
-    /// address cannot be named in it (RFC 6066 §3), so for an address no name has to be there.
+    /// Why a tunnel that is allowed for this host alone ends: its client does not speak TLS with that host, as far as the
+    /// ClientHello shows. It cannot name an address (RFC 6066 §3), so for an address it need not contain a name.
     static func refusal(of hello: ClientHello?, naming host: String) -> TunnelRefusal? {
         guard let hello else { return .notTLS }
         if hello.hasEncryptedHello { return .encryptedHello }

@@ -22,14 +22,14 @@ package enum InterceptionDecision: Equatable, Sendable {
 
 /// Why a tunnel is refused after the client's first bytes: a closed list.
 package enum TunnelRefusal: Equatable, Sendable {
-    /// The name in the ClientHello is that of another host, and passing it would bypass pins or a denial of one of the two.
+    /// The ClientHello names another host, and forwarding it would bypass pins or a denial of one of the two hosts.
     case nameMismatch
     case nameMissing
     case encryptedHello
     /// The host must be verified, and the client does not speak TLS.
     case notTLS
-    /// The client's protocol would hide its requests, and a rule can keep requests to the host from being sent; or, without
-    /// TLS, a rule names the host.
+    /// The client's protocol would hide its requests, and a rule can block requests to the host; or, without TLS, a rule names
+    /// the host.
     case hiddenFromRules
     /// A rule's mode forbids traffic to the host.
     case closedByRule
