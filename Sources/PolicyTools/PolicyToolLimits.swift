@@ -8,14 +8,14 @@ package enum PolicyToolLimits {
     package static let changes = 1000
     /// The changes that a reload prints.
     package static let reloadChanges = 20
-    /// The steps of a comparison, for both policies together; a step takes well below a microsecond. What is left is not compared.
+    /// The steps of a comparison, for both policies together; a step takes well below a microsecond. The rest is not compared.
     package static let comparisonSteps = 60_000_000
-    /// As `comparisonSteps`, to find rules without effect. What is left is not found.
+    /// As `comparisonSteps`, to find rules without effect. The rest is not checked.
     package static let checkSteps = 16_000_000
     /// As `comparisonSteps`, for a reload.
     package static let reloadSteps = 4_000_000
-    /// How many different words other than host, port, scheme, path and method the rules for one kind of request may have. Each doubles
-    /// the work.
+    /// How many different keys other than host, port, scheme, path and method the rules for one kind of request may have. Each
+    /// doubles the work.
     package static let opaqueWords = 5
     /// In bytes: the longest file that is imported.
     package static let importLength = 1 << 20

@@ -4,13 +4,13 @@ import ProxyPolicy
 /// The policy before a change, or after it.
 enum Side: Int, CaseIterable { case old, new }
 
-/// What a rule says on whether a request may leave.
+/// A rule's decision on whether a request may be forwarded.
 enum RuleEffect {
     case allow, deny
     /// The rule decides nothing: it only edits, caches or checks.
     case none
 
-    /// The one place that says which words of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
+    /// The only place that says which keys of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
     init(_ rule: PolicyRule, under egress: EgressTerms) {
         self = rule.denies(under: egress) ? .deny : rule.allows && egress.appliedDefault == .deny ? .allow : .none
     }
@@ -26,7 +26,8 @@ struct ComparedRule {
     let paths: [PathTokens]
     /// Rules of either policy with the same number decide the same.
     let meaning: Int32
-    /// The number of the words that are not compared (`RuleCondition.otherWords`); 0 if there are none. The same words have the same number.
+    /// The number for the keys that are not compared (`RuleCondition.otherWords`); 0 if there are none. Equal keys have the same
+    /// number.
     let opaque: Int32
 
     func matches(_ scheme: RequestTarget.Scheme) -> Bool {

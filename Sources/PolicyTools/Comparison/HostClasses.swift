@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The hosts that the patterns of two policies do not tell apart.
+/// Hosts between which the patterns of two policies do not distinguish.
 struct HostClass {
     /// A host of the class.
     let host: String
@@ -10,8 +10,8 @@ struct HostClass {
     let label: String
 }
 
-/// All hosts, divided by patterns: the hosts named alone, those below a name as far as no longer pattern matches them, addresses, and the
-/// others.
+/// All hosts, divided by patterns: hosts with their own pattern, hosts below a name that no longer pattern matches, addresses,
+/// and all others.
 enum HostClasses {
     static func all(of patterns: Set<HostPattern>) -> [HostClass] {
         var classes: [HostClass] = []
@@ -46,7 +46,7 @@ enum HostClasses {
         return found
     }
 
-    /// A host below the name that no pattern names alone; one label deeper, no longer pattern can match it.
+    /// A host below the name that has no pattern of its own; it is one label deeper, so no longer pattern can match it.
     /// - Returns: `nil` if the name is too long to have one.
     private static func freshHost(below name: String, _ patterns: Set<HostPattern>) -> String? {
         for number in 0...patterns.count {

@@ -164,7 +164,7 @@ struct PathAutomaton {
         return reached
     }
 
-    /// Adds the node, and the stars behind it.
+    /// Adds the node, and the stars after it.
     private func close(over node: Int32, into reached: inout [Int32]) {
         reached.append(node)
         let stars = nodes[Int(node)]

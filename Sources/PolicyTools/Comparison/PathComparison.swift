@@ -3,7 +3,7 @@ import ProxyPolicy
 
 /// Finds the paths for which two lists of rules differ.
 struct PathComparison {
-    /// What decides about a path.
+    /// The rules that decide about a path.
     enum Cause: Hashable {
         case byDefault, unlisted
         case allowedBy(Int32)
@@ -53,7 +53,8 @@ struct PathComparison {
     private var bases: [Base]
     private var automaton = PathAutomaton()
     private let lists: RuleLists
-    /// The sets of paths in which the lists can differ. Readings of paths matter only if a pattern's literal part stands only in them.
+    /// The sets of paths in which the lists can differ. Readings of paths matter only if a pattern's literal part occurs only in
+    /// readings.
     private(set) var universes = [PathUniverse.oneReading]
 
     init(_ lists: RuleLists, oldDefault: EgressDefault, newDefault: EgressDefault) {
@@ -76,8 +77,8 @@ struct PathComparison {
         bases[side.rawValue].isDefault || lists[side].contains { $0.effect == .allow }
     }
 
-    /// The rules that deny, where they differ: they apply to readings that no other rule has to match, such as a path before its escapes are
-    /// decoded.
+    /// The rules that deny, if they differ: they also apply to readings that no other rule must match, such as a path before its
+    /// escapes are decoded.
     var denialsAlone: PathComparison? {
         let denials = lists.filtered { $0.effect == .deny && !$0.paths.isEmpty }
         if Set(denials.old.map(\.meaning)) == Set(denials.new.map(\.meaning)) { return nil }
@@ -104,7 +105,7 @@ struct PathComparison {
         return (found, isComplete)
     }
 
-    /// The path with escapes for what a request cannot contain, or what servers read in several ways.
+    /// The path with escapes for bytes that a request cannot contain, or that servers read in several ways.
     private static func sent(_ path: [UInt8]) -> String {
         if path.allSatisfy(PathUniverse.hasOneReading), let text = String(validating: path, as: UTF8.self) { return text }
         var sent: [UInt8] = []

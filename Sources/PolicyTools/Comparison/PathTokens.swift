@@ -8,15 +8,15 @@ enum PathToken: Hashable {
     case segment
     /// `**`: any bytes.
     case across
-    /// The stars of `/**/`: as `across`, and the slash behind them may be missing.
+    /// The stars of `/**/`: as `across`, and the slash after them may be missing.
     case betweenSlashes
 }
 
 /// A path pattern as servers compare it: with its escapes decoded.
 struct PathTokens {
     let tokens: [PathToken]
-    /// A literal part stands only in paths with several readings (`PathReadings`): an escape, `;`, `\`, an empty segment, or a dot at
-    /// the start of a segment.
+    /// A literal part occurs only in paths with several readings (`PathReadings`): an escape, `;`, `\`, an empty segment, or a
+    /// dot at the start of a segment.
     let isOfSeveralReadings: Bool
 
     init(_ pattern: PathPattern) {

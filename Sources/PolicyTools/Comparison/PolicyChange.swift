@@ -1,6 +1,6 @@
 import TextCoding
 
-/// Requests that one of two policies allows and the other does not, by one example.
+/// Requests that one of two policies allows and the other does not, represented by one example.
 package struct PolicyChange: Equatable, Sendable {
     package enum Kind: String, Sendable {
         /// The new policy allows them.
@@ -11,7 +11,7 @@ package struct PolicyChange: Equatable, Sendable {
 
     /// Why the example alone does not prove the change.
     package enum Doubt: String, Sendable {
-        /// Rules ask for more than a URL and a method.
+        /// Rules match on more than a URL and a method.
         case otherWords = "other_words"
         /// Servers may read the path in several ways.
         case readings
@@ -27,7 +27,7 @@ package struct PolicyChange: Equatable, Sendable {
     package let before: Standing
     package let after: Standing
 
-    /// What one policy says of the example.
+    /// The verdict of one policy on the example.
     package struct Standing: Hashable, Sendable {
         package let word: PolicyDecision.Word
         package let rule: String?
@@ -83,12 +83,12 @@ package struct PolicyChange: Equatable, Sendable {
 /// The result of a comparison.
 package struct PolicyDifferences: Sendable {
     package internal(set) var changes: [PolicyChange] = []
-    /// There are more changes than the list may have.
+    /// There are more changes than the list may contain.
     package internal(set) var isCut = false
     /// Hosts whose rules are too many or too complex to be compared.
     package internal(set) var notCompared: [String] = []
 
-    /// Some request may be allowed now that was not before.
+    /// Some request may be allowed now that was denied before.
     package var mayOpen: Bool { isCut || !notCompared.isEmpty || changes.contains { $0.kind == .opens } }
 
     package var isEmpty: Bool { changes.isEmpty && notCompared.isEmpty && !isCut }

@@ -3,10 +3,10 @@ import ProxyPolicy
 
 /// Finds requests that one of two policies allows and the other does not.
 ///
-/// Hosts, schemes, ports and methods are divided into finitely many classes that neither policy tells apart. For each of them, one search
-/// in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths with one reading
-/// (`PathReadings`) and rules without other words. Each example is put to both policies before it is reported; what they do not confirm is
-/// reported as doubtful.
+/// Hosts, schemes, ports and methods are divided into finitely many classes, within which neither policy distinguishes. For each
+/// of them, one search in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths with
+/// one reading (`PathReadings`) and rules without other keys. Both policies evaluate each example before it is reported; a change
+/// that they do not confirm is reported as doubtful.
 package struct PolicyComparison {
     private let old: PolicyRuleSet
     private let new: PolicyRuleSet
@@ -176,7 +176,7 @@ package struct PolicyComparison {
         }
     }
 
-    /// What both policies say; `nil` if this is not a request.
+    /// The verdicts of both policies; `nil` if this is not a request.
     private mutating func decide(_ method: String, _ target: String) -> (PolicyDecision, PolicyDecision)? {
         guard let request = try? PolicyRequest(method, target) else { return nil }  // a reading that no request has as its path
         return (PolicyDecision(request, under: old, into: &scratch), PolicyDecision(request, under: new, into: &scratch))
@@ -216,7 +216,7 @@ extension ComparedRule {
 }
 
 extension [ComparedRule] {
-    /// Those whose meaning none of the others has.
+    /// The rules whose meaning no other rule has.
     fileprivate func lacking(_ others: [ComparedRule]) -> [ComparedRule] {
         let meanings = Set(others.map(\.meaning))
         return filter { !meanings.contains($0.meaning) }
@@ -234,6 +234,6 @@ struct RuleLists {
 
     subscript(side: Side) -> [ComparedRule] { side == .old ? old : new }
 
-    /// Tells lists of rules apart.
+    /// Distinguishes lists of rules.
     var key: [Int32] { old.map(\.number) + [-1] + new.map(\.number) }
 }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Requests to one host that the rules for it tell apart at most by their path.
+/// Requests to one host between which its rules distinguish at most by path.
 struct RequestRegion {
     let scheme: RequestTarget.Scheme
     let port: UInt16
@@ -11,7 +11,7 @@ struct RequestRegion {
 /// Divides the requests to a host by scheme, port and method.
 struct RequestRegions {
     private(set) var schemes: [RequestTarget.Scheme] = [.https]
-    /// The ranges of ports that the rules do not tell apart.
+    /// The ranges of ports within which the rules do not distinguish.
     private(set) var ports: [ClosedRange<UInt16>] = []
     private(set) var methods: [[UInt8]] = []
 

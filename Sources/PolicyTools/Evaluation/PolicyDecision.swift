@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// What a policy says of one request, with the rules that it says it by.
+/// The verdict of a policy on one request, with the rules that led to it.
 package struct PolicyDecision: Equatable, Sendable {
     /// The codes are those of the responses and of the log.
     package enum Word: String, Sendable, CaseIterable {

@@ -79,7 +79,7 @@ package struct PolicyEvaluation: Sendable {
     }
 }
 
-/// The rules that match a request but for its path.
+/// The rules that match a request, apart from its path.
 private struct ReadingRules {
     private var allowing = PathAutomaton()
     private var denying = PathAutomaton()

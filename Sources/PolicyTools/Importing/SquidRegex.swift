@@ -24,7 +24,7 @@ enum SquidRegex {
         return hosts
     }
 
-    /// `^/literal`: squid compares the path with the query, so that only the beginning is sure to be in the path.
+    /// `^/literal`: squid compares the path with the query, so only the beginning is certainly in the path.
     static func path(_ expression: String, ignoresCase: Bool) -> String? {
         guard expression.hasPrefix("^/") else { return nil }
         var body = expression.dropFirst()
@@ -47,7 +47,7 @@ enum SquidRegex {
         return nil
     }
 
-    /// The text that the expression matches alone; `nil` if it matches several.
+    /// The only text that the expression matches; `nil` if it matches several.
     private static func literal(_ expression: Substring) -> String? {
         var text = ""
         var isEscaped = false

@@ -6,7 +6,7 @@ struct LearnedPath: Equatable {
     var requests: Int
     /// One of the paths, without secrets.
     let example: String
-    /// The path is too long for a pattern, which therefore matches all that begins as it does.
+    /// Whether the path is too long for a pattern, which therefore matches all paths with the same beginning.
     var isCut = false
 
     var hasStar: Bool { pattern.utf8.contains(UInt8(ascii: "*")) }
@@ -62,7 +62,7 @@ struct LearnedPath: Equatable {
     private static func cut(_ pattern: String) -> (pattern: String, isCut: Bool) {
         guard pattern.utf8.count > LearningLimits.patternLength else { return (pattern, false) }
         var kept = pattern.utf8.prefix(LearningLimits.patternLength)
-        // Not within an escape, and not behind a star.
+        // Not within an escape, and not after a star.
         if let percent = kept.suffix(2).firstIndex(of: UInt8(ascii: "%")) { kept = kept[..<percent] }
         while kept.last == UInt8(ascii: "*") { kept.removeLast() }
         return (String(kept)! + "**", true)

@@ -22,7 +22,7 @@ struct LearnedRule {
     /// How many combinations of its values it allows.
     private var volume: Int { schemes.count * hosts.count * ports.count * max(1, methods.count) * max(1, paths.count) }
 
-    /// The combinations that both rules together do not allow, and one rule in place of them would; `nil` if they cannot be merged.
+    /// The combinations that both rules together do not allow, but one merged rule would; `nil` if they cannot be merged.
     func widening(with other: LearnedRule) -> Int? {
         guard kind == other.kind else { return nil }
         return merged(with: other).volume - volume - other.volume
@@ -60,7 +60,7 @@ struct LearnedRule {
 }
 
 extension Array where Element == LearnedRule {
-    /// Rules that differ in their hosts alone become one.
+    /// Rules that differ only in their hosts become one.
     func joinedByHosts() -> [LearnedRule] { joined { $0.terms + $0.paths.map(\.pattern) } }
 
     /// Merges rules until at most `limit` are left: each time the two whose merged rule allows the fewest additional combinations.

@@ -72,7 +72,7 @@ package struct ObservedTraffic: Sendable {
     }
 }
 
-/// Size limits of what is learned.
+/// Size limits for learning.
 package enum LearningLimits {
     /// Distinct requests; more are counted as left out.
     package static let requests = 20_000
@@ -84,7 +84,7 @@ package enum LearningLimits {
     static let patternLength = 480
     /// Sibling hosts or numbers below this many become no star.
     static let siblings = 3
-    /// So many different paths below one version make a tree.
+    /// This many different paths below one version become a tree.
     static let tree = 4
     /// The number of comparisons of paths with patterns, in all.
     static let comparisons = 1_000_000

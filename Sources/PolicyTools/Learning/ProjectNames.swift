@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// Tells names of projects from words that many projects have in their URLs. A digest or a version becomes a star only in a path with a name,
-/// so that the pattern does not match other projects of the host.
+/// Distinguishes names of projects from words that many projects have in their URLs. A digest or a version becomes a star only in
+/// a path with a name, so that the pattern does not match other projects of the host.
 enum ProjectNames {
     static let lettersOfName = 2
 

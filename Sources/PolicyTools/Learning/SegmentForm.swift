@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What one segment of a path looks like, and the pattern that replaces it.
+/// The form of one segment of a path, and the pattern that replaces it.
 struct SegmentForm: Equatable {
     enum Kind {
         /// A word that many projects have in their URLs, such as `packages`.
@@ -83,7 +83,7 @@ struct SegmentForm: Equatable {
         return nil
     }
 
-    /// - Returns: the index behind the number, if a dot and a digit follow it, or the colon of an epoch.
+    /// - Returns: the index after the number, if a dot and a digit follow it, or the colon of an epoch.
     private static func majorVersion(in bytes: [UInt8], at start: Int) -> Int? {
         let end = bytes[min(start, bytes.count)...].firstIndex { !ASCII.isDigit($0) } ?? bytes.count
         guard end > start, end + 1 < bytes.count, ASCII.isDigit(bytes[end + 1]) else { return nil }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The tests of a policy with what came of them.
+/// The tests of a policy with their outcomes.
 package struct PolicyTestRun: Sendable {
     package struct Outcome: Sendable {
         package let test: PolicyTest
@@ -53,7 +53,7 @@ package struct PolicyTestRun: Sendable {
                 String(decoding: $0, as: UTF8.self)
             }
             guard found != edit.value else { continue }
-            // No value is named: an edit often adds a credential.
+            // The message contains no value: an edit often adds a credential.
             if edit.value == nil { return "expected no field \(edit.name) after the edits, but there is one" }
             return "expected another value of \(edit.name) after the edits\(found == nil ? ": there is no such field" : "")"
         }
