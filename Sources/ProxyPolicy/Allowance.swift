@@ -10,9 +10,9 @@ package enum DeniedUse: String, CaseIterable, Sendable { case deny, serve }
 /// The terms of `egress` on requests that the rules deny.
 package struct EgressTerms: Equatable, Sendable {
     package var `default`: EgressDefault
-    /// The denied client gets the rule that would allow its request.
+    /// Whether a denied client gets the rule that would allow its request.
     package var suggests: Bool
-    /// A denied request may get a recorded or stored response.
+    /// Whether a denied request may get a recorded or stored response.
     package var servesStored: Bool
     /// Whether requests are denied, or only reported as such.
     package var enforcement: Enforcement
@@ -30,8 +30,8 @@ package struct EgressTerms: Equatable, Sendable {
     }
 }
 
-/// Gathers what the rules with `allow` say of one request. It is allowed if each reading of its path that a server may use is allowed, by
-/// one rule or by several.
+/// Collects the verdicts of the rules with `allow` on one request. It is allowed if each reading of its path that a server may
+/// use is allowed, by one rule or by several.
 struct Allowance {
     /// Requests that no rule allows are denied.
     let isNeeded: Bool
@@ -42,8 +42,8 @@ struct Allowance {
 
     init(isNeeded: Bool) { self.isNeeded = isNeeded }
 
-    /// Notes what the rule allows of the request.
-    /// - Returns: whether its other words apply to it: it matches the path as the client sent it, or every reading.
+    /// Notes what the rule allows of the request. - Returns: whether its other keys apply to it: it matches the path as the
+    /// client sent it, or every reading.
     mutating func applies(
         _ rule: PolicyRule, to request: RequestHead, _ facts: borrowing RequestFacts, readings known: inout RequestReadings
     ) -> Bool {
@@ -61,7 +61,7 @@ struct Allowance {
     ) -> Bool {
         let condition = rule.condition
         let port = request.target.port
-        // Requests inside are http or https: the scheme of a CONNECT is known when the client's first bytes are.
+        // Requests inside are http or https: the scheme of a CONNECT is known once the client's first bytes have arrived.
         guard condition.mayMatch(scheme: .https, port: port) || condition.mayMatch(scheme: .http, port: port),
             condition.mayMatch(inside: request, facts, as: .every, &known)
         else { return false }

@@ -14,7 +14,7 @@ package enum Enforcement: String, CaseIterable, Sendable {
     }
 }
 
-/// Why a request would be denied that report mode forwards. Trivial.
+/// Why the rules would deny a request that report mode forwards. Trivial.
 package enum ReportedDenial: Equatable, Sendable {
     /// A rule would deny it.
     /// - Parameter index: the rule in `MatchedRules`.

@@ -1,8 +1,8 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the rules say about all requests to one origin, before any request is known. Each rule counts that could match a request to that
-/// origin by its host, port and scheme.
+/// The effect of the rules on all requests to one origin, before any request is known. Every rule counts whose host, port and
+/// scheme could match a request to that origin.
 package struct OriginRules: Sendable {
     /// The first rule that names the host, or that a request inside a tunnel to an address could match by naming that host; `nil` if none
     /// does.

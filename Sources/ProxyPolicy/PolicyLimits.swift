@@ -6,7 +6,7 @@ package enum PolicyLimits {
     /// In bytes of UTF-8.
     package static let reasonLength = 512
     package static let fieldValueLength = 8192
-    /// The most variants of one key that a rule may allow.
+    /// The maximum number of variants of one key that a rule may allow.
     package static let variants: Int64 = 1024
     package static let tags = 16
     /// In bytes of UTF-8: a pattern of `match`, or a parameter's name.

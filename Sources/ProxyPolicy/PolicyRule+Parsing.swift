@@ -43,7 +43,7 @@ extension PolicyRule {
                 to: &problems)
         }
         if cache?.key != nil, !condition.looksAtTargetOnly {
-            // A write must find all keys of its URI, for whatever client and fields a rule wrote them.
+            // A write must find all keys of its URI, regardless of the client and the fields.
             mapping["match"]?.report(
                 "a rule with cache.key cannot match field, content_length, client, user, certificate or run", to: &problems)
         }
@@ -109,7 +109,7 @@ extension PolicyRule {
         return text
     }
 
-    /// Reads `allow: {}`, or `allow:`. What a rule allows is its match.
+    /// Reads `allow: {}`, or `allow:`. A rule allows the requests that its match matches.
     private static func isAllowed(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Bool {
         if cursor.isNull { return true }
         if case .scalar = cursor.node.value {

@@ -9,9 +9,9 @@ package final class PolicyRule: Sendable {
     package let reason: String?
     /// Whether a request that this rule denies may get a recorded or stored response; `nil`: as the settings say.
     package let deniedUse: DeniedUse?
-    /// The requests that match may leave where the settings deny all others.
+    /// Whether the requests that match are forwarded if the settings deny all others.
     package let allows: Bool
-    /// A tunnel that this rule allows may carry any protocol.
+    /// Whether a tunnel that this rule allows may carry any protocol.
     package let allowsAnyTunnel: Bool
     package let request: FieldEdits
     package let response: FieldEdits
@@ -19,7 +19,7 @@ package final class PolicyRule: Sendable {
     package let validation: ValidationRule?
     /// This rule's own transformation of response content.
     package let transform: TransformPlan?
-    /// Requests over http are fetched over https.
+    /// Whether requests over http are fetched over https.
     package let upgradesToTLS: Bool
     /// Overrides the mode in the settings; `nil` keeps it.
     package let mode: RuleMode?
@@ -58,7 +58,7 @@ package final class PolicyRule: Sendable {
 
     package var denies: Bool { reason != nil }
 
-    /// Whether it may decide otherwise on a request that Larder sends to its https URL.
+    /// Whether it may decide differently on a request that Larder sends to its https URL.
     var judgesUpgrades: Bool { (denies || allows) && condition.looksAtOrigin }
 
     /// Whether the rule denies requests under these terms, and does not only report them.

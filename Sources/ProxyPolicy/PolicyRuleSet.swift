@@ -220,7 +220,8 @@ package final class PolicyRuleSet: Sendable {
     /// Whether a request that this rule denies may get a stored response, if no other rule denies it.
     private func deniedUse(under rule: PolicyRule) -> DeniedUse { rule.deniedUse ?? (egress.servesStored ? .serve : .deny) }
 
-    /// A denied request may get a stored response only if every rule that denies it permits that. The first that does not decides.
+    /// A denied request may get a stored response only if every rule that denies it permits that. The first rule that does not
+    /// permit it decides.
     private func findStricterDenial(
         _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules
     ) {
@@ -233,7 +234,7 @@ package final class PolicyRuleSet: Sendable {
         }
     }
 
-    /// In report mode, a request that no rule allows is allowed all the same, and so is its tunnel.
+    /// In report mode, a request that no rule allows is still allowed, and so is its tunnel.
     private func reporting(_ verdict: Verdict, _ found: Obligations) -> Verdict {
         guard egress.enforcement == .report else { return verdict }
         var obligations = found

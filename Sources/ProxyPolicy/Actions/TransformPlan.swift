@@ -43,7 +43,7 @@ package final class TransformPlan: Sendable {
         (words.nulls ?? .keep) != .keep || words.removals?.isEmpty == false || words.settings?.isEmpty == false
     }
 
-    // MARK: What it is for
+    // MARK: Content types
 
     /// The format that Larder reads content of this type as; `nil` leaves the content unchanged. A response with no Content-Type, or with
     /// two, is left unchanged.

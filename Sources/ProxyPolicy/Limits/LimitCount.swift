@@ -17,7 +17,7 @@ struct LimitCount {
     /// Refills the bucket, and begins a new window if the last one has ended.
     mutating func advance(_ limit: RuleLimit, to now: UInt64) {
         if let rate = limit.rate, now > creditTime {
-            // A bucket is full after its whole time, so the product fits.
+            // A bucket is full after its full period, so the product fits.
             let elapsed = min(now - creditTime, rate.microseconds)
             credit = min(rate.count * rate.microseconds, credit + elapsed * rate.count)
             creditTime = now
@@ -39,7 +39,7 @@ struct LimitCount {
         return nil
     }
 
-    /// Whether a response from an origin may still bring content.
+    /// Whether a response from an origin may still have content.
     func permitsFetch(_ limit: RuleLimit) -> Bool { limit.bytesIn.map { bytesIn < $0 } ?? true }
 
     mutating func add(_ limit: RuleLimit, bytesOut length: UInt64) {
@@ -48,7 +48,7 @@ struct LimitCount {
         if limit.bytesOut != nil { bytesOut += length }
     }
 
-    /// Whether this many bytes more are within the quota.
+    /// Whether this many more bytes are within the quota.
     func permits(_ length: UInt64, _ word: RuleLimit.Word, of limit: RuleLimit) -> Bool {
         switch word {
         case .bytesOut: limit.bytesOut.map { length <= $0 - min($0, bytesOut) } ?? true
@@ -71,7 +71,7 @@ struct LimitCount {
         return length - min(length, now - min(now, windowStart))
     }
 
-    /// When it is like a new one if nothing more is counted; `nil` if never.
+    /// When the count equals a new one, if nothing more is counted; `nil` if never.
     func idleTime(_ limit: RuleLimit) -> UInt64? {
         var time = creditTime
         if let rate = limit.rate {

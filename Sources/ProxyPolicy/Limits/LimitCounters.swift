@@ -1,7 +1,8 @@
 /// The counts of all rules with limits. One value for all loops, which its owner protects by a lock.
 ///
-/// A rule keeps its counts as long as its name and its `limit` stay the same, so a reload does not give a new quota. Each rule has at most
-/// `PolicyLimits.limitSubjects` counts. Counts that are like new ones make room; if there are none, a new subject is refused.
+/// A rule keeps its counts as long as its name and its `limit` stay the same, so a reload does not give a new quota. Each rule
+/// has at most `PolicyLimits.limitSubjects` counts. Counts that equal new ones are removed to make room. If there are none, a new
+/// subject is refused.
 package struct LimitCounters: Sendable {
     /// Requests that are in flight during a reload may still have the rule's old limit.
     private struct Key: Hashable, Sendable {
@@ -27,7 +28,7 @@ package struct LimitCounters: Sendable {
                 if time > now { nextSearch = min(nextSearch, time) }
                 return time > now
             }
-            // Some room was made: the next search is due when it is used up.
+            // The search has made some room: the next search is due when it is used up.
             if counts.count < PolicyLimits.limitSubjects { nextSearch = 0 }
         }
     }

@@ -1,4 +1,4 @@
-/// What one request takes from the limit of one rule that matches it.
+/// The amounts that one request counts under the limit of one matching rule.
 package struct LimitDemand: Sendable {
     /// The rule's name, which its counts are kept under.
     package let rule: String

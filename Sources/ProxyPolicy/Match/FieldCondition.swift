@@ -44,8 +44,8 @@ package struct FieldCondition: Sendable {
 }
 
 extension FieldName {
-    /// Whether a server may take a field with the other name for this one: those that hand fields on as variables take `_` for `-` (RFC 3875
-    /// §4.1.18).
+    /// Whether a server may treat a field with the other name as this one: servers that pass fields as variables treat `_` as `-`
+    /// (RFC 3875 §4.1.18).
     func mayBeRead(from other: Span<UInt8>) -> Bool {
         guard other.count == bytes.count else { return false }
         for index in 0..<other.count where Self.folded(other[index]) != Self.folded(bytes[index]) { return false }

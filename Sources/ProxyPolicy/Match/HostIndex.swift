@@ -31,7 +31,7 @@ struct HostIndex: Sendable {
     private var hasSuffixes = false
     /// The rules that name an address, which is not IPv4-mapped.
     private var addresses: [IPAddress: Range<Int>] = [:]
-    /// The rules that an IPv6 address which embeds an IPv4 address matches besides, by that IPv4 address.
+    /// For IPv6 addresses that embed an IPv4 address: the further rules that they match, by that IPv4 address.
     private var embedded: [IPAddress: Range<Int>] = [:]
 
     /// - Parameter rules: for each rule its hosts, empty for any host, and whether no address that embeds one of them matches, as with a

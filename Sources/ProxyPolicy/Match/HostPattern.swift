@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// A host pattern of a rule: `example.com` matches that host alone, `*.example.com` each host below it (not itself), `*` any host; an
-/// address matches itself, however it is written.
+/// A host pattern of a rule: `example.com` matches only that host, `*.example.com` each host below it (not itself), `*` any host;
+/// an address matches itself, however it is written.
 package enum HostPattern: Hashable, Sendable {
     case any
     /// In lower case, without a final dot.
@@ -39,8 +39,9 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Maps an IPv6 address that embeds an IPv4 address to the latter. A translator or relay between may lead to that IPv4 address, or to
-    /// another host: so a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, and a rule that allows it does not allow the other.
+    /// Maps an IPv6 address that embeds an IPv4 address to the latter. A translator or relay in between may lead to that IPv4
+    /// address, or to another host: so a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, and a rule that allows it
+    /// does not allow the other.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
     /// Whether it matches the host of this request's target.

@@ -23,8 +23,8 @@ extension NamedOperation {
         // OCI Distribution Specification 1.1, "Endpoints": end-1, 2, 3, 8 and 12.
         case .registryPull:
             [Requests(Self.reads, ["/v2/", "/v2/**/manifests/*", "/v2/**/blobs/*", "/v2/**/tags/list", "/v2/**/referrers/*"])]
-        // The same, end-4 to 7, 11 and 13. DELETE ends an upload (CNCF Distribution, "Canceling an Upload"); that of manifests and blobs
-        // is no part of a push.
+        // The same, end-4 to 7, 11 and 13. DELETE ends an upload (CNCF Distribution, "Canceling an Upload"); DELETE of manifests
+        // and blobs is not part of a push.
         case .registryPush:
             [
                 Requests(["GET", "POST", "PATCH", "PUT", "DELETE"], ["/v2/**/blobs/uploads/*"]),

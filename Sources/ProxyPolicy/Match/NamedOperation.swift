@@ -17,7 +17,8 @@ package enum NamedOperation: String, CaseIterable, Sendable {
     case maven
     case readOnly = "read-only"
 
-    /// The name that was probably meant. Commands with other names than their operation come first: `git-pull` is near to `git-push`.
+    /// The name that was probably meant. Commands whose name differs from their operation's take precedence: `git-pull` is near
+    /// to `git-push`.
     package static func nearest(to text: String) -> String? {
         otherNames[text.lowercased()]?.rawValue ?? NearestName.of(text, among: allCases.lazy.map(\.rawValue))
     }

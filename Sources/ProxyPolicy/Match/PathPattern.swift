@@ -21,10 +21,11 @@ package final class PathPattern: Sendable {
     /// The pattern matches every path, including a request without one (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
-    /// The pattern with its escapes decoded, so that `%2A` is a star of the path: what a server compares with a decoded path.
+    /// The pattern with its escapes decoded, so that `%2A` is a literal star: the form that a server compares with a decoded
+    /// path.
     var decoded: PathPattern { decodedPattern ?? self }
     private let decodedPattern: PathPattern?
-    /// The folder of which the pattern matches all that is below, as a pattern: `/npm` of `/npm/**`. `nil` for any other pattern.
+    /// The folder below which the pattern matches everything, as a pattern: `/npm` of `/npm/**`. `nil` for any other pattern.
     var folder: String? {
         let folder = text.dropLast(3)
         return text.hasSuffix("/**") && !folder.isEmpty && !folder.hasSuffix("**") ? String(folder) : nil
@@ -157,7 +158,7 @@ extension PathPattern {
                     if run.standsBetweenSlashes { Self.set(state, in: &mayBeSkipped) }
                     index = run.end
                 } else {
-                    // Of 256 different bytes the last keeps class 0: no byte is outside the pattern then.
+                    // If the pattern contains all 256 bytes, the last keeps class 0: no byte is outside the pattern.
                     if classes[Int(byte)] == 0, classCount < 256 {
                         classes[Int(byte)] = UInt8(classCount)
                         classCount += 1

@@ -2,12 +2,13 @@ import HTTPMessage
 
 /// The ways in which an origin server may interpret a request's path (T17, T21).
 ///
-/// A server may decode `%61` once or twice, take `%2F` or `\` for a slash, ignore parameters (`;x`), merge several slashes, and remove dot
-/// segments (RFC 3986 §5.2.4), in any order. One that decodes before it looks for the query ends the path at `%3F` or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A
-/// request is allowed only if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path
-/// with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
+/// A server may decode `%61` once or twice, treat `%2F` or `\` as a slash, ignore parameters (`;x`), merge several slashes, and
+/// remove dot segments (RFC 3986 §5.2.4), in any order. A server that decodes before it looks for the query ends the path at
+/// `%3F` or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A request is allowed only
+/// if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path with `%`,
+/// `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
-    /// More readings than this, or longer ones together, no program needs: `isComplete` is false then.
+    /// No program needs more readings than this, or readings of more bytes in total: with more, `isComplete` is false.
     static let limit = UInt64.bitWidth
     private static let byteLimit = 256 << 10
 
@@ -126,7 +127,8 @@ package struct PathReadings: Sendable {
         }
     }
 
-    /// The texts for which a server may look, or `nil` if not every one is known. A request is allowed only if each is allowed.
+    /// The texts for which a server may look, or `nil` if not all of them are known. A request is allowed only if each is
+    /// allowed.
     package static func texts(of path: [UInt8]) -> [[UInt8]]? {
         var known = PathReadings()
         known.make(from: path.span)
@@ -135,7 +137,7 @@ package struct PathReadings: Sendable {
         return known.readings.filter(\.isFinal).map { Array(known.bytes[$0.extent.range]) }
     }
 
-    /// Adds all that the readings from `first` on become when segments are removed or joined, in any order.
+    /// Adds all results of removing or joining segments, in any order, in the readings from `first` on.
     private mutating func addNormalized(from first: Int) {
         var number = first
         while number < readings.count, isComplete {

@@ -15,8 +15,8 @@ package struct QueryCondition: Sendable {
         folded = name.utf8.map(Self.folded)
     }
 
-    /// Whether some server may take `name` for the parameter's name: in either case, and as PHP does, `.`, space and a `[` without `]` as `_`
-    /// and `name[]` as `name`.
+    /// Whether some server may treat `name` as the parameter's name: in either case, and as PHP does, `.`, space and a `[`
+    /// without `]` as `_` and `name[]` as `name`.
     func mayBeNamed(by name: Span<UInt8>) -> Bool {
         var start = 0
         while start < name.count, name[start] == ASCII.space { start += 1 }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What rules can know of a request besides its head.
+/// The facts about a request, besides its head, that rules can match.
 package struct RequestFacts: Sendable {
     package var client: ClientFacts
     /// The length of its content in bytes, 0 without content; `nil` if the head does not give it.
@@ -12,11 +12,11 @@ package struct RequestFacts: Sendable {
     }
 }
 
-/// What rules can know of a client.
+/// The facts about a client that rules can match.
 package struct ClientFacts: Sendable {
     /// `nil` if it is not known.
     package var address: IPAddress?
-    /// The name that the client has proved; empty if it has proved none.
+    /// The verified name of the client; empty if it has none.
     package var user: [UInt8]
     /// The subject of the client's verified certificate (RFC 2253) and its alternative names; empty without a certificate.
     package var certificateNames: [[UInt8]]

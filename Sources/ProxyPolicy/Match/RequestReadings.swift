@@ -1,4 +1,4 @@
-/// What rules read of one request, made once and only if a rule needs it. The storage is reused.
+/// The readings of one request that rules match, made once and only if a rule needs them. The storage is reused.
 struct RequestReadings: Sendable {
     var path = PathReadings()
     var query = QueryParameters()

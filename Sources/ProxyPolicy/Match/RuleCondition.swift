@@ -18,7 +18,7 @@ package struct RuleCondition: Sendable {
     package var client = ClientCondition()
     /// No request that matches one of these, its hosts included, matches this condition.
     package var exclusions: [RuleCondition] = []
-    /// The other words of the match, as text without meaning: for tools that compare rules. Empty if there are none.
+    /// The other keys of the match, as opaque text: for tools that compare rules. Empty if there are none.
     package var otherWords: [UInt8] = []
 
     /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
@@ -51,7 +51,7 @@ package struct RuleCondition: Sendable {
     /// A tunnel only counts as https, so an excluded scheme may occur inside.
     private var looksInsideAsExclusion: Bool { looksInside || !schemes.isEmpty }
 
-    /// Whether not every request to an origin matches, though the condition allows tunnels.
+    /// Whether some requests to an origin do not match, although the condition allows tunnels.
     var dependsOnRequest: Bool { !client.isEmpty || !exclusions.isEmpty }
 
     /// Whether the client decides too.
@@ -71,7 +71,7 @@ package struct RuleCondition: Sendable {
         matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, facts, as: readings, &known)
     }
 
-    /// As `matches`, but for the path.
+    /// As `matches`, except for the path.
     func matchesBesidesPath(
         _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
@@ -89,7 +89,7 @@ package struct RuleCondition: Sendable {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
 
-    /// Whether requests inside this tunnel can match, as far as its CONNECT tells.
+    /// Whether requests inside this tunnel can match, as far as its CONNECT shows.
     func mayMatch(
         inside tunnel: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// Finds keys that a mapping has twice: by comparing the keys of a small mapping, and by a set for a large one.
+/// Finds keys that a mapping has twice: it compares the keys of a small mapping, and uses a set for a large one.
 struct SeenKeys {
     private var set: Set<String>?
 

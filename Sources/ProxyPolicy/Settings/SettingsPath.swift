@@ -1,4 +1,4 @@
-/// Where a value stands in the settings, as text only when a problem needs it: files have many values, and few problems.
+/// The position of a value in the settings, as text only when a problem needs it: files have many values, and few problems.
 indirect enum SettingsPath: Sendable {
     case root(String)
     case key(String, of: SettingsPath)
