@@ -7,7 +7,7 @@ package final class WorkPatience: Sendable {
 
     package init(milliseconds: Int64) { deadline = ContinuousClock.now.advanced(by: .milliseconds(milliseconds)) }
 
-    /// No caller waits for the result any more.
+    /// No caller waits for the result now.
     package func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
 
     package var isOver: Bool { isGivenUp.load(ordering: .relaxed) || ContinuousClock.now >= deadline }

@@ -15,7 +15,7 @@ package struct MountedFile: Equatable {
     static let resolverPlace = "/etc/resolv.conf"
     static let hostsPlace = "/etc/hosts"
 
-    /// The machine's name for `/etc/hosts`; `nil` if it is no host name.
+    /// The machine's name for `/etc/hosts`; `nil` if it is not a host name.
     static var machineName: String? {
         var octets = [CChar](repeating: 0, count: 256)
         guard gethostname(&octets, octets.count - 1) == 0 else { return nil }

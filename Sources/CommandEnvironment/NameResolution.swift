@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyServer
 
-/// What a name stands for, for `NameAnswer`.
+/// The result of resolving a name, for `NameAnswer`.
 enum NameResolution {
     /// Four bytes, and 16 bytes or none: names have no IPv6 address in a namespace without IPv6.
     case addresses(ipv4: [UInt8], ipv6: [UInt8]?)

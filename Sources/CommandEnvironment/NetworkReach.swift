@@ -1,4 +1,4 @@
-/// What a command can reach in its own network namespace.
+/// The destinations that a command can reach in its own network namespace.
 package enum NetworkReach: String, CaseIterable, Sendable {
     /// Larder's listener.
     case listener

@@ -54,7 +54,8 @@ struct SystemCallFilter {
             number: 0xC000_003E, mask: ~0x4000_0000,
             calls: [Call(number: 41, check: socket), Call(number: 16, check: ioctl), Call(number: 514, check: ioctl)]
                 + [Call(number: 249, check: requestKey), ring]),
-        // i386. Programs for its old interface make all calls for sockets by one, whose arguments are in memory: for them there is no socket.
+        // i386. Programs for its old interface make all socket calls through one call, whose arguments are in memory: they get no
+        // socket.
         Architecture(
             number: 0x4000_0003,
             calls: [Call(number: 359, check: socket), Call(number: 102, check: socketCall), Call(number: 54, check: ioctl)]

@@ -50,7 +50,7 @@ package final class FetchNames: Sendable {
         return name
     }
 
-    // MARK: What is known before
+    // MARK: Names known in advance
 
     /// - Throws: an error for the first item that would have the same file as an earlier one.
     package static func check(_ items: [FetchItem]) throws(FetchFailure) {

@@ -8,13 +8,13 @@ import HTTPSerialization
 /// Written by all tasks that fetch parts of it; a byte counts as present once it is written. Other work that may wait for the disk is done
 /// on a queue, in order, so that tasks that read are not delayed.
 final class PartFile: Sendable {
-    /// What the part is for.
+    /// The request and the destination of the part.
     enum Purpose: Sendable, Equatable {
         /// It becomes a file, possibly in a later call.
         case file(key: String)
         /// It is read here, and has no name.
         case reading
-        /// What is written is discarded.
+        /// Written bytes are discarded.
         case nothing
     }
 
@@ -115,7 +115,7 @@ final class PartFile: Sendable {
         if record.grows == true, !isSequential { self.record(isOnDisk: false) }
     }
 
-    // MARK: What is there
+    // MARK: The existing part
 
     /// `nil` if there is no part, or none that can be resumed.
     var entity: FetchedEntity? { state.withLock { $0.done.isEmpty || $0.entity?.tag == nil ? nil : $0.entity } }

@@ -45,7 +45,7 @@ struct TimerQueue: ~Copyable {
         return TimerID(index: index, generation: timers[Int(index)].generation)
     }
 
-    /// Removes the timer. Its deadline is not reported any more.
+    /// Removes the timer. Its deadline is no longer reported.
     /// - Returns: its handler, for the caller to release.
     mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.index)

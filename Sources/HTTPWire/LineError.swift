@@ -1,4 +1,4 @@
-/// What is wrong with a line of a head or trailer section, in a request or a response.
+/// An error in a line of a head or trailer section, in a request or a response.
 package enum LineError: Error, Equatable, Sendable {
     case bareCarriageReturn, bareLineFeed, nul, controlOctet
     /// A line that starts with a blank (RFC 9112 §5.2, and §2.2 for the first one).

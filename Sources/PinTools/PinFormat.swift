@@ -50,7 +50,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     /// Formats whose pins stop being enforced after their end.
     private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
 
-    /// The host as the format can express it, with a note on what is lost.
+    /// The host as the format can express it, with a note on the lost properties.
     /// - Returns: `nil` if the format cannot express it.
     private func said(_ host: PinnedHost, at now: POSIXTime, notes: inout [String]) -> PinnedHost? {
         var said = host

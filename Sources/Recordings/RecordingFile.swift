@@ -121,7 +121,7 @@ package final class RecordingFile: Sendable {
     /// The state of the recording so far.
     package var summary: RecordingSummary { progress.summary }
 
-    /// Calls `body` when no request uses the file any more: at once if none does.
+    /// Calls `body` once no request uses the file: immediately if none does.
     /// - Parameter body: called on any thread.
     package func whenUnused(_ body: @escaping @Sendable () -> Void) {
         let isUnused = uses.withLock { uses in

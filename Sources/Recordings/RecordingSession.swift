@@ -11,7 +11,7 @@ final class RecordingSession: TimerHandler {
     private let progress: RecordingProgress
     private let isRefreshing: Bool
     private(set) var counts = RecordingSummary.Counts()
-    /// Set when the timer's commit failed: nothing is recorded any more.
+    /// Set when the timer's commit failed: nothing more is recorded.
     private var failure: SnapshotError?
     private weak var loop: EventLoop?
 
@@ -71,7 +71,7 @@ final class RecordingSession: TimerHandler {
         guard let exchange = exchanges.removeValue(forKey: number) else { return digests.end(number, nil) }
         defer { digests.end(number, exchange.bodyDigest) }
         if let body = end.requestBody { exchange.requestBody(body) }
-        // A request that fails now is no reason to replace its recording.
+        // If a request fails now, its recording is not replaced.
         if end.failure != nil, isRefreshing {
             return progress.note { $0.noteUnrecorded(exchange.url, "failed") }
         }

@@ -1,7 +1,7 @@
 /// Text as one word of a command line for a POSIX shell.
 package enum ShellWord {
-    /// The text in single quotes, within which no character means anything to the shell. A quote in the text stands between two pairs of
-    /// them, after a backslash.
+    /// The text in single quotes, within which no character has a meaning for the shell. A quote in the text is written between
+    /// two quoted parts, after a backslash.
     package static func quoted(_ text: String) -> String {
         var word = "'"
         // By scalars: a quote with a combining mark is one `Character`, which is not equal to a quote.

@@ -20,7 +20,7 @@ struct JSONParser: ~Copyable {
     }
 
     /// - Parameter isOverdue: called from time to time.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the value any more.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the value now.
     static func parse(
         _ text: some Collection<UInt8>, options: JSONParseOptions, isOverdue: (() -> Bool)?
     ) throws(JSONParseError) -> JSONValue? {

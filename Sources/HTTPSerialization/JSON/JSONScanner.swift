@@ -6,7 +6,7 @@ struct JSONScanner: ~Copyable {
     /// Why scanning stops.
     enum Stop: Error {
         case fault(JSONParseError.Reason, offset: Int)
-        /// No caller waits for the result any more.
+        /// No caller waits for the result now.
         case overdue
     }
 

@@ -11,7 +11,7 @@ struct JSONStripper: ~Copyable {
     private var text: [UInt8] = []
 
     /// - Parameter isOverdue: called from time to time.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the text any more.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the text now.
     static func strip(
         _ text: [UInt8], options: JSONParseOptions, isOverdue: (() -> Bool)? = nil
     ) throws(JSONParseError) -> [UInt8]? {

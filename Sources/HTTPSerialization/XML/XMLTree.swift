@@ -50,7 +50,7 @@ public struct XMLTree: Hashable, Sendable {
     }
 
     /// - Parameter isOverdue: called before each piece is parsed.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the tree any more.
+    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the tree now.
     static func tree(
         parsing text: [UInt8], limits: XMLLimits, isUTF8: Bool, isOverdue: () -> Bool
     ) throws(XMLFault) -> XMLTree? {

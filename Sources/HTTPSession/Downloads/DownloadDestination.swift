@@ -50,8 +50,8 @@ public struct DownloadedFile: Sendable {
     public let metrics: TransferMetrics
 }
 
-/// Resumes a download that broke off, also in another process. Created only if the entity has a strong validator (RFC 9110
-/// §8.8.1): without one, two parts may not belong together.
+/// Resumes an interrupted download, also in another process. Created only if the entity has a strong validator (RFC 9110 §8.8.1):
+/// without one, two parts may not belong together.
 public struct ResumeToken: Hashable, Codable, Sendable {
     /// The target of the request.
     public let target: String

@@ -110,7 +110,7 @@ public final class HTTPSession: Sendable {
     }
 
     /// Downloads a file. The bytes are written to a part file under another name, which becomes the destination once it is
-    /// complete and on disk. If the body breaks off and the entity has a strong validator, the rest is requested, as often as
+    /// complete and on disk. If the body is interrupted and the entity has a strong validator, the rest is requested, as often as
     /// `retries` and `limits.resumptions` allow.
     ///
     /// No content coding is requested, and none is decoded. An error with a `resumeToken` leaves the part file; after any other

@@ -1,7 +1,7 @@
 import HTTPMessage
 public import ServerTrust
 
-/// Why a transfer failed or broke off.
+/// Why a transfer failed or was interrupted.
 public struct SessionError: Error, Sendable {
     /// The kind of failure. The raw values are public interface, and equal those of the proxy's error pages for failures that
     /// both have.

@@ -18,7 +18,7 @@ extension LarderSettings {
 }
 
 extension LarderSettings.Rules {
-    /// Where each rule stands in its file; `SettingsPlace.none` for a rule that is not in it.
+    /// The place of each rule in its file; `SettingsPlace.none` for a rule that is not in it.
     package var places: [SettingsPlace] {
         var byName: [String: SettingsPlace] = [:]
         if case .sequence(let nodes)? = node?.value {

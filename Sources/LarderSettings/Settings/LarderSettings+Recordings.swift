@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension LarderSettings {
-    /// What is recorded and replayed. Paths stay as written until the settings are read for serving.
+    /// The settings for recording and replaying. Paths stay as written until the settings are read for serving.
     package struct Recordings: Equatable, Sendable {
         /// Snapshots, in the order they are searched; `cache` is the store.
         package var layers: [String] = []

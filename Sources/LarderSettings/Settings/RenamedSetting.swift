@@ -67,7 +67,8 @@ extension SettingsNode {
         return SettingsNode(.mapping(left), at: place)
     }
 
-    /// A copy with the entry in this group, which is made where it is missing. A group that is no mapping stays, and is reported as such.
+    /// A copy with the entry in this group, which is created if it is missing. A group that is not a mapping stays, and is
+    /// reported as such.
     func inserting(_ entry: Entry, in group: ArraySlice<Substring>) -> SettingsNode {
         var entries: [Entry]
         switch value {

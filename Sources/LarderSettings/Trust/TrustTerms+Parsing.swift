@@ -97,7 +97,7 @@ extension TrustTerms {
             among: ["tunnel": .tunnel, "probe": .probe, "intercept": .intercept, "deny": .deny], problems: &problems)
     }
 
-    // MARK: What is wrong only together
+    // MARK: Contradictions between keys
 
     private func checkTogether(mayWeaken: Bool, problems: inout SettingsProblems) {
         for (key, _) in weaknesses {

@@ -28,7 +28,7 @@ package enum SnapshotMaintenance {
         }
     }
 
-    /// Removes recordings that a later generation replaces, and bodies that no recording uses any more. The root `content` stays.
+    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The root `content` stays.
     /// - Returns: the number of recordings removed.
     package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
         let source = try Snapshot(path: path)

@@ -2,7 +2,7 @@ import ServerTrust
 
 /// The two digests of a snapshot.
 package struct SnapshotRoots: Equatable, Sendable {
-    /// The digest of what the recordings mean: snapshots with an equal one replay the same responses.
+    /// The digest of the recordings' meaning: snapshots with equal digests replay the same responses.
     package let content: SHA256Digest
     /// The digest of everything, which is signed.
     package let full: SHA256Digest
