@@ -11,7 +11,7 @@ class ExchangeClient {
     final let loop: EventLoop
     final let peer: PeerAddress
     @exclusivity(unchecked) final var output = OutputQueue()
-    /// Whether the client takes this connection for one to an origin.
+    /// Whether the client believes that this connection goes to an origin.
     final var isTransparent = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) final var user: [UInt8] = []
