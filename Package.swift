@@ -218,7 +218,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "PolicyTools", "HTTPSerialization", "ServerTrust",
                 "EventLoop",
                 "HTTPSession", "LarderSettings",
             ],

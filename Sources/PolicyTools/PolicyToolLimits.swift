@@ -19,4 +19,10 @@ package enum PolicyToolLimits {
     package static let opaqueWords = 5
     /// In bytes: the longest file that is imported.
     package static let importLength = 1 << 20
+    /// The rules that an import writes.
+    static let importedRules = 5000
+    /// In bytes: the rules that an import writes. A settings file has at most 1 MiB.
+    static let importedLength = 900 << 10
+    /// As `comparisonSteps`, to find lines of a squid.conf that Larder denies although squid allows them.
+    static let importSteps = 4_000_000
 }

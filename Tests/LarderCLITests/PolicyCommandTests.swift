@@ -46,18 +46,17 @@ struct PolicyCommandTests {
 
     @Test("eval shows the verdict with its rules, and exits with 0 or 4")
     func evaluates() throws {
-        let file = try folder.write(Self.policy, to: "a.yaml")
+        let file = try folder.write(Self.plainPolicy, to: "a.yaml")
         func eval(_ words: String...) throws -> CommandLineTests.Outcome {
             try CommandLineTests.larder(["policy", "eval"] + words + ["-c", file])
         }
-        let allowed = try eval("GET", "https://api.example/v1/a")
+        let allowed = try eval("GET", "http://api.example/v1/a")
         #expect(allowed.code == 0, "\(allowed)")
         #expect(
             allowed.output == """
-                GET https://api.example/v1/a
+                GET http://api.example/v1/a
                 verdict: allowed by rule `the API`
                 rules: `the API`
-                tunnel: allowed only if Larder intercepts the host
 
                 """)
         let denied = try json(try eval("GET", "http://api.example/v1/secrets/b", "-o", "json"))
@@ -72,6 +71,39 @@ struct PolicyCommandTests {
         #expect(ambiguous.code == 4 && ambiguous.output.contains("code: ambiguous_path\n"))
         #expect(ambiguous.output.contains("reading: /v1/../x (allowed)\nreading: /x (denied)\n"), "\(ambiguous.output)")
         #expect(try eval("GET", "api.example").code == 2)
+        let purge = try eval("PURGE", "http://api.example/v1/a")
+        #expect(purge.code == 4 && purge.output.contains("code: purge_off\n"), "\(purge)")
+    }
+
+    @Test("eval knows the client that its options name, and no other")
+    func evaluatesForClients() throws {
+        let file = try folder.write(
+            "egress: {default: deny}\nrules: [{name: team, match: {client: 10.0.0.0/8, user: alice}, allow: {}}]\n", to: "a.yaml")
+        func code(_ words: String...) throws -> Int32 {
+            try CommandLineTests.larder(["policy", "eval", "GET", "http://h.example/", "-c", file] + words).code
+        }
+        #expect(try code("--client", "10.1.2.3", "--user", "alice") == 0)
+        #expect(try code("--client", "10.1.2.3") == 4)
+        #expect(try code("--client", "10.1.2.3", "--user", "bob") == 4)
+        #expect(try code("--user", "alice") == 4)
+        #expect(try code("--client", "10.0.0.0/8") == 2)
+    }
+
+    @Test("eval, test and diff reject the settings that check rejects, with its messages")
+    func rejects() throws {
+        let failing = try folder.write(Self.plainPolicy + Self.plainTests("deny"), to: "failing.yaml")
+        let tunnelled = try folder.write(Self.policy, to: "tunnelled.yaml")
+        let good = try folder.write(Self.plainPolicy, to: "good.yaml")
+        for (file, commands) in [(tunnelled, ["eval", "diff", "test"]), (failing, ["eval", "diff"])] {
+            let check = try CommandLineTests.larder("policy", "check", file)
+            #expect(check.code == 2 && !check.talk.isEmpty)
+            for command in commands {
+                let words =
+                    ["eval": ["GET", "http://h.example/", "-c", file], "diff": [good, file], "test": [file]][command] ?? []
+                let outcome = try CommandLineTests.larder(["policy", command] + words)
+                #expect(outcome.code == 2 && outcome.talk == check.talk && outcome.output.isEmpty, "\(command): \(outcome)")
+            }
+        }
     }
 
     @Test("check warns of a rule without effect, and rejects a file whose tests fail")
@@ -98,34 +130,35 @@ struct PolicyCommandTests {
 
     @Test("test runs the tests, writes JUnit's XML, and exits with 3 if one fails")
     func tests() throws {
-        let file = try folder.write(Self.policy + Self.tests("deny"), to: "a.yaml")
+        let file = try folder.write(Self.plainPolicy + Self.plainTests("deny"), to: "a.yaml")
         let failed = try CommandLineTests.larder("policy", "test", file, "--junit", "\(folder.path)/junit.xml")
         #expect(failed.code == 3)
         #expect(
             failed.output == """
-                FAILED \(file):11: GET https://api.example/v1/a: expected deny, but the request is allowed by rule `the API`
+                FAILED \(file):11: GET http://api.example/v1/a: expected deny, but the request is allowed by rule `the API`
                 1 test, 1 failed; tests match 1 of 2 rules
                 no test matches the rule `no secrets` (line 7)
 
                 """)
         let report = try String(contentsOfFile: "\(folder.path)/junit.xml", encoding: .utf8)
         #expect(report.contains("failures=\"1\""))
-        let good = try folder.write(Self.policy + Self.tests("allow"), to: "b.yaml")
+        let good = try folder.write(Self.plainPolicy + Self.plainTests("allow"), to: "b.yaml")
         let passed = try CommandLineTests.larder("policy", "test", good)
         #expect(
             passed.code == 0
-                && passed.output.hasPrefix("passed \(good):11: GET https://api.example/v1/a: allowed by rule `the API`\n"))
+                && passed.output.hasPrefix("passed \(good):11: GET http://api.example/v1/a: allowed by rule `the API`\n"))
     }
 
     @Test("diff exits with 6 if the new policy allows more, and with 0 if it only denies more")
     func compares() throws {
-        let old = try folder.write(Self.policy, to: "a.yaml")
-        let new = try folder.write(Self.policy.replacingOccurrences(of: "[GET, HEAD]", with: "[GET, HEAD, PUT]"), to: "b.yaml")
+        let old = try folder.write(Self.plainPolicy, to: "a.yaml")
+        let new = try folder.write(
+            Self.plainPolicy.replacingOccurrences(of: "[GET, HEAD]", with: "[GET, HEAD, PUT]"), to: "b.yaml")
         let opens = try CommandLineTests.larder("policy", "diff", old, new)
         #expect(opens.code == 6)
         #expect(
             opens.output
-                == "opens PUT https://api.example/v1/ (before: no rule allows it; now: rule `the API` allows it)\n")
+                == "opens PUT http://api.example/v1/ (before: no rule allows it; now: rule `the API` allows it)\n")
         let closes = try CommandLineTests.larder("policy", "diff", new, old, "-o", "json")
         #expect(closes.code == 0)
         let object = try json(closes)
@@ -142,6 +175,9 @@ struct PolicyCommandTests {
         #expect(imported.code == 6 && imported.talk == "\(squid):4: `cache_mem` is not imported\n")
         let settings = try folder.write(imported.output, to: "a.yaml")
         #expect(try CommandLineTests.larder("policy", "check", settings).code == 0)
+        let methods = try folder.write("acl m method get CONNECT\nhttp_access allow m\nhttp_access deny all\n", to: "squid.conf")
+        let narrow = try folder.write(try CommandLineTests.larder("policy", "import", methods).output, to: "b.yaml")
+        #expect(try CommandLineTests.larder("policy", "check", narrow).code == 0)
         #expect(try CommandLineTests.larder("policy", "eval", "GET", "http://www.example.com/", "-c", settings).code == 0)
         #expect(try CommandLineTests.larder("policy", "eval", "GET", "http://www.example.org/", "-c", settings).code == 4)
     }

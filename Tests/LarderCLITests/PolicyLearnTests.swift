@@ -57,7 +57,20 @@ struct PolicyLearnTests {
         #expect(outcome.output == "/a 0\n/a 0\n", "\(outcome)")
     }
 
-    @Test("An existing file is replaced only with --force, which is checked before the command runs")
+    @Test(
+        "A secret is replaced by a star, however much of it is encoded",
+        arguments: ["ghp_TOKEN", "%67hp_TOKEN", "g%2568p_TOKEN", "%zz%67hp_TOKEN", "a%2Fghp_TOKEN%3F"])
+    func masksSecrets(form: String) throws {
+        let stage = try Stage()
+        let token = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        let url = "http://h.example/hooks/\(form.replacing("TOKEN", with: token))/send"
+        _ = try stage.folder.write(#"{"cache":"miss","method":"GET","url":"\#(url)","status":200}"# + "\n", to: "access.log")
+        let learned = try stage.shell("$larder policy learn --from-log access.log")
+        #expect(learned.code == 0 && learned.output.contains("- /hooks/*/send"), "\(learned)")
+        #expect(!learned.output.contains(token.prefix(12)), "\(learned.output)")
+    }
+
+    @Test("A file is replaced only with --force, and no command runs before that is known")
     func keepsFiles() throws {
         let stage = try Stage()
         let outcome = try stage.shell(

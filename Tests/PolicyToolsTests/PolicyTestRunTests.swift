@@ -43,6 +43,26 @@ struct PolicyTestRunTests {
                 == "no rule is named `aa`; did you mean `a`?")
     }
 
+    @Test("A test names the client: what it does not name is not known")
+    func namesTheClient() throws {
+        let policy = try LearnedStage.policy(
+            "[{name: c, match: {client: 10.0.0.0/8, user: alice, certificate: ci.test, run: build}, allow: {}}]")
+        let request = scalar("GET https://h.test/")
+        let names = SettingsNode(.sequence([scalar("CN=ci"), scalar("ci.test")]), at: .none)
+        #expect(
+            failure(
+                policy,
+                [
+                    "request": request, "client": scalar("10.1.1.1"), "user": scalar("alice"), "certificate": names,
+                    "run": scalar("build"), "verdict": scalar("allow"),
+                ]) == nil)
+        #expect(failure(policy, ["request": request, "user": scalar("alice"), "verdict": scalar("egress_denied")]) == nil)
+        #expect(
+            tests(["request": request, "client": scalar("10.0.0.0/8"), "verdict": scalar("allow")]).problems == [
+                "the client of a test is an IP address"
+            ])
+    }
+
     @Test("A test compares fields after the edits of the rules")
     func comparesEdits() throws {
         let rule = mapping(["name": scalar("e"), "request": mapping(["set": mapping(["X-Name": scalar("v")])])])

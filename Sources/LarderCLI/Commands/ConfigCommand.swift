@@ -19,7 +19,7 @@ struct ConfigCommand: ParsableCommand {
         @OptionGroup var options: SettingsOptions
 
         func run() throws {
-            let loaded = try options.load(trustFiles: TrustFiles(), runsTests: true)
+            let loaded = try options.loadChecked()
             CheckedSettings(loaded, allowsEmpty: allowEmpty).tell()
         }
     }

@@ -56,4 +56,10 @@ struct SettingsOptions: ParsableArguments {
             throw ExitCode(2)
         }
     }
+
+    /// Loads the settings as `config check` does: with the files that they name, and with their tests.
+    /// - Parameter runsTests: rejects settings whose `tests` fail.
+    func loadChecked(runsTests: Bool = true) throws(ExitCode) -> LoadedSettings {
+        try load(trustFiles: TrustFiles(), runsTests: runsTests)
+    }
 }

@@ -20,6 +20,12 @@ package struct PolicyDecision: Equatable, Sendable {
     package let reason: String?
     /// In the order of the settings.
     package let matched: [String]
+    /// Why the request would be denied that report mode forwards; `nil` if no rule would deny it.
+    package let reported: Word?
+    /// The rule that would deny it.
+    private let reportedRule: String?
+    /// A PURGE that no rule has to allow, because it sends nothing.
+    private let isFreePurge: Bool
     /// Of a CONNECT that is allowed: any protocol may be in the tunnel.
     package let allowsAnyProtocol: Bool
 
@@ -31,36 +37,52 @@ package struct PolicyDecision: Equatable, Sendable {
     }
 
     package init(_ request: PolicyRequest, under policy: PolicyRuleSet, into matched: inout MatchedRules) {
-        let verdict = policy.match(request.head, into: &matched)
+        let verdict = policy.match(request.head, request.facts, into: &matched)
         let rules = (0..<matched.count).map { matched[$0] }
         self.matched = rules.map(\.name)
         let allowing = policy.egress.default == .deny ? rules.first { $0.allows }?.name : nil
         var anyProtocol = false
+        var reported: (word: Word, rule: String?)?
+        var reason: String?
         switch verdict {
         case .allow(let obligations):
             let isTunnel = request.head.method == .connect
             word = isTunnel && obligations.tunnel == .inspectedOnly ? .intercept : .allow
             anyProtocol = isTunnel && obligations.tunnel == .any
+            // What report mode forwards is not reported of a PURGE.
+            if !request.isPurge { reported = obligations.reported.map { Self.reported($0, rules) } }
             rule = allowing
-            reason = nil
         case .deny:
             word = .deniedByRule
             rule = matched.denyingRule?.name
             reason = matched.denyingRule?.reason
-        case .unlisted:
-            word = .egressDenied
+        case .unlisted, .ambiguousPath:
+            // It also removes stored responses of a host that no rule allows.
+            word = request.isPurge ? .allow : verdict == .unlisted ? .egressDenied : .ambiguousPath
             rule = nil
-            reason = nil
-        case .ambiguousPath:
-            word = .ambiguousPath
-            rule = nil
-            reason = nil
         }
+        isFreePurge = request.isPurge && word == .allow && rule == nil && policy.egress.default == .deny
+        self.reported = reported?.word
+        reportedRule = reported?.rule
+        self.reason = reason
         allowsAnyProtocol = anyProtocol
+    }
+
+    private static func reported(_ denial: ReportedDenial, _ matched: [PolicyRule]) -> (word: Word, rule: String?) {
+        switch denial {
+        case .rule(let index): (.deniedByRule, matched[Int(index)].name)
+        case .unlisted: (.egressDenied, nil)
+        case .ambiguousPath: (.ambiguousPath, nil)
+        }
     }
 
     /// For example "allowed by rule `x`".
     package var text: String {
+        if let reported { return "allowed in report mode, otherwise \(Self.text(of: reported, reportedRule))" }
+        return isFreePurge ? "allowed: a PURGE needs no rule" : Self.text(of: word, rule)
+    }
+
+    private static func text(of word: Word, _ rule: String?) -> String {
         switch word {
         case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies this"
         case .intercept: "allowed only if Larder intercepts the host"

@@ -4,25 +4,26 @@ import TextCoding
 
 /// The verdict of a policy on one request with its reasons, as `larder policy eval` prints it.
 package struct PolicyEvaluation: Sendable {
-    /// One way in which a server may read the path.
-    package struct Reading: Equatable, Sendable {
-        package let path: String
-        package let isAllowed: Bool
-    }
-
     package let request: PolicyRequest
     package let decision: PolicyDecision
     /// Empty if the path has one reading.
-    package let readings: [Reading]
+    package let readings: [ReadingVerdict]
     /// The rule that would allow the request, as JSON; `nil` if there is none, or none is shown.
     package let suggestion: String?
     /// Of an https URL: the verdict on the tunnel that carries it.
     package let tunnel: PolicyDecision?
+    /// Why Larder refuses a PURGE that the rules allow; `nil` for other requests.
+    package let purgeRefusal: PurgeRefusal?
 
-    package init(_ request: PolicyRequest, under policy: PolicyRuleSet) {
+    /// The rules and `clients.purge` allow the request.
+    package var isAllowed: Bool { decision.isAllowed && purgeRefusal == nil }
+
+    /// - Parameter purgers: the clients that may send PURGE: the setting `clients.purge`.
+    package init(_ request: PolicyRequest, under policy: PolicyRuleSet, purgers: [AddressRange] = []) {
         self.request = request
         decision = PolicyDecision(request, under: policy)
-        readings = Self.readings(of: request, under: policy)
+        readings = policy.readings(of: request.head, request.facts, needsRule: !request.isPurge)
+        purgeRefusal = request.isPurge && decision.isAllowed ? PurgeRefusal(of: request.facts.client, purgers) : nil
         let text = decision.word == .egressDenied && policy.egress.suggests ? SuggestedRule.text(allowing: request.head) : ""
         suggestion = text.isEmpty ? nil : text
         tunnel = Self.tunnelRequest(for: request).map { PolicyDecision($0, under: policy) }
@@ -33,29 +34,26 @@ package struct PolicyEvaluation: Sendable {
         guard request.head.method != .connect, target.scheme == .https else { return nil }
         let host = request.head.fields.text(of: target.host)
         let written = target.hostKind == .ipv6 && !host.hasPrefix("[") ? "[\(host)]" : host
-        return try? PolicyRequest("CONNECT", "\(written):\(target.port)")  // the parts are from a request
-    }
-
-    private static func readings(of request: PolicyRequest, under policy: PolicyRuleSet) -> [Reading] {
-        let path = request.head.target.path
-        guard request.head.method != .connect, !path.isEmpty else { return [] }
-        var known = PathReadings()
-        let texts = known.finalTexts(of: request.head.span(of: path))
-        guard texts.count > 1 else { return [] }
-        let rules = ReadingRules(for: request, under: policy)
-        return texts.map { Reading(path: String(decoding: $0, as: UTF8.self), isAllowed: rules.allow($0)) }
+        // It cannot fail: the parts are from a request.
+        return try? PolicyRequest("CONNECT", "\(written):\(target.port)", from: request.facts.client)
     }
 
     /// At most so many readings are shown.
     private static let shownReadings = 8
 
+    /// The code of the refusal; `nil` if the request is allowed.
+    private var code: String? { purgeRefusal?.rawValue ?? (decision.word == .allow ? nil : decision.word.rawValue) }
+
     package var lines: [String] {
-        var lines = ["\(request.method) \(request.target)", "verdict: \(decision.text)"]
+        var lines = ["\(request.method) \(request.target)", "verdict: \(purgeRefusal?.text ?? decision.text)"]
         if let reason = decision.reason { lines.append("reason: \(reason)") }
-        if decision.word != .allow { lines.append("code: \(decision.word.rawValue)") }
+        if let code { lines.append("code: \(code)") }
+        if let reported = decision.reported { lines.append("would deny: \(reported.rawValue)") }
         lines.append(
             "rules: " + (decision.matched.isEmpty ? "none matches" : decision.matched.map { "`\($0)`" }.joined(separator: ", ")))
-        lines += readings.prefix(Self.shownReadings).map { "reading: \($0.path) (\($0.isAllowed ? "allowed" : "denied"))" }
+        lines += readings.prefix(Self.shownReadings).map { reading in
+            "reading: \(String(decoding: reading.path, as: UTF8.self)) (\(reading.outcome.rawValue))"
+        }
         if readings.count > Self.shownReadings { lines.append("and \(readings.count - Self.shownReadings) more readings") }
         if let tunnel { lines.append("tunnel: \(tunnel.text)") }
         if let suggestion { lines.append("suggestion: \(suggestion)") }
@@ -65,43 +63,48 @@ package struct PolicyEvaluation: Sendable {
     package var json: JSONText {
         var members: [(String, JSONText)] = [
             ("request", .object([("method", .string(request.method)), ("url", .string(request.target))])),
-            ("allowed", .bool(decision.isAllowed)), ("verdict", .string(decision.word.rawValue)),
+            ("allowed", .bool(isAllowed)), ("verdict", .string(purgeRefusal?.rawValue ?? decision.word.rawValue)),
             ("rule", decision.rule.map(JSONText.string) ?? .null), ("reason", decision.reason.map(JSONText.string) ?? .null),
             ("matched", .array(decision.matched.map(JSONText.string))),
             (
                 "readings",
-                .array(readings.map { .object([("path", .string($0.path)), ("allowed", .bool($0.isAllowed))]) })
+                .array(
+                    readings.map { reading in
+                        .object([
+                            ("path", .string(String(decoding: reading.path, as: UTF8.self))),
+                            ("allowed", .bool(reading.outcome != .denied)),
+                        ])
+                    })
             ),
         ]
+        if let reported = decision.reported { members.append(("reported", .string(reported.rawValue))) }
         if let tunnel { members.append(("tunnel", .string(tunnel.word.rawValue))) }
         if let suggestion { members.append(("suggestion", .string(suggestion))) }
         return .object(members)
     }
 }
 
-/// The rules that match a request, apart from its path.
-private struct ReadingRules {
-    private var allowing = PathAutomaton()
-    private var denying = PathAutomaton()
-    private let isDefault: Bool
+/// Why Larder refuses a PURGE. The codes are those of the responses.
+package enum PurgeRefusal: String, Sendable {
+    case off = "purge_off"
+    case notAllowed = "purge_not_allowed"
 
-    init(for request: PolicyRequest, under policy: PolicyRuleSet) {
-        isDefault = policy.egress.default == .allow
-        var matched = MatchedRules()
-        for (number, rule) in policy.rules.enumerated() where rule.denies || rule.allows {
-            var condition = rule.condition
-            condition.paths = []
-            let alone = PolicyRuleSet(
-                rules: [PolicyRule(name: rule.name, condition: condition, reason: rule.reason, allows: rule.allows)])
-            let verdict = alone.under(EgressTerms(.deny)).match(request.head, into: &matched)
-            guard rule.denies ? verdict == .deny : verdict.isAllowed else { continue }
-            let end = PathAutomaton.PatternEnd(side: .new, effect: rule.denies ? .deny : .allow, rule: Int32(number))
-            let patterns = rule.condition.paths.isEmpty ? [[.across]] : rule.condition.paths.map { PathTokens($0).tokens }
-            for tokens in patterns {
-                if rule.denies { denying.insert(tokens, ending: end) } else { allowing.insert(tokens, ending: end) }
-            }
+    /// - Parameter purgers: the setting `clients.purge`.
+    /// - Returns: `nil` if the client may purge. That also counts for a client that is not known.
+    init?(of client: ClientFacts, _ purgers: [AddressRange]) {
+        if purgers.isEmpty {
+            self = .off
+        } else if let address = client.address, !purgers.contains(where: { $0.contains(address) }) {
+            self = .notAllowed
+        } else {
+            return nil
         }
     }
 
-    func allow(_ path: [UInt8]) -> Bool { (isDefault || allowing.matches(path)) && !denying.matches(path) }
+    var text: String {
+        switch self {
+        case .off: "refused: clients.purge lists no client"
+        case .notAllowed: "refused: clients.purge does not list this client"
+        }
+    }
 }

@@ -1,18 +1,28 @@
 import HTTPMessage
 import HTTPWire
+import ProxyPolicy
 
-/// A request to evaluate a policy for: a method, a URL (or the authority of a CONNECT), and fields.
+/// A request to evaluate a policy for: a method, a URL (or the authority of a CONNECT), fields, and the client.
 package struct PolicyRequest: Equatable, Sendable {
     package let method: String
     package let target: String
     package let head: RequestHead
+    /// What rules can know of the client, and of the content's length.
+    package let facts: RequestFacts
+
+    /// A PURGE sends nothing: Larder removes stored responses.
+    var isPurge: Bool { method == "PURGE" }
 
     package struct Fault: Error {
         package let reason: String
     }
 
-    /// - Parameter fields: lines such as `Accept: text/html`. A line that names Host replaces the one of the URL.
-    package init(_ method: String, _ target: String, fields: [String] = []) throws(Fault) {
+    /// - Parameters:
+    ///   - fields: lines such as `Accept: text/html`. A line that names Host replaces the one of the URL.
+    ///   - client: what is not given is not known. No rule allows by it, and a rule that denies by it denies.
+    package init(
+        _ method: String, _ target: String, fields: [String] = [], from client: ClientFacts = ClientFacts()
+    ) throws(Fault) {
         // A fragment is not sent.
         let sent = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
         let isAbsolute = sent.utf8.starts(with: "http://".utf8) || sent.utf8.starts(with: "https://".utf8)
@@ -36,17 +46,25 @@ package struct PolicyRequest: Equatable, Sendable {
         self.method = method
         self.target = sent
         self.head = head
+        facts = RequestFacts(client: client, contentLength: Self.contentLength(of: head.fields))
     }
 
     /// Reads `GET https://example.com/`.
-    package init(_ line: String, fields: [String] = []) throws(Fault) {
+    package init(_ line: String, fields: [String] = [], from client: ClientFacts = ClientFacts()) throws(Fault) {
         let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { throw Fault(reason: "expected a method and a URL, such as GET https://example.com/") }
-        try self.init(parts[0], parts[1], fields: fields)
+        try self.init(parts[0], parts[1], fields: fields, from: client)
     }
 
     package static func == (left: PolicyRequest, right: PolicyRequest) -> Bool {
-        left.head.fields.bytes == right.head.fields.bytes
+        left.head.fields.bytes == right.head.fields.bytes && left.facts.client == right.facts.client
+    }
+
+    /// `nil` if the fields do not give it.
+    private static func contentLength(of fields: Fields) -> UInt64? {
+        if fields.contains(.transferEncoding) { return nil }
+        guard fields.contains(.contentLength) else { return 0 }
+        return fields.combinedValue(of: .contentLength).flatMap { UInt64($0) }
     }
 
     private static func authority(of target: String) -> String {

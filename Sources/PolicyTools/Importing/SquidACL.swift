@@ -1,69 +1,121 @@
 import HTTPMessage
 
-/// The conditions of a squid ACL on a request, as far as Larder's rules can express them.
-enum SquidACL {
-    case everything
-    case hosts([String])
-    case ports([ClosedRange<UInt16>])
-    case methods([String])
-    case schemes([String])
-    case paths([String])
-    /// A scheme, a host and a path, of `url_regex`.
-    case urls([SquidURL])
-    /// Addresses and ranges of clients.
-    case clients([String])
-    /// Why Larder cannot express it.
-    case inexpressible(String)
-
-    struct SquidURL {
+/// What a squid ACL asks of a request, as far as Larder's rules can say it. A request has to match one of the values.
+struct SquidACL {
+    /// A scheme, a host and a path, of `url_regex`. The port is the scheme's own.
+    struct URLPrefix: Equatable {
         let scheme: String
         let host: String
         let path: String
     }
 
-    /// The ACLs that squid knows by itself.
-    static let predefined: [String: SquidACL] = [
-        "all": .everything, "localhost": .clients(["127.0.0.1/32", "::1"]),
-        "manager": .inexpressible("Larder has no URL for a cache manager"),
-        "to_localhost": .inexpressible("a rule matches the host in the URL, not the IP addresses of the host"),
-        "to_linklocal": .inexpressible("a rule matches the host in the URL, not the IP addresses of the host"),
-    ]
+    /// In squid the lines of one name add up to one list.
+    let type: String
+    var isEverything = false
+    /// The paths of squid's cache manager.
+    var isManager = false
+    private(set) var hosts: [String] = []
+    private(set) var ports: [ClosedRange<UInt16>] = []
+    private(set) var methods: [String] = []
+    private(set) var forms: Set<SquidForm> = []
+    private(set) var paths: [String] = []
+    private(set) var urls: [URLPrefix] = []
+    /// Addresses and ranges of clients.
+    private(set) var clients: [String] = []
+    /// Addresses and ranges that requests are sent to.
+    private(set) var destinations: [String] = []
+    /// Why Larder cannot say all of it; `nil` if it can.
+    private(set) var fault: String?
 
-    /// - Parameter values: the words after the type.
-    init(type: String, values: [String]) {
-        let options = values.prefix { $0.hasPrefix("-") }
-        let values = Array(values.dropFirst(options.count))
-        let ignoresCase = options.contains("-i")
-        if values.contains(where: { $0.first == "\"" }) {
-            self = .inexpressible("its values are in another file")
-            return
+    init(type: String) { self.type = type }
+
+    /// The ACLs that squid defines by itself.
+    static var predefined: [String: SquidACL] {
+        func acl(_ type: String, _ values: String...) -> SquidACL {
+            var acl = SquidACL(type: type)
+            _ = acl.add(values)
+            return acl
         }
-        switch type {
-        case "src": self = values.contains("all") ? .everything : Self.all(values, Self.range) { .clients($0) }
-        case "dst":
-            self =
-                values.contains("all")
-                ? .everything : .inexpressible("a rule matches the host in the URL, not the IP addresses of the host")
-        case "dstdomain": self = Self.all(values, Self.domain) { .hosts($0.flatMap { $0 }) }
-        case "dstdom_regex": self = Self.all(values, SquidRegex.hosts) { .hosts($0.flatMap { $0 }) }
-        case "port": self = Self.all(values, Self.port) { .ports($0) }
-        case "method": self = .methods(values)
-        case "proto": self = Self.all(values, Self.scheme) { .schemes($0) }
-        case "urlpath_regex": self = Self.all(values, { SquidRegex.path($0, ignoresCase: ignoresCase) }) { .paths($0) }
-        case "url_regex": self = Self.all(values, { SquidRegex.urls($0, ignoresCase: ignoresCase) }) { .urls($0.flatMap { $0 }) }
-        default: self = .inexpressible("rules have no key for the type `\(type)`")
-        }
+        var manager = SquidACL(type: "url_regex")
+        manager.isManager = true
+        return [
+            "all": acl("src", "all"), "localhost": acl("src", "127.0.0.1/32", "::1"), "connect": acl("method", "CONNECT"),
+            "to_localhost": acl("dst", "127.0.0.0/8", "0.0.0.0/32", "::1", "::"),
+            "to_linklocal": acl("dst", "169.254.0.0/16", "fe80::/10"), "manager": manager,
+        ]
     }
 
-    private static func all<Value>(
-        _ values: [String], _ read: (String) -> Value?, _ make: ([Value]) -> SquidACL
-    ) -> SquidACL {
-        var found: [Value] = []
-        for value in values {
-            guard let one = read(value) else { return .inexpressible("`\(value)` has no counterpart in a rule") }
-            found.append(one)
+    var isEmpty: Bool {
+        hosts.isEmpty && ports.isEmpty && methods.isEmpty && forms.isEmpty && paths.isEmpty && urls.isEmpty && clients.isEmpty
+            && destinations.isEmpty && !isEverything && !isManager
+    }
+
+    /// - Parameter reason: why Larder cannot say the ACL. The first reason stays.
+    mutating func spoil(_ reason: String) { if fault == nil { fault = reason } }
+
+    /// Adds the words that follow the type in a line.
+    /// - Returns: what is to be said of values that never match.
+    mutating func add(_ words: [String]) -> String? {
+        let isExpression = ["dstdom_regex", "urlpath_regex", "url_regex"].contains(type)
+        var ignoresCase = false
+        var areOptions = true
+        var remark: String?
+        for word in words {
+            let isCase = isExpression && (word == "-i" || word == "+i")
+            if isCase || areOptions && word.hasPrefix("-") {
+                if isCase { ignoresCase = word == "-i" }
+                if ["-i", "+i", "-n", "--"].contains(word) { continue }
+                // It changes what the values mean.
+                spoil("no rule is like the option `\(word)`")
+                return remark
+            }
+            areOptions = false
+            if word.hasPrefix("\"") || word.hasPrefix("parameters(") {
+                spoil("its values are in another file")
+            } else if type == "dstdomain", word.contains("*") {
+                remark = "`\(word)` never matches in squid, whose dstdomain has no stars"
+            } else if !read(word, ignoresCase: ignoresCase) {
+                spoil(
+                    Self.types.contains(type)
+                        ? "`\(word)` has no counterpart in a rule" : "no word of a rule is like the type `\(type)`")
+            }
         }
-        return found.isEmpty ? .inexpressible("it has no values") : make(found)
+        return remark
+    }
+
+    private static let types = [
+        "src", "dst", "dstdomain", "dstdom_regex", "port", "method", "proto", "urlpath_regex", "url_regex",
+    ]
+
+    /// - Returns: whether a rule has a counterpart.
+    private mutating func read(_ word: String, ignoresCase: Bool) -> Bool {
+        func add<Value>(_ value: Value?, to list: inout [Value]) -> Bool {
+            if let value { list.append(value) }
+            return value != nil
+        }
+        func add<Value>(all values: [Value]?, to list: inout [Value]) -> Bool {
+            list += values ?? []
+            return values != nil
+        }
+        switch type {
+        case "src", "dst":
+            if word == "all" {
+                isEverything = true
+                return true
+            }
+            return type == "src" ? add(SquidAddress.range(word), to: &clients) : add(SquidAddress.range(word), to: &destinations)
+        case "dstdomain": return add(all: Self.domain(word), to: &hosts)
+        case "dstdom_regex": return add(all: SquidRegex.hosts(word), to: &hosts)
+        case "port": return add(Self.port(word), to: &ports)
+        case "method": return add(Self.method(word), to: &methods)
+        case "proto":
+            // Larder serves no other schemes.
+            if let form = SquidForm(scheme: word) { forms.insert(form) }
+            return true
+        case "urlpath_regex": return add(SquidRegex.path(word, ignoresCase: ignoresCase), to: &paths)
+        case "url_regex": return add(all: SquidRegex.urls(word, ignoresCase: ignoresCase), to: &urls)
+        default: return false
+        }
     }
 
     /// `.example.com` is the domain and all hosts below it.
@@ -73,34 +125,49 @@ enum SquidACL {
         return hosts.contains { SquidRegex.isHost($0) == false } ? nil : hosts
     }
 
-    private static func range(_ text: String) -> String? { AddressRange(text) == nil ? nil : text }
-
     private static func port(_ text: String) -> ClosedRange<UInt16>? {
-        let ends = text.split(separator: "-").map { UInt16($0) }
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
         guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, 1 <= first, first <= last
         else { return nil }
         return first...last
     }
 
-    private static func scheme(_ text: String) -> String? {
-        let name = text.lowercased()
-        return ["http", "https"].contains(name) ? name : nil
+    /// Squid reads the methods that it knows in any case.
+    private static func method(_ text: String) -> String? {
+        guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isTokenCharacter) else { return nil }
+        let upper = text.uppercased()
+        return Method.allCases.contains { $0 != .other && "\($0.name)" == upper } || upper == "PURGE" ? upper : text
     }
+}
 
-    /// All requests that this ACL does not match; `nil` if no rule can express that.
-    var negated: SquidACL? {
-        switch self {
-        case .ports(let ranges):
-            var free: [ClosedRange<UInt16>] = []
-            var next = 1
-            for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-                if Int(range.lowerBound) > next { free.append(UInt16(next)...(range.lowerBound - 1)) }
-                next = max(next, Int(range.upperBound) + 1)
-            }
-            if next <= 65_535 { free.append(UInt16(next)...65_535) }
-            return free.isEmpty ? nil : .ports(free)
-        case .schemes(let names): return Set(names).count == 1 ? .schemes([names[0] == "http" ? "https" : "http"]) : nil
+/// The forms of a request to a proxy.
+enum SquidForm: CaseIterable {
+    case http
+    /// An https URL that is sent to the proxy itself, not in a tunnel.
+    case https
+    case connect
+
+    init?(scheme: String) {
+        switch scheme.lowercased() {
+        case "http": self = .http
+        case "https": self = .https
         default: return nil
         }
+    }
+}
+
+enum SquidAddress {
+    /// An address or a range; also in the form `10.0.0.0/255.0.0.0`.
+    static func range(_ text: String) -> String? {
+        if AddressRange(text) != nil { return text }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let mask = IPAddress(parts[1]), mask.family == .ipv4, IPAddress(parts[0])?.family == .ipv4 else {
+            return nil
+        }
+        let bits = UInt32(truncatingIfNeeded: mask.low)
+        let length = (~bits).leadingZeroBitCount
+        // A mask begins with its ones.
+        guard length == 32 || bits << UInt32(length) == 0 else { return nil }
+        return AddressRange("\(parts[0])/\(length)") == nil ? nil : "\(parts[0])/\(length)"
     }
 }

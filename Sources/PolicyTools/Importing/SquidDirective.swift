@@ -1,27 +1,47 @@
+import HTTPMessage
+
 /// A directive of a squid.conf with the line that it starts on.
 struct SquidDirective: Equatable {
     let line: Int
     let words: [String]
+    /// The file ends within the directive, so squid ignores it.
+    var isCut = false
 
-    /// Splits a file into directives. A backslash at the end of a line continues it; `#` begins a comment.
+    /// Splits a file into directives, as squid does. A backslash at the end of a line joins the next line to it, without the blanks before
+    /// it; lines that are empty or a comment do not end such a directive. `#` at the beginning of a word begins a comment.
     static func all(in text: String) -> [SquidDirective] {
         var directives: [SquidDirective] = []
-        var words: [String] = []
+        var joined: [UInt8] = []
         var start = 0
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            var rest = Substring(line.last == "\r" ? line.dropLast() : line)
-            if words.isEmpty { start = index + 1 }
-            let continues = rest.last == "\\"
-            if continues { rest = rest.dropLast() }
-            for word in rest.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
-                if word.first == "#" { break }
-                words.append(String(word))
+        var isOpen = false
+        var number = 0
+        for line in text.utf8.split(separator: ASCII.lf, omittingEmptySubsequences: false) {
+            number += 1
+            let rest = line.prefix { $0 != ASCII.cr }.drop(while: isBlank)
+            if rest.isEmpty || rest.first == hash { continue }
+            if !isOpen { start = number }
+            joined += rest
+            isOpen = joined.last == ASCII.backslash
+            if isOpen {
+                joined.removeLast()
+                continue
             }
-            if continues { continue }
-            if !words.isEmpty { directives.append(SquidDirective(line: start, words: words)) }
-            words = []
+            append(joined, line: start, to: &directives)
+            joined.removeAll(keepingCapacity: true)
         }
-        if !words.isEmpty { directives.append(SquidDirective(line: start, words: words)) }
+        if isOpen { append(joined, line: start, isCut: true, to: &directives) }
         return directives
     }
+
+    private static func append(_ bytes: [UInt8], line: Int, isCut: Bool = false, to directives: inout [SquidDirective]) {
+        var words: [String] = []
+        for word in bytes.split(whereSeparator: isBlank) {
+            if word.first == hash { break }
+            words.append(String(decoding: word, as: UTF8.self))
+        }
+        if !words.isEmpty { directives.append(SquidDirective(line: line, words: words, isCut: isCut)) }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == ASCII.space || byte == ASCII.tab }
+    private static let hash = UInt8(ascii: "#")
 }

@@ -24,25 +24,33 @@ enum SquidRegex {
         return hosts
     }
 
-    /// `^/literal`: squid compares the path with the query, so only the beginning is certainly in the path.
+    /// `^/literal`: squid compares the path with the query, so that only the beginning is sure to be in the path. Squid decodes the path
+    /// before it compares, so that a `%` of the expression is one of the decoded path.
     static func path(_ expression: String, ignoresCase: Bool) -> String? {
         guard expression.hasPrefix("^/") else { return nil }
         var body = expression.dropFirst()
-        if body.hasSuffix(".*") { body = body.dropLast(2) }
-        guard let text = literal(body), !text.contains("?"), !ignoresCase || !text.contains(where: \.isLetter) else { return nil }
-        let pattern = text == "/" ? "/**" : "\(text)**"
-        return text.contains("*") || (try? PathPattern(pattern)) == nil ? nil : pattern
+        if body.hasSuffix(".*"), !body.hasSuffix("\\.*") { body = body.dropLast(2) }
+        guard let text = literal(body), !ignoresCase || !text.contains(where: \.isLetter) else { return nil }
+        // A query may begin here, and is no part of a rule's path.
+        if text.utf8.contains(where: { $0 == ASCII.question || $0 == UInt8(ascii: "#") }) { return nil }
+        var pattern: [UInt8] = []
+        for byte in text.utf8 {
+            let isPlain = byte > ASCII.space && byte < 0x7F && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "*")
+            if isPlain { pattern.append(byte) } else { PercentEncoding.append(encoded: byte, into: &pattern) }
+        }
+        let glob = String(decoding: pattern, as: UTF8.self) + "**"
+        return glob.contains("$(") || (try? PathPattern(glob)) == nil ? nil : glob
     }
 
     /// `^http://host/literal`, also with `https` or `https?`, each at its default port.
-    static func urls(_ expression: String, ignoresCase: Bool) -> [SquidACL.SquidURL]? {
+    static func urls(_ expression: String, ignoresCase: Bool) -> [SquidACL.URLPrefix]? {
         for (prefix, schemes) in [("^https?://", ["http", "https"]), ("^http://", ["http"]), ("^https://", ["https"])]
         where expression.hasPrefix(prefix) {
             let rest = expression.dropFirst(prefix.count)
             guard let slash = rest.firstIndex(of: "/"), let host = literal(rest[..<slash])?.lowercased(), isHost(host),
                 let path = path("^" + rest[slash...], ignoresCase: ignoresCase)
             else { return nil }
-            return schemes.map { SquidACL.SquidURL(scheme: $0, host: host, path: path) }
+            return schemes.map { SquidACL.URLPrefix(scheme: $0, host: host, path: path) }
         }
         return nil
     }
@@ -53,8 +61,8 @@ enum SquidRegex {
         var isEscaped = false
         for character in expression {
             if isEscaped {
-                // An escaped letter or digit is a class or a reference.
-                if character.isLetter || character.isNumber { return nil }
+                // An escaped letter or digit is a class or a reference, and these signs are ends of words or of the text.
+                if character.isLetter || character.isNumber || "<>`'".contains(character) { return nil }
                 text.append(character)
                 isEscaped = false
             } else if character == "\\" {

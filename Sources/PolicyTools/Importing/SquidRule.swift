@@ -1,69 +1,147 @@
-/// One `http_access` line as the match of a rule.
+/// One `http_access` line: what a request must have to match it.
 struct SquidRule {
     let line: Int
     let allows: Bool
-    /// Each is a condition of its own; `nil` for every request.
-    var urls: [SquidACL.SquidURL]?
-    var hosts: [String]?
-    var ports: [ClosedRange<UInt16>]?
-    var methods: [String]?
-    var schemes: [String]?
-    var paths: [String]?
-    var clients: [String]?
+    /// The forms that the line's `proto` words leave.
+    private(set) var forms = Set(SquidForm.allCases)
+    /// Each of these is a condition of its own; `nil` for every request.
+    private(set) var hosts: [String]?
+    private(set) var ports: [ClosedRange<UInt16>]?
+    private(set) var methods: [String]?
+    private(set) var paths: [String]?
+    private(set) var clients: [String]?
+    /// In place of hosts, ports, schemes and paths.
+    private(set) var urls: [SquidACL.URLPrefix]?
+    private(set) var destinations: [String]?
+    /// A request that matches one of these does not match the line.
+    private(set) var exclusions: [SquidExclusion] = []
+    /// No request matches the line.
+    private(set) var matchesNothing = false
 
     init(line: Int, allows: Bool) {
         self.line = line
         self.allows = allows
     }
 
+    /// The line matches every request.
     var isForEveryRequest: Bool {
-        urls == nil && hosts == nil && ports == nil && methods == nil && schemes == nil && paths == nil && clients == nil
+        !matchesNothing && forms.count == SquidForm.allCases.count && hosts == nil && ports == nil && methods == nil
+            && paths == nil
+            && clients == nil && urls == nil && destinations == nil && exclusions.isEmpty
     }
 
-    /// Whether the line looks only at the client.
-    var isForClientsAlone: Bool {
-        clients != nil && urls == nil && hosts == nil && ports == nil && methods == nil && schemes == nil && paths == nil
+    /// The line looks at more of a request than its host, port and client.
+    var looksInside: Bool { methods != nil || paths != nil || urls != nil || exclusions.contains(where: \.looksInside) }
+
+    /// The line looks at nothing but addresses of destinations.
+    var isForDestinationsAlone: Bool {
+        var other = self
+        other.destinations = nil
+        return destinations != nil && other.isForEveryRequest
     }
 
-    /// Adds a condition.
-    /// - Returns: why a rule cannot express it; `nil` if it can.
-    mutating func add(_ acl: SquidACL) -> String? {
-        let twice = "it has two conditions of the same kind"
-        func set<Value>(_ place: inout [Value]?, _ values: [Value]) -> String? {
-            if place != nil { return twice }
-            place = values
+    /// A line with `deny` is for some of the forms that Larder calls https alone.
+    var deniesOtherForms: Bool {
+        forms.contains(.https) != forms.contains(.connect) && urls == nil && paths == nil && methods == nil
+    }
+
+    /// Whether the line matches a request of this form, as far as methods and paths tell. A CONNECT has no path.
+    func matches(_ form: SquidForm) -> Bool {
+        guard forms.contains(form), !matchesNothing else { return false }
+        if form == .connect {
+            let isExcluded = exclusions.contains { $0.methods.contains("CONNECT") }
+            return (methods?.contains("CONNECT") ?? true) && paths == nil && urls == nil && !isExcluded
+        }
+        return methods?.contains { $0 != "CONNECT" } ?? true
+    }
+
+    /// Adds a condition. Of an ACL that is expressed in part, a line that allows takes the part.
+    /// - Returns: why no rule can express it; `nil` if one can.
+    mutating func add(_ acl: SquidACL, negated isNegated: Bool) -> String? {
+        if let fault = acl.fault, isNegated || !allows || acl.isEmpty { return fault }
+        if acl.isEmpty || acl.isEverything {
+            if acl.isEverything == isNegated { matchesNothing = true }
             return nil
         }
-        switch acl {
-        case .everything: return nil
-        case .hosts(let values): return set(&hosts, values)
-        case .ports(let values): return set(&ports, values)
-        case .methods(let values): return set(&methods, values)
-        case .schemes(let values): return set(&schemes, values)
-        case .paths(let values): return set(&paths, values)
-        case .clients(let values): return set(&clients, values)
-        case .urls(let values):
-            return hosts != nil || ports != nil || schemes != nil || paths != nil ? twice : set(&urls, values)
-        case .inexpressible(let reason): return reason
-        }
+        if acl.isManager { return addManager(negated: isNegated) }
+        return isNegated ? exclude(acl) : require(acl)
     }
 
-    /// Whether no request matches both lines, as far as hosts, ports and methods tell.
-    func isDisjoint(with other: SquidRule) -> Bool {
-        if let mine = methods, let others = other.methods, Set(mine).isDisjoint(with: others) { return true }
-        if let mine = schemes, let others = other.schemes, Set(mine).isDisjoint(with: others) { return true }
-        if let mine = ports, let others = other.ports, !mine.contains(where: { range in others.contains { $0.overlaps(range) } })
-        {
-            return true
-        }
-        guard let mine = hosts ?? urls?.map(\.host), let others = other.hosts ?? other.urls?.map(\.host) else { return false }
-        return !mine.contains { one in others.contains { Self.overlap(one, $0) } }
+    private mutating func addManager(negated isNegated: Bool) -> String? {
+        if allows || isNegated { return "Larder has no cache manager at a URL" }
+        return urls != nil ? Self.twice : set(\.paths, ["/squid-internal-mgr/**"])
     }
 
-    private static func overlap(_ left: String, _ right: String) -> Bool {
-        func isBelow(_ host: String, _ pattern: String) -> Bool {
-            pattern.hasPrefix("*.") && (host.hasPrefix("*.") ? host.dropFirst() : host[...]).hasSuffix(pattern.dropFirst())
-        }
-        return left == right || isBelow(left, right) || isBelow(right, left)
+    private mutating func set<Value>(_ place: WritableKeyPath<SquidRule, [Value]?>, _ values: [Value]) -> String? {
+        if self[keyPath: place] != nil { return Self.twice }
+        self[keyPath: place] = values
+        return nil
     }
+
+    private static let twice = "the line has two conditions of one kind"
+    private static let destination = "a rule matches the host of the URL, not the addresses that it has"
+
+    private mutating func require(_ acl: SquidACL) -> String? {
+        if !acl.forms.isEmpty || acl.type == "proto" {
+            forms.formIntersection(acl.forms)
+            if forms.isEmpty { matchesNothing = true }
+            return nil
+        }
+        if !acl.urls.isEmpty { return hosts != nil || ports != nil || paths != nil ? Self.twice : set(\.urls, acl.urls) }
+        if urls != nil, !acl.hosts.isEmpty || !acl.ports.isEmpty || !acl.paths.isEmpty { return Self.twice }
+        if !acl.hosts.isEmpty { return set(\.hosts, acl.hosts) }
+        if !acl.ports.isEmpty { return set(\.ports, acl.ports) }
+        if !acl.methods.isEmpty { return set(\.methods, acl.methods) }
+        if !acl.paths.isEmpty { return set(\.paths, acl.paths) }
+        if !acl.clients.isEmpty { return set(\.clients, acl.clients) }
+        return allows ? Self.destination : set(\.destinations, acl.destinations)
+    }
+
+    private mutating func exclude(_ acl: SquidACL) -> String? {
+        if acl.type == "proto" {
+            forms.subtract(acl.forms)
+            if forms.isEmpty { matchesNothing = true }
+            return nil
+        }
+        if !acl.destinations.isEmpty { return Self.destination }
+        if !acl.ports.isEmpty, ports == nil, urls == nil {
+            ports = Self.otherPorts(than: acl.ports)
+            if ports?.isEmpty == true { matchesNothing = true }
+            return nil
+        }
+        exclusions.append(SquidExclusion(acl))
+        return nil
+    }
+
+    private static func otherPorts(than ranges: [ClosedRange<UInt16>]) -> [ClosedRange<UInt16>] {
+        var free: [ClosedRange<UInt16>] = []
+        var next = 1
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if Int(range.lowerBound) > next { free.append(UInt16(next)...(range.lowerBound - 1)) }
+            next = max(next, Int(range.upperBound) + 1)
+        }
+        if next <= 65_535 { free.append(UInt16(next)...65_535) }
+        return free
+    }
+}
+
+/// A negated word of a line: requests that one of its values matches.
+struct SquidExclusion {
+    let hosts: [String]
+    let ports: [ClosedRange<UInt16>]
+    let methods: [String]
+    let paths: [String]
+    let clients: [String]
+    let urls: [SquidACL.URLPrefix]
+
+    init(_ acl: SquidACL) {
+        hosts = acl.hosts
+        ports = acl.ports
+        methods = acl.methods
+        paths = acl.paths
+        clients = acl.clients
+        urls = acl.urls
+    }
+
+    var looksInside: Bool { !methods.isEmpty || !paths.isEmpty || !urls.isEmpty }
 }

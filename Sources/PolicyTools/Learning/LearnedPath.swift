@@ -30,13 +30,14 @@ struct LearnedPath: Equatable {
     private static func joiningIDs(_ forms: [PathForm]) -> [[String]] {
         var patterns = forms.map(\.patterns)
         var groups: [[String]: [Int]] = [:]
-        for (number, form) in forms.enumerated() where form.hasName && form.segments.contains(where: { $0.kind == .id }) {
+        for (number, form) in forms.enumerated() where form.segments.contains(where: { $0.kind == .id }) {
             let key = zip(form.segments, patterns[number]).map { $0.kind == .id ? "" : $1 }
             groups[key, default: []].append(number)
         }
         for members in groups.values {
             let segments = forms[members[0]].segments
-            for place in segments.indices where segments[place].kind == .id {
+            for place in segments.indices
+            where segments[place].kind == .id && members.allSatisfy({ forms[$0].namesOwner(ofIDAt: place) }) {
                 let values = Set(members.map { forms[$0].segments[place].text })
                 guard values.count >= LearningLimits.siblings else { continue }
                 for member in members { patterns[member][place] = "*" }

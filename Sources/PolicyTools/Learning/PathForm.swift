@@ -34,25 +34,37 @@ struct PathForm {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The path names a project, so that stars elsewhere in it match no other project.
-    var hasName: Bool { segments.contains { $0.kind == .name || $0.kind == .namedVersion } }
+    /// The path names a project, so that a star in place of a version matches no other project.
+    private var hasName: Bool { segments.contains { $0.kind == .name || $0.kind == .namedVersion } }
+
+    /// Whether the path names what the id at this place belongs to: the word before an id only says what kind of thing it is.
+    func namesOwner(ofIDAt place: Int) -> Bool {
+        segments[..<place].enumerated().contains { index, segment in
+            segment.kind == .namedVersion || segment.kind == .name && index + 1 < place
+        }
+    }
 
     var text: String { "/" + segments.map { $0.kind == .secret ? $0.pattern : $0.text }.joined(separator: "/") }
 
-    /// The patterns of the segments: digests and versions are stars if the path names a project, and ids stay.
+    /// The patterns of the segments: versions are stars if the path names a project, digests only where the layout of the path shows to
+    /// which project they belong. Ids stay.
     var patterns: [String] {
-        let allowsStars = hasName
-        var patterns = segments.map { segment in
-            switch segment.kind {
-            case .secret, .namedVersion: segment.pattern
-            case .version, .digest: allowsStars ? segment.pattern : segment.text
-            case .word, .name, .pair, .id: segment.text
+        let allowsVersions = hasName
+        var isStarred = segments.indices.map { index in
+            switch segments[index].kind {
+            case .secret, .namedVersion: true
+            case .version: allowsVersions
+            case .digest: ProjectLayout.namesProject(ofDigestAt: index, in: segments)
+            case .word, .name, .pair, .id: false
             }
         }
+        var patterns = segments.indices.map { isStarred[$0] ? segments[$0].pattern : segments[$0].text }
         // The first digits of a digest are often segments of their own.
-        for index in segments.indices.dropLast().reversed() where allowsStars && segments[index].mayBeginDigest {
+        for index in segments.indices.dropLast().reversed() where segments[index].mayBeginDigest {
             let next = segments[index + 1]
-            if next.kind == .digest || next.mayBeginDigest && patterns[index + 1] == "*" { patterns[index] = "*" }
+            guard isStarred[index + 1], next.kind == .digest || next.mayBeginDigest else { continue }
+            patterns[index] = "*"
+            isStarred[index] = true
         }
         return patterns
     }

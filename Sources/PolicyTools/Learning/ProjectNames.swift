@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// Distinguishes names of projects from words that many projects have in their URLs. A digest or a version becomes a star only in
-/// a path with a name, so that the pattern does not match other projects of the host.
+/// Tells names of projects from words that many projects have in their URLs. A version becomes a star only in a path with a name, so that
+/// the pattern does not match other projects of the host. For digests see `ProjectLayout`, because no list of words is complete.
 enum ProjectNames {
     static let lettersOfName = 2
 

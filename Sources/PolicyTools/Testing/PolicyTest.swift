@@ -46,7 +46,7 @@ package struct PolicyTest: Equatable, Sendable {
 }
 
 extension PolicyTest {
-    private static let keys = ["request", "fields", "verdict", "rule", "edits"]
+    private static let keys = ["request", "fields", "verdict", "rule", "edits", "client", "user", "certificate", "run"]
 
     private static let verdicts: KeyValuePairs<String, Expected> = [
         "allow": .allow, "deny": .deny, "intercept": .exactly(.intercept), "denied_by_rule": .exactly(.deniedByRule),
@@ -78,18 +78,33 @@ extension PolicyTest {
         }
         edits = mapping["edits"].map { Self.edits($0, problems: &problems) } ?? []
         place = cursor.node.place
+        let client = Self.client(mapping, problems: &problems)
         guard problems.count == before, let text, let line, let verdict else { return nil }
         guard text.utf8.count <= PolicyToolLimits.requestLength else {
             line.report("at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
             return nil
         }
         do throws(PolicyRequest.Fault) {
-            request = try PolicyRequest(text, fields: fields.map { "\($0.name): \($0.value ?? "")" })
+            request = try PolicyRequest(text, fields: fields.map { "\($0.name): \($0.value ?? "")" }, from: client)
         } catch {
             line.report(error.reason, to: &problems)
             return nil
         }
         expected = verdict
+    }
+
+    /// What the test says of the client. The rest is not known.
+    private static func client(_ mapping: SettingsMapping, problems: inout SettingsProblems) -> ClientFacts {
+        var client = ClientFacts()
+        if let cursor = mapping["client"], let text = cursor.text(problems: &problems) {
+            client.address = IPAddress(text)
+            if client.address == nil { cursor.report("the client of a test is an IP address", to: &problems) }
+        }
+        client.user = Array((mapping["user"]?.text(problems: &problems) ?? "").utf8)
+        client.run = Array((mapping["run"]?.text(problems: &problems) ?? "").utf8)
+        let names = mapping["certificate"]?.oneOrMore(problems: &problems) ?? []
+        client.certificateNames = names.compactMap { name in name.text(problems: &problems).map { Array($0.utf8) } }
+        return client
     }
 
     /// A mapping of field names to values, or to nothing.

@@ -12,8 +12,8 @@ package struct RequestFacts: Sendable {
     }
 }
 
-/// The facts about a client that rules can match.
-package struct ClientFacts: Sendable {
+/// What rules can know of a client.
+package struct ClientFacts: Equatable, Sendable {
     /// `nil` if it is not known.
     package var address: IPAddress?
     /// The verified name of the client; empty if it has none.

@@ -27,6 +27,11 @@ struct LearnedPathTests {
             ),
             (["/literal/*/*", "/literal/**"], ["/literal/%2A%2A", "/literal/%2A/%2A"]),
             (["/team/app.git/objects/4b/825dc642cb6eb9a060e54bf8d69288fbee4904"], ["/team/app.git/objects/*/*"]),
+            (
+                ["/debian/dists/trixie/main/by-hash/SHA256/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+                ["/debian/dists/trixie/main/by-hash/SHA256/*"]
+            ),
+            (["/jquery/3.7.1/9f86d081884c7d659a2feaa0c55ad015.js"], ["/jquery/*/*.js"]),
         ])
     func replacesVersions(paths: [String], patterns: [String]) throws {
         let stage = try LearnedStage(paths.map { "GET https://h.example\($0)" })
@@ -38,6 +43,30 @@ struct LearnedPathTests {
         let digest = "/files/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
         let stage = try LearnedStage(["GET https://h.example\(digest)", "GET https://h.example/api/v4/projects/278964/packages"])
         #expect(stage.paths == ["/api/v4/projects/278964/packages", digest])
+    }
+
+    @Test(
+        "A digest stays where no project is named beside it, whatever words the path has",
+        arguments: [
+            "/registry-v2/docker/registry/v2/blobs/sha256/ab/DIGEST/data", "/artifactory/generic/DIGEST",
+            "/nexus/content/DIGEST.jar", "/v2/blobs/sha256:DIGEST", "/mirror-eu/DIGEST", "/team/app/objects/DIGEST",
+            "/dists/by-hash/SHA256/DIGEST",
+        ])
+    func keepsDigests(path: String) throws {
+        let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+        let stage = try LearnedStage(["GET https://h.example\(path.replacing("DIGEST", with: digest))"])
+        #expect(try stage.allows("GET https://h.example\(path.replacing("DIGEST", with: digest))"))
+        #expect(!stage.paths.contains { $0.contains("*") }, "\(stage.paths)")
+    }
+
+    @Test("The word before a number is no project: all customers are not one project")
+    func keepsCollections() throws {
+        for paths in [(1...4).map { "/customers/\($0)" }, (1...4).map { "/customers/\($0)/orders" }] {
+            let stage = try LearnedStage(paths.map { "GET https://h.example\($0)" })
+            #expect(stage.paths == paths)
+        }
+        let one = try LearnedStage((1...4).map { "GET https://h.example/customers/7/orders/\($0)" })
+        #expect(one.paths == ["/customers/7/orders/*"])
     }
 
     @Test("Numbers become a star when three of them were requested at one place")

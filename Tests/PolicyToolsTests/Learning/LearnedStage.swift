@@ -34,6 +34,11 @@ struct LearnedStage {
         rules = try PolicyRuleSet(parsing: list.value).under(EgressTerms(.deny))
     }
 
+    /// Rules in YAML, under `egress.default: deny`.
+    static func policy(_ rules: String) throws -> PolicyRuleSet {
+        try PolicyRuleSet(parsing: try YAMLReader.read(rules)).under(EgressTerms(.deny))
+    }
+
     /// - Parameter line: `GET https://host/path`, or `CONNECT host:port`.
     func verdict(on line: String) throws -> Verdict {
         let bytes = Array("\(line) HTTP/1.1\r\nHost: ignored.example\r\n\r\n".utf8)

@@ -13,7 +13,7 @@ extension PolicyCommand {
         var file: String
 
         func run() throws {
-            let loaded = try SettingsOptions(file: file).load(trustFiles: TrustFiles(), runsTests: true)
+            let loaded = try SettingsOptions(file: file).loadChecked()
             CheckedSettings(loaded, allowsEmpty: false).tell()
         }
     }

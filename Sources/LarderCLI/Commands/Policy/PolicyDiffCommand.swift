@@ -24,7 +24,7 @@ extension PolicyCommand {
         @OptionGroup var format: OutputOption
 
         func run() throws {
-            let policies = try [old, new].map { try SettingsOptions(file: $0).load().settings.policy }
+            let policies = try [old, new].map { try SettingsOptions(file: $0).loadChecked().settings.policy }
             let differences = PolicyComparison.differences(from: policies[0], to: policies[1])
             switch format.output {
             case .text:

@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandSupport
+import HTTPMessage
 import PolicyTools
+import ProxyPolicy
 import TextCoding
 
 extension PolicyCommand {
@@ -8,8 +10,9 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "eval", abstract: "Show the verdict of the rules on one request, and why.",
             discussion: """
-                Reads only the settings; `larder explain` also looks into the store. Exits with 4 if the request is denied. For CONNECT, \
-                give host:port instead of the URL.
+                Reads only the settings; `larder explain` also looks into the store. Exits with 4 if the request is denied, and with 2 if \
+                `policy check` rejects the settings. For CONNECT, give host:port instead of the URL. No rule allows a request by something \
+                of its client that no option gives, and rules that deny by it deny the request.
                 """)
 
         @Argument(help: "The method.")
@@ -23,25 +26,55 @@ extension PolicyCommand {
             help: ArgumentHelp("A request field, as 'Name: value'. Repeatable.", valueName: "field"))
         var header: [String] = []
 
+        @Option(
+            help: ArgumentHelp("The client's address, for rules with `client`. The default is unknown.", valueName: "address"))
+        var client: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The user name that the client has proved, for rules with `user`. The default is none.", valueName: "name"))
+        var user: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The subject or an alternative name of the client's certificate, for rules with `certificate`. Repeatable.",
+                valueName: "name"))
+        var certificate: [String] = []
+
+        @Option(
+            name: .customLong("run"),
+            help: ArgumentHelp("The name of the client's `larder run`, for rules with `run`.", valueName: "name"))
+        var runName: String?
+
         @OptionGroup var format: OutputOption
 
         @OptionGroup var options: SettingsOptions
 
+        func validate() throws {
+            if let client, IPAddress(client) == nil { throw ValidationError("'\(printable(client))' is not an IP address.") }
+        }
+
+        private var sender: ClientFacts {
+            ClientFacts(
+                address: client.flatMap { IPAddress($0) }, user: Array((user ?? "").utf8),
+                certificateNames: certificate.map { Array($0.utf8) }, run: Array((runName ?? "").utf8))
+        }
+
         func run() throws {
-            let policy = try options.load().settings.policy
+            let settings = try options.loadChecked().settings
             let request: PolicyRequest
             do throws(PolicyRequest.Fault) {
-                request = try PolicyRequest(method, url, fields: header)
+                request = try PolicyRequest(method, url, fields: header, from: sender)
             } catch {
                 Terminal.talk("larder: \(printable(error.reason, limit: 4096))\n")
                 throw ExitCode(2)
             }
-            let evaluation = PolicyEvaluation(request, under: policy)
+            let evaluation = PolicyEvaluation(request, under: settings.policy, purgers: settings.clients.purge)
             switch format.output {
             case .text: Terminal.output(evaluation.lines.map { printable($0, limit: 8192) + "\n" }.joined())
             case .json: Terminal.output(evaluation.json.written() + "\n")
             }
-            if !evaluation.decision.isAllowed { throw Code.denied }
+            if !evaluation.isAllowed { throw Code.denied }
         }
     }
 }

@@ -19,7 +19,7 @@ extension PolicyCommand {
         var junit: String?
 
         func run() throws {
-            let loaded = try SettingsOptions(file: file).load()
+            let loaded = try SettingsOptions(file: file).loadChecked(runsTests: false)
             let run = loaded.settings.policyTestRun
             let source = loaded.file ?? "no settings file"
             Terminal.output(lines(of: run, loaded, source).map { printable($0, limit: 8192) + "\n" }.joined())

@@ -1,6 +1,7 @@
 import CommandSupport
 import EventLoop
 import Foundation
+import HTTPMessage
 import PolicyTools
 import SecretScanning
 import Snapshots
@@ -60,9 +61,50 @@ struct TrafficObserver {
         }
     }
 
-    /// The URL without its query, with `{secret}` in place of each secret. A secret with slashes leaves as many segments as it had.
+    /// The URL without its query, with `{secret}` in place of each secret, and of each segment that is one in part when it is decoded. The
+    /// rules are made of decoded paths.
     private func masked(_ url: String) -> String {
-        let place = String(url.prefix { $0 != "?" && $0 != "#" })
+        let place = maskedAsWritten(String(url.prefix { $0 != "?" && $0 != "#" }))
+        guard place.utf8.contains(UInt8(ascii: "%")) else { return place }
+        var segments = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var decoded = segments
+        // Servers decode once or twice.
+        for _ in 0..<2 {
+            decoded = decoded.map(Self.decoded)
+            let inPlace = maskedAsWritten(decoded.map(Self.withoutDelimiters).joined(separator: "/"))
+                .split(separator: "/", omittingEmptySubsequences: false)
+            // Behind the scheme and the host.
+            for index in segments.indices.dropFirst(3) where decoded[index] != segments[index] {
+                let alone = "https://host/\(decoded[index])"
+                let isSecret =
+                    mask.masked(url: alone) != alone
+                    || index < inPlace.count && String(inPlace[index]) != Self.withoutDelimiters(decoded[index])
+                if isSecret { segments[index] = ObservedRequest.secretMark }
+            }
+        }
+        return segments.joined(separator: "/")
+    }
+
+    /// Also where other escapes are malformed.
+    private static func decoded(_ segment: String) -> String {
+        let bytes = Array(segment.utf8)
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let byte = PercentEncoding.byte(in: bytes.span, at: index)
+            decoded.append(byte ?? bytes[index])
+            index += byte == nil ? 1 : 3
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    /// As one segment of a URL.
+    private static func withoutDelimiters(_ segment: String) -> String {
+        segment.replacing("/", with: "%2F").replacing("?", with: "%3F").replacing("#", with: "%23")
+    }
+
+    /// A secret with slashes leaves as many segments as it had.
+    private func maskedAsWritten(_ place: String) -> String {
         let masked = mask.masked(url: place)
         func slashes(_ text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "/") } }
         let lost = slashes(place) - slashes(masked)

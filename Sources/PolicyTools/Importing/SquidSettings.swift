@@ -1,0 +1,44 @@
+import HTTPMessage
+
+/// The settings file that the lines of a squid.conf become.
+struct SquidSettings {
+    let text: String
+    private(set) var remarks: [SquidImport.Remark] = []
+
+    init(_ access: SquidAccess) {
+        // Where everything else is allowed, rules that allow have no effect.
+        let rules = access.rules.filter { !$0.allows || access.deniesOthers }
+        let clients = Self.clients(of: access.rules)
+        var lines = ["# Imported from a squid.conf."]
+        if rules.contains(where: { $0.allows && $0.looksInside }) {
+            lines.append("# Rules with a method or a path are for http: Larder does not see the requests in a tunnel.")
+        }
+        if !clients.isEmpty { lines += ["clients:", "  allow: \(SquidRule.list(clients))"] }
+        let word = access.deniesOthers ? "deny" : "allow"
+        if access.deniedAddresses.isEmpty {
+            lines.append("egress: {default: \(word)}")
+        } else {
+            // The list replaces Larder's own.
+            let addresses = access.deniedAddresses + AddressRange.metadataServices.map(\.description)
+            lines += ["egress:", "  default: \(word)", "  addresses: {deny: \(SquidRule.list(addresses))}"]
+        }
+        lines.append("tunnel: {ports: any}")
+        lines.append(rules.isEmpty ? "rules: []" : "rules:")
+        text = (lines + rules.flatMap(\.text)).joined(separator: "\n") + "\n"
+        if !clients.isEmpty {
+            for rule in access.rules where rule.allows && rule.clients == nil {
+                remarks.append(
+                    SquidImport.Remark(
+                        line: rule.line, text: "Larder allows this only to the clients in clients.allow, and to this machine"))
+            }
+        }
+    }
+
+    /// The clients on other machines that some line allows. The rules decide what each of them may do.
+    private static func clients(of rules: [SquidRule]) -> [String] {
+        let named = rules.flatMap { rule in
+            rule.allows ? rule.clients ?? [] : rule.exclusions.flatMap { $0.looksInside ? [] : $0.clients }
+        }
+        return named.filter { !$0.hasPrefix("127.") && $0 != "::1" && $0 != "::1/128" }
+    }
+}

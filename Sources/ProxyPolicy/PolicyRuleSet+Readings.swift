@@ -1,0 +1,68 @@
+import HTTPMessage
+
+/// What the rules say of one reading of a request's path, for explanations.
+package struct ReadingVerdict: Equatable, Sendable {
+    package enum Outcome: String, Sendable {
+        case allowed, denied
+        /// Report mode forwards the request; otherwise it would be denied.
+        case reported
+    }
+
+    package let path: [UInt8]
+    package let outcome: Outcome
+}
+
+extension PolicyRuleSet {
+    /// The verdict on each reading of the request's path for which a server may look: `match` allows a request only if none is denied.
+    /// - Parameter needsRule: whether a rule has to allow the request under `egress.default: deny`.
+    /// - Returns: empty if the path has one reading, and for CONNECT.
+    package func readings(of request: RequestHead, _ facts: borrowing RequestFacts, needsRule: Bool = true) -> [ReadingVerdict] {
+        guard case .absolute = request.target.form, !request.target.path.isEmpty else { return [] }
+        var known = RequestReadings()
+        let texts = known.path.finalTexts(of: request.span(of: request.target.path))
+        guard texts.count > 1 else { return [] }
+        let isAllowed = egress.default == .allow || !needsRule
+        var found = texts.map { _ in (isAllowed: isAllowed, isDenied: false, isReported: false) }
+        forEachRule(concerning: request) { rule in
+            guard rule.denies || rule.allows else { return }
+            let readings: MatchedReadings = rule.denies ? .any : .every
+            guard rule.condition.matchesBesidesPath(request, facts, as: readings, &known) else { return }
+            for (index, text) in texts.enumerated()
+            where rule.condition.matches(reading: text, of: request, facts, as: readings, &known) {
+                if rule.allows { found[index].isAllowed = true }
+                if rule.denies(under: egress) {
+                    found[index].isDenied = true
+                } else if rule.denies {
+                    found[index].isReported = true
+                }
+            }
+        }
+        return zip(texts, found).map { text, found in
+            let isForwarded = found.isAllowed && !found.isReported
+            let outcome: ReadingVerdict.Outcome =
+                found.isDenied
+                ? .denied : isForwarded ? .allowed : found.isAllowed || egress.enforcement == .report ? .reported : .denied
+            return ReadingVerdict(path: text, outcome: outcome)
+        }
+    }
+}
+
+extension RuleCondition {
+    /// Whether its paths and one of its operations match this reading of the request's path.
+    fileprivate func matches(
+        reading path: [UInt8], of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
+        _ known: inout RequestReadings
+    ) -> Bool {
+        guard isPath(path, as: readings) else { return false }
+        if operations.isEmpty { return true }
+        for operation in operations where operation.isPath(path, as: readings) {
+            if operation.matchesBesidesPath(request, facts, as: readings, &known) { return true }
+        }
+        return false
+    }
+
+    /// A rule that denies also compares a pattern as it is written.
+    private func isPath(_ path: [UInt8], as readings: MatchedReadings) -> Bool {
+        paths.isEmpty || paths.contains { $0.decoded.matches(path.span) || readings == .any && $0.matches(path.span) }
+    }
+}
