@@ -12,6 +12,7 @@ package struct ReadFrames: Equatable {
     package var output: [UInt8] = []
     /// GOAWAY was received. libnghttp2 then reads to the end of the bytes it has, and no further bytes if no stream is open.
     private var isLeaving = false
+    private var ended: Set<HTTP2StreamID> = []
 
     package static func == (left: ReadFrames, right: ReadFrames) -> Bool {
         guard left.events == right.events, left.content == right.content, left.isLeaving == right.isLeaving else { return false }
@@ -33,6 +34,11 @@ package struct ReadFrames: Equatable {
         }
         session.outgoing(into: &output, limit: .max)
         note(eventsOf: session, UnsafeRawBufferPointer(start: nil, count: 0))
+        // How much is reported of content that turns out to be malformed depends on the pieces.
+        for stream in content.keys where !ended.contains(stream) {
+            content[stream] = nil
+            events.removeAll { $0 == "data of \(stream)" }
+        }
     }
 
     /// Exchanges prefaces and settings, and sends a client's requests.
@@ -75,10 +81,9 @@ package struct ReadFrames: Equatable {
         case .informationalHead(let stream, let head):
             events.append("informational of \(stream) \(head.status.code) \(Self.text(head.fields))")
             responses.append(head)
-        case .reset(let stream, let code, let byPeer):
-            // How much of malformed content was reported depends on the pieces.
-            if !byPeer, content.removeValue(forKey: stream) != nil { events.removeAll { $0 == "data of \(stream)" } }
-            events.append("reset of \(stream) \(code) \(byPeer)")
+        case .end(let stream):
+            events.append("end of \(stream)")
+            ended.insert(stream)
         case .trailers(let stream, let fields): events.append("trailers of \(stream) \(Self.text(fields))")
         default: events.append("\(event)")
         }
@@ -105,7 +110,6 @@ extension HTTP2Limits {
         limits.windowUpdateFrames = 4
         limits.otherFrames = 4
         limits.queuedControlFrames = 3
-        limits.streamWindow = 100
         return limits
     }
 }
