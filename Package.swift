@@ -218,9 +218,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "PolicyTools", "HTTPSerialization", "ServerTrust",
-                "EventLoop",
-                "HTTPSession", "LarderSettings",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "PolicyTools", "HTTPSerialization",
+                "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),

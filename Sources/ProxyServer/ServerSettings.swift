@@ -27,6 +27,8 @@ package struct ServerSettings: Sendable {
         package var firstOctets = 2_000
         /// From the first byte in such a tunnel, or from the connection to a TLS listener, to the end of the handshake.
         package var clientHandshake = 10_000
+        /// The time that a client has for its part of a handshake before a waiting client may replace it.
+        package var undisturbedHandshake = 3_000
         /// Without a byte in either direction of a tunnel.
         package var tunnelIdle = 600_000
 

@@ -22,9 +22,6 @@ final class HandshakeQueue: TimerHandler {
     private var isChoosing = false
     private var timer: TimerID?
 
-    /// The time that a client has for its part before another may replace it, in milliseconds.
-    static let undisturbedMilliseconds = 3_000
-
     /// - Parameter beginner: the thread that begins handshakes.
     init(_ worker: LoopWorker, beginner: LoopHandle) {
         self.worker = worker
@@ -87,7 +84,7 @@ final class HandshakeQueue: TimerHandler {
     /// - Returns: whether there is a free place.
     private func makeRoom() -> Bool {
         guard let oldest = underWay.first else { return false }
-        let moment = oldest.moment.advanced(milliseconds: Self.undisturbedMilliseconds)
+        let moment = oldest.moment.advanced(milliseconds: worker.settings.timeouts.undisturbedHandshake)
         if moment <= worker.loop.now {
             oldest.handshake.giveWay()
             return hasRoom

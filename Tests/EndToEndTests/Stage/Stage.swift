@@ -34,7 +34,7 @@ final class Stage {
 
     func url(_ path: String, host: String = "127.0.0.1") -> String { "http://\(host):\(origin.port)\(path)" }
 
-    func client(receiveBuffer: Int32? = nil, seconds: Int = 20) throws -> RawClient {
+    func client(receiveBuffer: Int32? = nil, seconds: Int = Deadline.seconds) throws -> RawClient {
         try RawClient(port: proxy.port, owner: self, receiveBuffer: receiveBuffer, seconds: seconds)
     }
 
