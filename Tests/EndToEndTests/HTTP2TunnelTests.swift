@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2Wire
 import ProxyServer
 import ServerTrust
@@ -81,6 +82,24 @@ struct HTTP2TunnelTests {
         #expect(try client.fetch("http://127.0.0.1:\(stage.proxy.port)/proxy.pac").status == 200)
         try client.send([], on: stream, end: true)
         #expect(try client.readResponse(on: stream).text == "cba")
+    }
+
+    @Test("Tunnels in streams that have ended, or were denied, leave no descriptor behind")
+    func closesTunnels() throws {
+        let stage = try Stage("tunnel: {ports: any}\negress: {addresses: {deny: [127.0.0.9]}}") { connection in
+            _ = connection.readToEnd()
+            connection.endSending()
+        }
+        func openCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        let client = try HTTP2Client(stage.client())
+        #expect(try client.fetch("http://127.0.0.1:\(stage.proxy.port)/proxy.pac").status == 200)
+        let before = try openCount()
+        for number in 0..<20 {
+            let host = number % 2 == 0 ? "127.0.0.1" : "127.0.0.9"
+            let response = try client.fetch("\(host):\(stage.origin.port)", method: "CONNECT", content: [])
+            #expect(response.status == (number % 2 == 0 ? 200 : 403))
+        }
+        try eventually { try openCount() <= before }
     }
 
     @Test("10 MiB pass through a tunnel in a stream")

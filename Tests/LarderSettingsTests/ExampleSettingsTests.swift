@@ -49,7 +49,7 @@ struct ExampleSettingsTests {
         let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "rules:" }
         let settingLines = lines.filter { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }.filter { line in
             let trimmed: Substring = line.drop { $0 == " " }
-            let rest: Substring = trimmed.drop { $0.isLowercase || $0 == "_" }
+            let rest: Substring = trimmed.drop { $0.isLowercase || $0.isNumber || $0 == "_" }
             return rest.first == ":"
         }
         let text = settingLines.joined(separator: "\n")

@@ -45,7 +45,7 @@ struct PolicyEvaluationTests {
     func readsOperations() throws {
         let policy = try LearnedStage.policy(
             "[{name: o, match: {host: h.test, path: /npm/**, operation: npm-install}, allow: {}}]")
-        let found = try evaluation("GET http://h.test/npm/@scope%2fname", policy)
+        let found = try evaluation("GET http://h.test/npm/@scope%252fname", policy)
         #expect(found.isAllowed && found.readings.map(\.outcome) == [.allowed, .allowed], "\(found.lines)")
     }
 

@@ -48,7 +48,7 @@ struct PolicyPairs {
         if next(below: 4) == 0 { condition.hosts = [] }
         condition.ports = some(of: [80...80, 443...443, 8000...8999, 1...1024], oneIn: 5)
         condition.schemes = some(of: [.http, .https], oneIn: 5)
-        condition.methods = some(of: ["GET", "POST", "PURGE", "HEAD"], oneIn: 4).compactMap { RuleCondition.MethodName($0) }
+        condition.methods = some(of: ["GET", "POST", "BREW", "HEAD"], oneIn: 4).compactMap { RuleCondition.MethodName($0) }
         if next(below: 5) > 0 { condition.paths = try (0...next(below: 1)).map { _ in try PathPattern(path()) } }
         let kind = next(below: 10)
         return PolicyRule(name: name, condition: condition, reason: kind < 3 ? "no" : nil, allows: kind >= 3 && kind < 9)
@@ -78,7 +78,7 @@ struct PolicyPairs {
         if !path.isEmpty {
             for number in 0...next(below: 3) { path += (number == 0 ? "" : "/") + one(of: Self.pathParts) }
         }
-        let method = one(of: ["GET", "GET", "POST", "PURGE", "PUT", "HEAD"])
+        let method = one(of: ["GET", "GET", "POST", "BREW", "PUT", "HEAD"])
         return try PolicyRequest(method, "\(scheme)://\(host)\(port)\(path)")
     }
 

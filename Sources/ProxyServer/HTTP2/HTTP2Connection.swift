@@ -216,7 +216,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
                 guard resetsRest, session.hasSentEnd(stream) else { return false }
                 session.reset(stream, .noError)
             }
-            streams[stream] = nil
+            streams.removeValue(forKey: stream)?.closed()
             return true
         }
     }

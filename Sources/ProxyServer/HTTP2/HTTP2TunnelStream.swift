@@ -185,7 +185,10 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
                 try session.submitInformational(id, response.head)
             } else {
                 try session.submitResponse(id, response.head, endStream: isAlone)
-                if isAlone { hasEnded = true }
+                if isAlone {
+                    hasEnded = true
+                    connection.streamFinished(self, resetsRest: !hasClientEnded)
+                }
             }
         } catch {
             cut()

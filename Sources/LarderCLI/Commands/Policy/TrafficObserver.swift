@@ -67,6 +67,11 @@ struct TrafficObserver {
         let place = maskedAsWritten(String(url.prefix { $0 != "?" && $0 != "#" }))
         guard place.utf8.contains(UInt8(ascii: "%")) else { return place }
         var segments = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        // A segment with escapes beside its secret may have several readings, so all of it is replaced.
+        for index in segments.indices where segments[index].contains("%") && segments[index].contains(ObservedRequest.secretMark)
+        {
+            segments[index] = ObservedRequest.secretMark
+        }
         var decoded = segments
         // Servers decode once or twice.
         for _ in 0..<2 {
@@ -75,14 +80,22 @@ struct TrafficObserver {
                 .split(separator: "/", omittingEmptySubsequences: false)
             // Behind the scheme and the host.
             for index in segments.indices.dropFirst(3) where decoded[index] != segments[index] {
-                let alone = "https://host/\(decoded[index])"
                 let isSecret =
-                    mask.masked(url: alone) != alone
+                    isSecret(decoded[index])
                     || index < inPlace.count && String(inPlace[index]) != Self.withoutDelimiters(decoded[index])
                 if isSecret { segments[index] = ObservedRequest.secretMark }
             }
         }
         return segments.joined(separator: "/")
+    }
+
+    /// Whether the text, or what follows a malformed escape in it, contains a secret.
+    private func isSecret(_ text: String) -> Bool {
+        let behindEscapes = text.split(separator: "%").dropFirst().map { String($0.dropFirst(2)) }
+        return ([text] + behindEscapes).contains { part in
+            let alone = "https://host/\(part)"
+            return mask.masked(url: alone) != alone
+        }
     }
 
     /// Also where other escapes are malformed.
