@@ -91,7 +91,9 @@ struct TrafficObserver {
 
     /// Whether the text, or what follows a malformed escape in it, contains a secret.
     private func isSecret(_ text: String) -> Bool {
-        let behindEscapes = text.split(separator: "%").dropFirst().map { String($0.dropFirst(2)) }
+        let behindEscapes = text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().map {
+            String($0.dropFirst(2))
+        }
         return ([text] + behindEscapes).contains { part in
             let alone = "https://host/\(part)"
             return mask.masked(url: alone) != alone
