@@ -27,6 +27,9 @@ SHORT = "-s" in sys.argv
 SEED = random.Random(8)
 MITMDUMP = os.environ.get("MITMDUMP", shutil.which("mitmdump"))
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": str(WORK / "home"), "TMPDIR": str(WORK / "tmp")}
+# `make asan` turns the search for leaks off.
+if "ASAN_OPTIONS" in os.environ:
+    ENVIRONMENT["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
 
 
 def larder(*words, code=0, environment=ENVIRONMENT, **options):
