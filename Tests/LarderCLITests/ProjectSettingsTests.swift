@@ -40,6 +40,20 @@ struct ProjectSettingsTests {
         }
     }
 
+    @Test("A project may offer HTTP/2 to clients, and may not withdraw what the user offers")
+    func offersHTTP2() throws {
+        let offer = "tls: {connect: {http2: auto}}"
+        guard case .settings = try Self.read(project: offer) else {
+            Issue.record("\(try Self.read(project: offer))")
+            return
+        }
+        guard case .problems(let problems) = try Self.read(user: offer, project: "tls: {connect: {http2: 'off'}}") else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(problems.contains { $0.description.contains("tls.connect.http2") }, "\(problems)")
+    }
+
     /// A project's settings, and the refused key and place; `user` is the user's settings.
     @Test(
         "All other settings are refused with file, line, column and key, and with the next step",

@@ -73,8 +73,8 @@ enum StricterTrust {
             switch name {
             case "tls.connect.missing_name": proposed.missingName == .deny || base.missingName == .allow
             case "tls.connect.encrypted_hello": proposed.encryptedHello == .deny || base.encryptedHello == .allow
-            // Rules see the requests of both versions.
-            case "tls.connect.http2": true
+            // Without HTTP/2, a client that offers nothing else may get a tunnel, whose requests no rule sees.
+            case "tls.connect.http2": proposed.http2 == .auto || base.http2 == .off
             case "tls.connect.other_protocols": proposed.otherProtocols == .deny || base.otherProtocols == .tunnel
             case "tls.connect.verdict_ttl": proposed.verdictTTL <= base.verdictTTL
             case "tls.connect.refusals_kept": proposed.refusalsKept <= base.refusalsKept
