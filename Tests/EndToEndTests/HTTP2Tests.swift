@@ -169,7 +169,7 @@ struct HTTP2Tests {
         #expect(try client.readResponse(on: slow).body.count == 4 << 20)
     }
 
-    @Test("A refused request is answered in whole, and the client is told to send no more of its content (RFC 9113 §8.1)")
+    @Test("A request with too much content gets the whole 413, then a reset without an error (RFC 9113 §8.1)")
     func stopsUploads() throws {
         let stage = try Stage("limits: {request_body: 100000}") { _, connection in connection.respond() }
         let client = try client(stage)

@@ -71,16 +71,16 @@ package enum SettingsSchema {
 
         Setting(
             "limits.http2.streams", \.limits.http2.streams, .number(1...10_000), reloadable: true,
-            "Most requests that a client may have open at once on an HTTP/2 connection."),
+            "Maximum number of requests that a client may have open at once on an HTTP/2 connection."),
         Setting(
             "limits.http2.resets", \.limits.http2.resets, .number(1...1_000_000), reloadable: true,
-            "Most streams that a client may reset in 10 s. Larder then closes its HTTP/2 connection."),
+            "Maximum number of streams that a client may reset in 10 s. If it resets more, Larder closes the HTTP/2 connection."),
         Setting(
             "limits.http2.stream_window", \.limits.http2.streamWindow, .size(65_535...(1 << 30)), reloadable: true,
-            "Longest part of a request body that Larder accepts on an HTTP/2 stream before it can forward it."),
+            "Maximum size of request content that waits in Larder, for each HTTP/2 stream."),
         Setting(
             "limits.http2.connection_window", \.limits.http2.connectionWindow, .size(65_535...(1 << 30)), reloadable: true,
-            "The same for all streams of an HTTP/2 connection together."),
+            "Maximum size of request content that waits in Larder, for all streams of an HTTP/2 connection together."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,

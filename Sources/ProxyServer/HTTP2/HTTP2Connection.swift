@@ -38,6 +38,8 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private(set) var isClosing = false
     private var isClosed = false
     private var hasPeerEnded = false
+    /// Since when there are no streams.
+    private var idleSince: MonotonicTime?
     /// Since when the client has read nothing, and the number of bytes written at that time.
     private var blocked: (since: MonotonicTime, writtenCount: UInt64)?
 
@@ -165,8 +167,8 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private func handleEvents(of bytes: UnsafeRawBufferPointer) {
         while !isClosed, let event = session.nextEvent() {
             switch event {
-            case .requestHead(let id, let head, let proto, let endStream):
-                begin(id, head, extendedConnect: proto, endStream: endStream)
+            case .requestHead(let id, let head, let protocolName, let endStream):
+                begin(id, head, extendedConnect: protocolName, endStream: endStream)
             case .unacceptableTarget(let id, let error, let endStream):
                 refuse(id, FaultMapping.fault(RequestParseError.target(error)), endStream: endStream)
             case .headTooLarge(let id, let endStream):
@@ -252,6 +254,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
                 removeFinished()
                 fill()
             }
+            let hadFrames = !output.isEmpty
             switch output.write(to: &channel, upTo: limit) {
             case .failed: return close()
             case .blocked:
@@ -262,7 +265,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
                 return flushSoon()
             case .drained: break
             }
-            if !session.hasOutput { break }
+            if !hadFrames || !session.hasOutput { break }
         }
         settle()
     }
@@ -276,6 +279,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     /// Sets interest and deadline.
     private func settle() {
         if isClosed { return }
+        if channel.isSecured, channel.hasPeerEnded { hasPeerEnded = true }
         let timeouts = worker.settings.timeouts
         let isBlocked = !output.isEmpty
         if isBlocked {
@@ -291,8 +295,12 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         loop.modify(registration, isBlocked ? reads.union(.write) : reads)
         guard let timer else { return }
         if streams.isEmpty, !isBlocked {
-            loop.setTimer(timer, afterMilliseconds: timeouts.clientIdle)
+            // Bytes that begin no request do not extend the time.
+            let since = idleSince ?? loop.now
+            idleSince = since
+            loop.setTimer(timer, at: since.advanced(milliseconds: timeouts.clientIdle))
         } else {
+            idleSince = nil
             var since = blocked?.since
             for stream in streams.values {
                 if let waits = stream.waitsSince, since.map({ waits < $0 }) ?? true { since = waits }

@@ -3,7 +3,6 @@ import EventLoop
 import Glibc
 import HTTP2Wire
 import HTTPMessage
-import HTTPWire
 
 /// A stream that becomes a tunnel: by CONNECT (RFC 9113 §8.5), or for a WebSocket by extended CONNECT (RFC 8441).
 ///
@@ -223,36 +222,5 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         guard let registration else { return }
         self.registration = nil
         loop.close(registration)
-    }
-}
-
-/// The HTTP/1.1 form of a CONNECT request of HTTP/2.
-enum TunnelRequest {
-    /// - Parameter proto: the position of `:protocol` in the head's bytes (RFC 8441 §4); `nil` for CONNECT.
-    static func write(_ head: borrowing RequestHead, protocol proto: Extent?, into output: inout [UInt8]) {
-        output.append(proto == nil ? "CONNECT " : "GET ")
-        output.append(head.span(of: head.rawTarget))
-        output.append(" HTTP/1.1\r\nHost: ")
-        let target = head.target
-        if target.hostKind == .ipv6 { output.append("[") }
-        output.append(head.span(of: target.host))
-        if target.hostKind == .ipv6 { output.append("]") }
-        output.append(":")
-        output.append(decimal: UInt64(target.port))
-        output.append("\r\n")
-        if let proto {
-            output.append("Connection: Upgrade\r\nUpgrade: ")
-            output.append(head.span(of: proto))
-            output.append("\r\nSec-WebSocket-Key: ")
-            output.append(contentsOf: Base64.encode((0..<16).map { _ in UInt8.random(in: 0...255) }).utf8)
-            output.append("\r\n")
-        }
-        for line in head.fields.lines where line.known != .host && line.known != .connection && line.known != .upgrade {
-            output.append(head.fields.name(of: line))
-            output.append(": ")
-            output.append(head.fields.value(of: line))
-            output.append("\r\n")
-        }
-        output.append("\r\n")
     }
 }
